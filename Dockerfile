@@ -4,14 +4,15 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
-FROM node:24-slim AS dashboard
+FROM node:24-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 RUN npm ci
 COPY script ./script
 COPY src/client ./src/client
 COPY src/dashboard ./src/dashboard
-RUN node script/buildDashboard.mjs
+COPY docs ./docs
+RUN node script/buildDashboard.mjs && node script/buildGuide.mjs
 
 FROM node:24-slim
 # The last two save memory: docs/explanation/performance.md.
@@ -20,7 +21,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-COPY --from=dashboard /app/dist/dashboard ./dist/dashboard
+COPY --from=pages /app/dist/dashboard ./dist/dashboard
+COPY --from=pages /app/dist/guide ./dist/guide
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=4s --start-period=20s \

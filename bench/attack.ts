@@ -1,6 +1,6 @@
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { redisUrl } from "../test/support/servers.ts";
+import { redisUrl } from "../test/support/servers/servers.ts";
 import type { AttackEnd, AttackTask } from "./attacker.ts";
 import { type AttackName, attacks, LARGE } from "./attacks.ts";
 import { send } from "./calls.ts";

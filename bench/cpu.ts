@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { mongo } from "mongoose";
-import { mongoUri } from "../test/support/servers.ts";
+import { mongoUri } from "../test/support/servers/servers.ts";
 import type { Child } from "./child.ts";
 import { ask } from "./measure.ts";
 import type { Service } from "./service.ts";

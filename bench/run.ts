@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { Lifecycle } from "../src/shared/lifecycle.ts";
-import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers.ts";
+import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers/servers.ts";
 import { measureAttacks, startAttacked } from "./attack.ts";
 import type { CallFigures } from "./calls.ts";
 import type { Child } from "./child.ts";

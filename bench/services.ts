@@ -5,7 +5,7 @@ import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
 import { connectDatabase, type Database } from "../src/models/db/database.ts";
 import type { RunDoc } from "../src/models/runs/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
-import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import { mongoUri, redisUrl } from "../test/support/servers/servers.ts";
 import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";
 import { JOB_IDS, JOBS } from "./jobs.ts";

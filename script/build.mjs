@@ -1,5 +1,7 @@
-/** Builds what a deployment needs besides its sources, if it is missing or stale: `npm run build`. */
+/** Builds the dashboard and the guide, if they are missing or stale: `npm run build`. */
 import { join } from "node:path";
-import { dashboard } from "./bootstrap/dashboard.mjs";
+import { dashboard, guide } from "./bootstrap/pages.mjs";
 
-if (!dashboard.isDone({ root: join(import.meta.dirname, "..") })) await import("./buildDashboard.mjs");
+const root = join(import.meta.dirname, "..");
+if (!dashboard.isDone({ root })) await import("./buildDashboard.mjs");
+if (!guide.isDone({ root })) await import("./buildGuide.mjs");

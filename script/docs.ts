@@ -1,3 +1,4 @@
+import JSON5 from "json5";
 import { DURATION_PATTERN } from "../src/shared/config/formats/duration.ts";
 import type { ConfigNode } from "../src/shared/config/nodes.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema/config.ts";
@@ -48,28 +49,29 @@ function configuration(): string {
 
 <!-- Made by \`npm run docs\` from src/shared/config/schema/config.ts. -->
 
-One JSON5 file, and the environment over it. Every problem is named at once, and a start with a problem is refused.
+Signalbox reads its configuration from one JSON5 file and from environment variables, which take precedence. If the
+configuration has problems, the service lists all of them and does not start.
 
-- The file is \`signalbox.json5\` in the working directory, or what \`SIGNALBOX_CONFIG\` names. It may be absent.
-- \`\${NAME}\` in a string takes the environment variable NAME; a missing one is an error.
-- An unknown key is an error that names the nearest known one.
-- An empty environment variable counts as none. The npm scripts and \`npx signalbox\` read a file \`.env\` in the working directory too.
+- The file is \`signalbox.json5\` in the working directory. \`SIGNALBOX_CONFIG\` names another file. The file is optional.
+- \`\${NAME}\` in a text is replaced by the environment variable NAME, which must be set. Write \`$\${NAME}\` for the literal text \`\${NAME}\`.
+- Unknown keys, keys that appear twice, and keys that have no effect are errors.
+- An empty environment variable counts as not set. The npm scripts and \`npx signalbox\` also read the file \`.env\` in the working directory.
 
-| command (in a clone \`npx signalbox …\`) | |
+| command (in a clone \`npx signalbox …\`) | what it does |
 |---|---|
-| \`signalbox init\` | writes a file with every key explained, the hooks on, and fresh secrets for \`server.apiToken\` and \`hooks.token\`, which only you can read; \`--force\` replaces one that is there |
-| \`signalbox config check\` | says whether file and environment together are usable, or names every problem and ends with exit code 1 |
-| \`signalbox config show\` | prints as JSON what takes effect; secrets read \`[redacted]\` |
+| \`signalbox init\` | writes a file that explains every key, with hooks turned on and new secrets for \`server.apiToken\` and \`hooks.token\`. Only you can read the file. \`--force\` replaces an existing file. |
+| \`signalbox config check\` | checks file and environment. It lists every problem and exits with 1 if there is one. |
+| \`signalbox config show\` | prints the effective configuration as JSON. Secrets are shown as \`[redacted]\`. |
 
-Without a file \`npm start\` turns the hooks on (\`SIGNALBOX_HOOKS_ENABLED=false\` keeps them off). Their token is
-\`SIGNALBOX_HOOKS_TOKEN\`, or one that the first start makes, keeps in \`hooks-token\` in the data directory, and every start
-shows. With a file the hooks are on when it says so.
+Without a file, \`npm start\` turns the hooks on; \`SIGNALBOX_HOOKS_ENABLED=false\` turns them off. The hook token is
+\`SIGNALBOX_HOOKS_TOKEN\`. If that is not set, the first start generates a token, stores it as \`hooks-token\` in the data
+directory, and every start prints it. With a file, the hooks are on only if \`hooks.enabled\` is true.
 
 \`\`\`json5
 ${EXAMPLE}
 \`\`\`
 
-A duration is a whole number and a unit: \`s\`, \`m\`, \`h\`, \`d\` or \`w\`.
+A duration is a whole number and a unit: \`s\` (seconds), \`m\` (minutes), \`h\` (hours), \`d\` (days) or \`w\` (weeks). For example \`90s\` or \`30d\`.
 
 ${sections.join("\n\n")}
 `;
@@ -86,8 +88,19 @@ function mapping(): string {
 
 function row(key: string, node: ConfigNode): string {
   const env = node.env ? `\`${node.env}\`` : "";
-  const standard = node.default === undefined ? "none" : `\`${node.default}\``;
-  return `| \`${key}\` | ${env} | ${kind(node)} | ${standard} | ${node.description}${SECRET[String(node.secret)] ?? ""} |`;
+  const standard = node.default === undefined ? "none" : `\`${asText(node.default)}\``;
+  return `| \`${key}\` | ${env} | ${kind(node)} | ${standard} | ${node.description}${example(node)}${SECRET[String(node.secret)] ?? ""} |`;
+}
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : JSON5.stringify(value));
+
+/** Returns a typical value of a key, unless its description has one or the key has a default. */
+function example({ description = "", default: standard, secret, examples }: ConfigNode): string {
+  const [value] = examples ?? [];
+  if (value === undefined || standard !== undefined || secret === true) return "";
+  const shown = asText(value);
+  const isShown = description.includes("For example") || description.includes(shown);
+  return isShown ? "" : ` For example \`${shown}\`.`;
 }
 
 const SECRET: Readonly<Record<string, string>> = { true: " *Secret.*", credentials: " *Its credentials are secret.*" };
@@ -105,18 +118,21 @@ function kind(node: ConfigNode): string {
 
 function errors(): string {
   const rows = Object.entries(ERRORS).map(
-    ([code, { status, title, retry }]) => `| \`${code}\` | ${status} | ${title} | ${retry ? "yes" : "no"} |`,
+    ([code, { status, title, fix, retry }]) =>
+      `| \`${code}\` | ${status} | ${title} | ${fix} | ${retry ? "yes" : "no"} |`,
   );
   return `# Errors
 
 <!-- Made by \`npm run docs\` from src/shared/errors.ts. -->
 
-Every error is \`application/problem+json\` (RFC 9457) with \`type\`, \`title\`, \`status\`, \`detail\` and \`code\`. Look at \`code\`:
-it is stable; codes are added, never renamed. \`detail\` is for people. \`errors\` lists each fault: \`pointer\` (JSON Pointer) into
-a body, \`parameter\` of a URL. 401 carries \`WWW-Authenticate\`, 405 \`Allow\`, 429 and 503 \`Retry-After\` in seconds.
+Every error response has the media type \`application/problem+json\` (RFC 9457) and the fields \`type\`, \`title\`, \`status\`,
+\`detail\` and \`code\`. Programs should read \`code\`: codes are added and never renamed. \`detail\` describes the problem of the
+request for people. \`errors\` lists each invalid field (\`pointer\`, a JSON Pointer into the body) or parameter of the URL
+(\`parameter\`). A 401 response has the header \`WWW-Authenticate\`, a 405 response \`Allow\`, and 429 and 503 responses
+\`Retry-After\` in seconds.
 
-| code | status | what it means | may the same request succeed later |
-|---|---|---|---|
+| code | status | what it means | what you can do | can the same request succeed later |
+|---|---|---|---|---|
 ${rows.join("\n")}
 `;
 }

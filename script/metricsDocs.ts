@@ -48,7 +48,7 @@ ${table(web.registry)}
 ## Worker processes
 
 A worker process serves its own \`/metrics\` and \`/healthz\` on \`worker.metricsPort\`
-([configuration](configuration.md#worker)). That port asks for no token.
+([configuration](configuration.md#worker)). This port asks for no token.
 
 ${table(new WorkerMetrics().registry)}
 `;

@@ -9,12 +9,12 @@
  * of them share one mongod and one redis-server. Exits with 1 if a test failed.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
-import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers.ts";
+import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers/servers.ts";
 
 const TIMES_FILE = "test/times.json";
 /** One more than processors, because tests wait for servers and processes about a third of their time. */
@@ -31,6 +31,7 @@ const { values: options, positionals } = parseArgs({
 
 /** @type {Record<string, number>} seconds by file */
 const times = JSON.parse(readFileSync(TIMES_FILE, "utf8"));
+const usualSeconds = median(Object.values(times));
 const files = (positionals.length > 0 ? positionals : ["test"]).flatMap(testsIn);
 const ordered = options.shuffle === undefined ? files.sort(longestFirst) : shuffled(files, Number(options.shuffle));
 
@@ -67,13 +68,22 @@ function testsIn(path) {
 }
 
 /**
- * Sorts the longest files first, after those without a recorded duration.
+ * @param {readonly number[]} numbers
+ * @returns {number} 0 without numbers
+ */
+function median(numbers) {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/**
+ * Sorts the longest files first. A file without a recorded duration counts as one of median duration.
  * @param {string} one
  * @param {string} other
  */
 function longestFirst(one, other) {
   /** @param {string} file */
-  const seconds = (file) => times[file] ?? Number.MAX_VALUE;
+  const seconds = (file) => times[file] ?? usualSeconds;
   return seconds(other) - seconds(one) || one.localeCompare(other);
 }
 
@@ -102,7 +112,7 @@ function shuffled(all, seed) {
 function run(specs, env) {
   const lanes = Math.min(Number(options.lanes), specs.length);
   const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
-  const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/reporter.ts"), ...specs], {
+  const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/mocha/reporter.ts"), ...specs], {
     env,
     stdio: "inherit",
   });
@@ -114,13 +124,14 @@ function run(specs, env) {
   });
 }
 
+/** Records the durations of this run, and removes those of files that no longer exist. */
 function writeTimes() {
   const lines = readFileSync(record, "utf8").trim().split("\n");
   for (const line of lines) {
     const { file, ms } = JSON.parse(line);
     times[relative(".", file)] = Math.round(ms / 100) / 10;
   }
-  const known = Object.entries(times).filter(([file]) => files.includes(file));
-  const sorted = known.sort(([one], [other]) => one.localeCompare(other));
+  const existing = Object.entries(times).filter(([file]) => existsSync(file));
+  const sorted = existing.sort(([one], [other]) => one.localeCompare(other));
   writeFileSync(TIMES_FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }

@@ -1,8 +1,9 @@
 /**
  * Analyses a folder and reports on its content, as a job of four steps: scan, hash, classify, report.
  *
- *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--flaky]
+ *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--flaky] [--slow | --fast]
  *
+ * On a terminal the example takes half a minute, so that there is something to watch; `--fast` skips the pauses.
  * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_TOKEN its token if it has one.
  */
 import { randomUUID } from "node:crypto";
@@ -13,7 +14,7 @@ import { type Client, createClient, type Job, SignalboxError } from "signalbox/c
 import { loudFetch, type Print } from "./loudFetch.ts";
 import { type Order, runPipeline } from "./orchestrator.ts";
 
-const USAGE = "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--flaky]";
+const USAGE = "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--flaky] [--slow | --fast]";
 
 /** How long the service may be unavailable before the pipeline gives up. */
 const PATIENCE_MS = 60_000;
@@ -25,7 +26,10 @@ function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { out: { type: "string" }, job: { type: "string" }, flaky: { type: "boolean", default: false } },
+      options: {
+        ...{ out: { type: "string" }, job: { type: "string" }, flaky: { type: "boolean", default: false } },
+        ...{ slow: { type: "boolean", default: process.stdout.isTTY }, fast: { type: "boolean", default: false } },
+      },
     });
     if (positionals.length > 1 || (positionals.length === 0 && !values.job)) throw new NotStarted(USAGE);
     return { ...values, folder: positionals[0] };
@@ -45,7 +49,7 @@ async function findJob(client: Client, jobId: string): Promise<Job | null> {
 
 /** Returns the task; with `--job`, that of the existing job if there is one. */
 async function takeOrder(client: Client): Promise<{ order: Order; job: Job | null }> {
-  const { folder: given, out, job: named, flaky } = readArguments();
+  const { folder: given, out, job: named, flaky, slow, fast } = readArguments();
   if (given !== undefined) await mustBeFolder(resolve(given));
   const job = named === undefined ? null : await findJob(client, named);
   const input = job?.input as Partial<Pick<Order, "folder" | "out">> | null | undefined;
@@ -54,7 +58,7 @@ async function takeOrder(client: Client): Promise<{ order: Order; job: Job | nul
   if (job && input?.folder !== folder) throw new NotStarted(`The job ${named} is about ${input?.folder}.`);
   await mustBeFolder(folder);
   const jobId = named ?? randomUUID();
-  return { order: { jobId, folder, out: resolve(out ?? input?.out ?? "report.md"), flaky }, job };
+  return { order: { jobId, folder, out: resolve(out ?? input?.out ?? "report.md"), flaky, slow: slow && !fast }, job };
 }
 
 async function mustBeFolder(path: string): Promise<void> {
@@ -69,18 +73,30 @@ async function openJob(client: Client, { jobId, folder, out }: Order, job: Job |
   else if (job.status === "failed") await client.job(jobId).start();
 }
 
+/** Returns a function that prints each different error once, however often it happens. */
+function onceEach(print: (message: string) => void): (error: unknown) => void {
+  const printed = new Set<string>();
+  return (error) => {
+    const { message } = error as Error;
+    if (!printed.has(message)) print(message);
+    printed.add(message);
+  };
+}
+
 async function main(): Promise<void> {
   const url = (process.env.SIGNALBOX_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, "");
   const print: Print = (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`);
   const token = process.env.SIGNALBOX_TOKEN || undefined;
   const client = createClient({
     ...{ url, token, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
-    onError: (error) => console.error((error as Error).message),
+    onError: onceEach((message) =>
+      console.error(`${message} Trying again for a minute. \`npm start\` starts the service.`),
+    ),
   });
   const { order, job } = await takeOrder(client);
-  const address = `${url}/api/jobs/${encodeURIComponent(order.jobId)}`;
+  const address = `${url}/jobs/${encodeURIComponent(order.jobId)}`;
   await openJob(client, order, job);
-  console.log(`job ${order.jobId}: ${order.folder}${job ? " (going on)" : ""}`);
+  console.log(`job ${order.jobId}: ${order.folder}${job ? " (going on)" : ""}\nwatch it at ${address}`);
   try {
     await runPipeline(client, order, print);
     console.log(`done: ${order.out}\n${address}`);

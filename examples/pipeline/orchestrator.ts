@@ -21,12 +21,15 @@ type Step = (typeof STEPS)[number];
 const FLAKY_STEP = "hash";
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 300;
+/** How long each of the two steps that look into the files takes with `--slow`. */
+const SLOW_STEP_MS = 15_000;
 
 export interface Order {
   readonly jobId: string;
   readonly folder: string;
   readonly out: string;
   readonly flaky: boolean;
+  readonly slow: boolean;
 }
 
 /**
@@ -46,12 +49,15 @@ export async function runPipeline(client: Client, order: Order, print: Print): P
 
 async function runStep(client: Client, order: Order, step: Step, previous: unknown, print: Print): Promise<void> {
   const { code, ...known } = step;
+  const pace = async (count: number) => {
+    if (order.slow) await delay(SLOW_STEP_MS / count);
+  };
   const reporter = client.step({ jobId: order.jobId, ...known });
   for (let attempt = 1; ; attempt++) {
     const own = (await readStep(client, order.jobId, step.stepKey))?.output ?? null;
     const flaky = order.flaky && attempt === 1 && step.stepKey === FLAKY_STEP;
     try {
-      return await code({ folder: order.folder, out: order.out, report: reporter, previous, own, flaky });
+      return await code({ folder: order.folder, out: order.out, report: reporter, previous, own, flaky, pace });
     } catch (error) {
       const isLast = attempt === ATTEMPTS || !(error instanceof AttemptFailed);
       await reportFailure(reporter, error, isLast);

@@ -13,6 +13,8 @@ interface Workplace {
   readonly own: unknown;
   /** Whether this attempt fails half-way, for demonstration. */
   readonly flaky: boolean;
+  /** Waits before one of `count` files, so that a demonstration is slow enough to watch. */
+  readonly pace: (count: number) => Promise<void>;
 }
 
 /** The code of one step. It does its work and reports on it; the orchestrator handles order and retries. */

@@ -26,7 +26,9 @@ export async function isConfigured(root, variable, section, key) {
 /** @param {string} path */
 function read(path) {
   try {
-    return readFileSync(path, "utf8");
+    const bytes = readFileSync(path);
+    const utf16 = { fffe: "utf-16le", feff: "utf-16be" }[bytes.toString("hex", 0, 2)];
+    return new TextDecoder(utf16).decode(bytes); // leaves out the byte order mark
   } catch {
     return undefined;
   }

@@ -4,8 +4,8 @@ import { endChildren } from "../../src/cli/start/programs/run.mjs";
 import { removeScratch, removeStaleScratch } from "../../src/cli/start/programs/scratch.mjs";
 import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { chromium } from "./chromium.mjs";
-import { dashboard } from "./dashboard.mjs";
 import { packages } from "./packages.mjs";
+import { dashboard, guide } from "./pages.mjs";
 import { schemathesis } from "./schemathesis.mjs";
 import { mongod, redis } from "./servers.mjs";
 
@@ -28,7 +28,7 @@ import { mongod, redis } from "./servers.mjs";
  * @type {readonly (readonly Step[])[]}
  */
 const SEQUENCES = [
-  [packages, dashboard, mongod, redis],
+  [packages, dashboard, guide, mongod, redis],
   [schemathesis, chromium],
 ];
 

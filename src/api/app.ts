@@ -4,10 +4,12 @@ import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
+import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifier.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
+import { GUIDE, mountGuide } from "./guide.ts";
 import { withoutMappingNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
@@ -72,7 +74,8 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
   const bodies = settings.bodies ?? new MemoryBudget();
-  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies };
+  const unknownHook = new HookNotFound(hooks.path, mappings);
+  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies, notFound: unknownHook };
   const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
     clock,
@@ -113,6 +116,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
   mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken }));
   mountDashboard(router, DASHBOARD);
+  mountGuide(router, GUIDE);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served
@@ -121,14 +125,18 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   });
   app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
-  app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(
+    notFound(router, (ctx) =>
+      isHook(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook.unknownName(ctx) : undefined,
+    ),
+  );
   return app;
 }
 
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
 
 const HOOK_ADVICE =
-  "Send the hook token as `Authorization: Bearer …` or `x-service-token`; where the mapping has `auth`, its sender's proof.";
+  "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
 
 const ABOUT =
-  "Job tracking: an orchestrator creates a job, the code that does the work reports its steps, everybody reads how far it is.";
+  "Signalbox tracks jobs and runs agents. For job tracking, create a job with `PUT /api/jobs/{jobId}`, report its steps, and read its progress. For agents, call a hook with `POST /hooks/agent` and read the run with `GET /api/runs/{runId}`.\n\nErrors are problem details (RFC 9457) with a stable `code`: see [all codes](/docs/errors). The [guide](/guide/reference/api) explains the API with examples.";

@@ -45,7 +45,7 @@ export async function runCluster(
       worker.once("exit", (code, signal) => {
         reject(new StartError("The web process could not start."));
         if (stopping || !ready) return;
-        log.error({ worker: worker.process.pid, code, signal }, "a web process exited; starting another");
+        log.error({ worker: worker.process.pid, code, signal }, "a web process exited; another one is started");
         void replace();
       });
     });

@@ -1,10 +1,10 @@
-import { hash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { PATHS } from "../dashboard/paths.ts";
 import { AppError } from "../shared/errors.ts";
+import { CACHING, readBuiltFile, readBuiltFiles, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
@@ -27,20 +27,11 @@ const UNBUILT = `<!doctype html>
 </head>
 <body>
 <h1>The dashboard is not built</h1>
-<p>Run <code>npm run build</code> in the service's directory and start the service again.
-The API works all the same: see <a href="/docs">its documentation</a>.</p>
+<p>Run <code>npm run build</code> in the directory of the service, then restart the service.
+The API works without the dashboard: see the <a href="/docs">API reference</a>.</p>
 </body>
 </html>
 `;
-
-/** The suffixes of the files that the build has compressed, preferred encoding first. */
-const ENCODINGS = { br: ".br", gzip: ".gz" } as const;
-
-interface BuiltFile {
-  readonly type: string;
-  readonly etag: string;
-  readonly bodies: Readonly<Record<string, Buffer>>;
-}
 
 /**
  * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets. Reads the files
@@ -48,49 +39,21 @@ interface BuiltFile {
  * @param directory the build; without one, the paths answer 503 with instructions to build it
  */
 export function mountDashboard(router: Router, directory: string): void {
-  const document = isBuilt(directory) && readBuilt(join(directory, "index.html"));
+  const document = isBuilt(directory) && readBuiltFile(join(directory, "index.html"));
   const show = (ctx: Context) => {
-    if (document) return send(ctx, document, "no-cache");
+    if (document) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
     ctx.status = 503;
     ctx.type = "html";
     ctx.body = UNBUILT;
   };
   for (const path of PATHS) router.get(path, show);
-  const assets = document ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
+  const assets = readBuiltFiles(join(directory, "assets"));
   router.get("/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
-    if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
-    send(ctx, file, "public, max-age=31536000, immutable"); // the name contains a hash of the content
+    if (!file)
+      throw new AppError("not_found", {
+        detail: `There is no file at ${ctx.path}. Reload the page to load the current version.`,
+      });
+    sendBuiltFile(ctx, file, { policy: POLICY, caching: CACHING.forever });
   });
-}
-
-function readAssets(directory: string): Map<string, BuiltFile> {
-  const compressed = new Set<string>(Object.values(ENCODINGS));
-  const names = readdirSync(directory).filter((name) => !compressed.has(extname(name)));
-  return new Map(names.map((name) => [name, readBuilt(join(directory, name))]));
-}
-
-function readBuilt(path: string): BuiltFile {
-  const identity = readFileSync(path);
-  const bodies: Record<string, Buffer> = {};
-  for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
-    if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
-  }
-  // a weak tag, because it is the same for all encodings
-  const etag = `W/"${hash("sha256", identity, "base64url").slice(0, 22)}"`;
-  return { type: extname(path), etag, bodies: { ...bodies, identity } };
-}
-
-function send(ctx: Context, { type, etag, bodies }: BuiltFile, caching: string): void {
-  ctx.set({ "Content-Security-Policy": POLICY, "Cache-Control": caching, ETag: etag });
-  ctx.vary("Accept-Encoding");
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  const encoding = Object.keys(bodies).find((one) => ctx.acceptsEncodings(one)) ?? "identity";
-  if (encoding !== "identity") ctx.set("Content-Encoding", encoding);
-  ctx.type = type;
-  ctx.body = bodies[encoding];
 }

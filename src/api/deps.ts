@@ -24,7 +24,7 @@ export interface ApiDeps {
   /** The names of the configured channels. */
   readonly channels: ReadonlySet<string>;
   /** The reply target of the main session until a delivery or an operator sets another one. */
-  readonly firstRoute: ReplyTarget | null;
+  readonly initialReplyTarget: ReplyTarget | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -14,14 +14,15 @@ const VIEWER = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Signalbox API</title>
+<title>Signalbox API reference</title>
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <link rel="icon" href="docs/favicon-32x32.png">
 </head>
 <body>
 <div id="viewer">
-<p><a href="openapi.json">openapi.json</a> describes the API. <code>npm run build</code> builds the viewer that shows it here.</p>
+<p>The build contains the viewer: run <code>npm run build</code>. The description is also the OpenAPI document at <a href="openapi.json">/openapi.json</a>.</p>
 </div>
+<noscript>This page needs JavaScript.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -30,6 +31,7 @@ const VIEWER = `<!doctype html>
 
 const START = `SwaggerUIBundle({ url: "openapi.json", dom_id: "#viewer", deepLinking: true, validatorUrl: null });\n`;
 
+/** The page to which the `type` of every error leads, with an anchor for each code. */
 const errorPage = (): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -38,18 +40,25 @@ const errorPage = (): string => `<!doctype html>
 <title>Signalbox errors</title>
 </head>
 <body>
-<h1>Error codes</h1>
+<h1>Errors</h1>
+<p>Every error response is a JSON object with the media type <code>application/problem+json</code> (RFC 9457).
+Programs should read <code>code</code>: codes are added and never renamed. <code>detail</code> describes the problem of
+the request for people, and <code>errors</code> lists each invalid field or parameter. See also the
+<a href="/guide/reference/errors">guide</a> and the <a href="/docs">API reference</a>.</p>
 <dl>
 ${Object.entries(ERRORS)
-  .map(([code, { status, title, retry }]) => {
-    const advice = retry ? "Try again later." : "Correct the request.";
-    return `<dt id="${code}"><code>${code}</code> (${status})</dt><dd>${title} ${advice}</dd>`;
+  .map(([code, { status, title, retry, fix }]) => {
+    const repeat = retry ? "The same request can succeed later." : "The same request fails again.";
+    return `<dt id="${code}"><code>${code}</code> (${status})</dt>\n<dd>${title} ${asHtml(fix)} ${repeat}</dd>`;
   })
   .join("\n")}
 </dl>
 </body>
 </html>
 `;
+
+/** Replaces `…` by code elements. The texts of the catalogue contain no other markup than this. */
+const asHtml = (text: string): string => text.replaceAll("<", "&lt;").replace(/`([^`]+)`/g, "<code>$1</code>");
 
 /** Allows the viewer's scripts and styles, which the default policy forbids. */
 const POLICY =

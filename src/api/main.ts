@@ -4,6 +4,6 @@ import { TIMINGS } from "../shared/timings.ts";
 import { startWebProcess } from "./process.ts";
 
 await runProcess((lifecycle) => {
-  loadDotEnv();
+  loadDotEnv(process.env);
   return startWebProcess(lifecycle, process.env, TIMINGS);
 });

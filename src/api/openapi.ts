@@ -8,23 +8,34 @@ import { isList } from "./router.ts";
 
 const PROBLEM = {
   type: "object",
-  description: "RFC 9457 problem details.",
+  description: "The body of every error response: problem details as in RFC 9457.",
   required: ["type", "title", "status", "detail", "code"],
   properties: {
-    type: { type: "string", description: "Where the code is explained." },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string", description: "What is wrong with this request." },
-    code: { type: "string", enum: Object.keys(ERRORS), description: "Stable; what a program should look at." },
+    type: { type: "string", description: "URL of the page that explains the code." },
+    title: { type: "string", description: "The meaning of the code; the same text for each error with this code." },
+    status: { type: "integer", description: "The HTTP status of the response." },
+    detail: {
+      type: "string",
+      description: "The problem of this request, and how to correct it. For people; it can change.",
+    },
+    code: {
+      type: "string",
+      enum: Object.keys(ERRORS),
+      description: "Identifies the kind of error. Programs should read this: codes are added and never renamed.",
+    },
     errors: {
       type: "array",
+      description: "Each invalid field or parameter.",
       items: {
         type: "object",
         required: ["detail"],
         properties: {
-          pointer: { type: "string", description: "JSON Pointer into the body." },
-          parameter: { type: "string", description: "Name of the parameter in the URL." },
-          detail: { type: "string" },
+          pointer: {
+            type: "string",
+            description: "Path of the field in the body, as a JSON Pointer: `/metadata/team`.",
+          },
+          parameter: { type: "string", description: "Name of the parameter in the path, the query or the headers." },
+          detail: { type: "string", description: "The problem of the field or parameter." },
         },
       },
     },
@@ -59,9 +70,23 @@ export function toOpenApi(
     components: {
       schemas,
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "server.apiToken, where one is set." },
-        hookToken: { type: "http", scheme: "bearer", description: "hooks.token; it may also read runs." },
-        hookServiceToken: { type: "apiKey", in: "header", name: "x-service-token", description: "hooks.token." },
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The value of `server.apiToken`, if one is configured. The read-only token can send GET requests.",
+        },
+        hookToken: {
+          type: "http",
+          scheme: "bearer",
+          description: "The value of `hooks.token`. It can also read single runs.",
+        },
+        hookServiceToken: {
+          type: "apiKey",
+          in: "header",
+          name: "x-service-token",
+          description: "The value of `hooks.token`, for senders that cannot set `Authorization`.",
+        },
       },
     },
   };
@@ -88,16 +113,22 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
     operationId: r.operationId,
     tags: [r.tag],
     summary: r.summary,
-    ...(r.description && { description: r.description }),
+    description: r.description,
     ...((r.tag === "operations" || r.tag === "session") && { security: [] }),
     ...(r.tag === "hooks" && { security: HOOK_TOKENS }),
     ...(needsToken && r.method === "get" && isRunPath(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
-    parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
+    parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r, place)),
     ...(r.schemas.body && {
-      requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },
+      requestBody: {
+        required: needsBody(r),
+        content: { "application/json": { schema: r.schemas.body, example: r.example.body } },
+      },
     }),
     ...(r.textBody && {
-      requestBody: { required: false, content: { "text/plain": { schema: { type: "string" } } } },
+      requestBody: {
+        required: false,
+        content: { "text/plain": { schema: { type: "string" }, example: r.example.text } },
+      },
     }),
     responses: {
       ...Object.fromEntries(
@@ -114,13 +145,16 @@ const needsBody = (r: AnyRoute): boolean => (r.schemas.body?.required ?? []).len
 
 const PLACES = { path: "params", query: "query", header: "headers" } as const;
 
-function parameters(schema: TObject | undefined, place: keyof typeof PLACES): object[] {
+function parameters({ schemas, example }: AnyRoute, place: keyof typeof PLACES): object[] {
+  const schema: TObject | undefined = schemas[PLACES[place]];
   const needed = (schema?.required ?? []) as readonly string[];
   const fixed = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { explode, ...rest } = property as TSchema & { description?: string; explode?: boolean };
     return {
       ...{ name, in: place, required: place === "path" || needed.includes(name) },
       description: rest.description,
+      // Only identifiers have an example: "Try it out" sends every example, and that of a filter would hide rows.
+      ...(place === "path" && { example: example.params?.[name] }),
       schema: rest,
       ...(isList(property) && { style: "form", explode }),
     };
@@ -132,17 +166,25 @@ function parameters(schema: TObject | undefined, place: keyof typeof PLACES): ob
     in: place,
     required: false,
     description:
-      "KEY is a key of the job's metadata (nested keys joined by dots); finds the jobs in which it has this value.",
+      "Jobs whose metadata has this value under KEY. Nested keys are joined by dots: `metadata.build.branch=main`. Can be repeated.",
     schema: { type: "string", maxLength: 1_024 },
   }));
   return [...fixed, ...free];
 }
 
+const RESULTS: Readonly<Record<string, string>> = {
+  201: "The record was created.",
+  202: "The request was accepted. The work continues in the background.",
+  204: "The request succeeded. The response has no body.",
+  503: "The process cannot serve requests.",
+};
+
 function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly AnyRoute[]): object {
-  const description = status === "201" ? "Created." : `${r.summary}.`;
+  const description = RESULTS[status] ?? "The request succeeded.";
   if (status === "204") return { description };
   const links = linksFrom(r, schema, routes);
-  const content = { [r.stream ? "text/event-stream" : typeOf(schema)]: { schema } };
+  const example = r.example.answers[Number(status)];
+  const content = { [r.stream ? "text/event-stream" : typeOf(schema)]: { schema, example } };
   return { description, content, ...(links && { links }) };
 }
 

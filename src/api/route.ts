@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../shared/errors.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
+import type { Example } from "./examples/example.ts";
 
 export interface RouteSchemas {
   readonly params?: TObject;
@@ -13,15 +14,15 @@ export interface RouteSchemas {
 
 /** The groups of operations in openapi.json. */
 export const TAGS = {
-  jobs: "What is done, and how far it is.",
-  steps: "Of which a job is made.",
-  events: "What happens, as it happens.",
-  hooks: "By which outside systems wake an agent or set it to work.",
-  runs: "What became of hooks.",
-  sessions: "What an agent was told, and said.",
-  deliveries: "Replies on their way to chat channels, and whether they went.",
+  jobs: "A job is a piece of work whose progress you track. Create it, report its steps, and read how far it is.",
+  steps: "The steps of a job. The code that does the work reports their progress, output and failure.",
+  events: "Streams of server-sent events, which report changes as they happen.",
+  hooks: "Webhooks, with which other systems start an agent run or wake the main session.",
+  runs: "Agent runs that hooks have started: their status, reply and error. Failed ones can be retried.",
+  sessions: "Conversations of the agent, and the events that wait for the main session.",
+  deliveries: "Replies that are sent to chat channels, and the state of the channels and the mailbox.",
   session: "The log-in of a browser.",
-  operations: "For those who run the service.",
+  operations: "Probes for load balancers and monitoring.",
 } as const;
 
 /** The schema of each successful response, by status. */
@@ -62,8 +63,12 @@ export interface Route<
   readonly path: string;
   readonly operationId: string;
   readonly tag: keyof typeof TAGS;
+  /** What the call does, in the imperative: `List jobs`. */
   readonly summary: string;
-  readonly description?: string;
+  /** What the call is for, when to use which, its limits, and whether it is idempotent; Markdown. */
+  readonly description: string;
+  /** Shown in the API reference, where it fills in the form of "Try it out". */
+  readonly example: Example;
   readonly schemas: S;
   /** Maximum size of the body in bytes (default: `server.bodyLimit`). */
   readonly bodyLimit?: number;

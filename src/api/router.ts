@@ -44,14 +44,12 @@ export function createRouter(
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
   const readUrl = urlReader(r.schemas);
   const checkBody = r.schemas.body && bodyCheck(r.schemas.body);
-  const fields = Object.keys(r.schemas.body?.properties ?? {});
   const call = strict ? strictHandler(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
   return async (ctx) => {
     ctx.state.operation = r.path;
     const { params, query, headers } = readUrl(ctx);
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
-    if (body) makeWellFormed(body as Record<string, unknown>, fields);
     const answer = await call(
       {
         params,
@@ -69,14 +67,6 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
   };
-}
-
-/** Replaces lone surrogates by U+FFFD, as MongoDB does when it stores a string: the response then shows the stored value. */
-function makeWellFormed(body: Record<string, unknown>, fields: readonly string[]): void {
-  for (const field of fields) {
-    const value = body[field];
-    if (typeof value === "string" && !value.isWellFormed()) body[field] = value.toWellFormed();
-  }
 }
 
 /** Destroys the connection when a client does not read the end of a stream: it would delay a shutdown. */
@@ -114,7 +104,9 @@ function checkEncoding(path: string): void {
   try {
     decodeURIComponent(path);
   } catch {
-    throw new AppError("invalid_query", { detail: "The path is not percent-encoded UTF-8: encode each identifier." });
+    throw new AppError("invalid_query", {
+      detail: "The path is not percent-encoded UTF-8. Encode each identifier, for example with encodeURIComponent.",
+    });
   }
 }
 

@@ -5,7 +5,14 @@ import { IDENTIFIER_PATTERN } from "../shared/text.ts";
 
 /** Building blocks of the routes' schemas. A schema with a title becomes a named schema in openapi.json. */
 
-export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
+/** Returns the schema of a value that may be null, by default with the description of the value. */
+export const nullable = <T extends TSchema>(schema: T, options = {}) => {
+  const { description } = schema as { description?: string };
+  return Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }), ...options });
+};
+
+/** Returns the schema of the rows of a page. */
+export const Rows = <T extends TSchema>(row: T) => Type.Array(row, { description: "The rows of this page." });
 
 export const Identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN, description });
@@ -13,10 +20,15 @@ export const Identifier = (description: string) =>
 /** The last part of a ping's path: how the program ended, or its progress. */
 export const PING_STATE_PATTERN = "^(done|fail|[1-9]?[0-9](\\.[0-9]{1,15})?)$";
 
-export const JobId = Identifier("The caller's own name for the job.");
-export const StepKey = Identifier("The orchestrator's name for the step, unique in its job.");
+export const JobId = Identifier("Identifies the job. Chosen by the client; percent-encode it in a URL.");
+export const StepKey = Identifier(
+  "Identifies the step within its job. Chosen by the client; percent-encode it in a URL.",
+);
 
-export const Status = Type.Enum(["running", "completed", "failed"], { title: "Status" });
+export const Status = Type.Enum(["running", "completed", "failed"], {
+  title: "Status",
+  description: "Whether the work is in progress, has succeeded or has failed.",
+});
 
 export const Progress = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 
@@ -28,60 +40,86 @@ export const TimestampOrNull = (description: string) => nullable(Timestamp(descr
 
 export const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
-export const Name = Type.String({ maxLength: 1_024 });
+export const Name = Type.String({ maxLength: 1_024, description: "A name for people." });
 export const Text = Type.String({ maxLength: 65_536 });
 
 /** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
 export const readOnly = (...names: string[]): TProperties =>
-  Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]));
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      Type.Optional(
+        Type.Unknown({ readOnly: true, description: "Ignored: you can send a record back as you read it." }),
+      ),
+    ]),
+  );
 
 const closed = { additionalProperties: false } as const;
 
 export const Delivery = Type.Object(
   {
-    deliveryId: Type.String(),
-    runId: nullable(Type.String({ description: "Null for a turn of the main session." })),
-    channel: Type.String(),
-    to: nullable(Type.String({ description: "The recipient, as the channel names it; null when none was known." })),
-    state: Type.Enum(["pending", "sent", "failed"]),
-    attempts: Type.Integer({ description: "Tries so far; a try sends as many of the parts as it can." }),
+    deliveryId: Type.String({ description: "Identifies the delivery." }),
+    runId: nullable(Type.String(), {
+      description: "The run whose reply is delivered; null for a turn of the main session.",
+    }),
+    channel: Type.String({ description: "The channel that the reply is sent to, such as `telegram`." }),
+    to: nullable(Type.String(), {
+      description: "The recipient in the notation of the channel; null if no recipient was known.",
+    }),
+    state: Type.Enum(["pending", "sent", "failed"], {
+      description: "`pending` until all parts are sent, or until the delivery fails or is cancelled.",
+    }),
+    attempts: Type.Integer({ description: "Number of attempts so far. One attempt can send several parts." }),
     parts: Type.Array(
-      Type.Object({ state: Type.Enum(["pending", "sending", "sent"]), id: nullable(Type.String()) }, closed),
-      { description: "The messages that it became, with the service's own ids; none before the first try." },
+      Type.Object(
+        {
+          state: Type.Enum(["pending", "sending", "sent"], { description: "Whether the part was sent." }),
+          id: nullable(Type.String(), {
+            description: "The id of the message at the chat service; null before it is sent.",
+          }),
+        },
+        closed,
+      ),
+      { description: "The messages into which the reply is split; empty before the first attempt." },
     ),
-    maybeTwice: Type.Boolean({ description: "A part may have arrived twice: the service has no key to tell." }),
-    reason: nullable(Type.String({ description: "Why it failed, or why it waits." })),
-    notBefore: nullable(Timestamp("When it is tried again; null where it may be at any time.")),
-    createdAt: Timestamp("When the reply was there."),
-    sentAt: nullable(Timestamp("When all of it was sent.")),
+    maybeTwice: Type.Boolean({
+      description: "True if a part may have arrived twice, because the connection broke while it was sent.",
+    }),
+    reason: nullable(Type.String(), { description: "Why the delivery failed or waits; null otherwise." }),
+    notBefore: nullable(Timestamp("Time of the next attempt; null if the delivery does not have to wait.")),
+    createdAt: Timestamp("When the delivery was created."),
+    sentAt: nullable(Timestamp("When the last part was sent.")),
   },
   { ...closed, title: "Delivery" },
 );
 
 const receipt = {
-  stepId: Type.String({ format: "uuid", description: "Given by the service." }),
+  stepId: Type.String({ format: "uuid", description: "Identifies the step. Assigned by the service." }),
   jobId: JobId,
   stepKey: StepKey,
   stepName: Name,
   status: Status,
-  progress: Progress("The step's own progress."),
-  message: nullable(Text),
+  progress: Progress("Progress of the step in percent."),
+  message: nullable(Text, { description: "The latest message of the step." }),
   createdAt: Timestamp("When the step was first reported."),
   updatedAt: Timestamp("When the step was last reported."),
-  startedAt: Timestamp("When the present attempt began."),
+  startedAt: Timestamp("When the current attempt of the step started."),
 };
 
 const summary = {
   ...receipt,
   attempts: Type.Integer({
     minimum: 1,
-    description: "Grows when a failed or completed step is reported running again.",
+    description: "Number of attempts. Increases when a failed or completed step is reported as running again.",
   }),
   lastReportAt: Timestamp("When the step was last reported."),
-  stale: Type.Boolean({ description: "Running, and silent for longer than the job's time to stale." }),
+  stale: Type.Boolean({
+    description:
+      "True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).",
+  }),
 };
 
-const Output = nullable(FreeObject("What the step produced."));
+const Output = nullable(FreeObject("Result of the step: any JSON object."));
 
 export const StepReceipt = Type.Object(receipt, { ...closed, title: "StepReceipt" });
 const StepSummary = Type.Object(summary, { ...closed, title: "StepSummary" });
@@ -93,33 +131,46 @@ export const SingleStep = Type.Object(
   {
     ...step,
     durationMs: Type.Optional(
-      Type.Integer({ minimum: 0, description: "Of the present attempt; once it is completed." }),
+      Type.Integer({
+        minimum: 0,
+        description: "Duration of the latest attempt in milliseconds. Present when the step is completed.",
+      }),
     ),
   },
   { ...closed, title: "SingleStep" },
 );
 
-export const StaleAfterSeconds = Type.Integer({ minimum: 1, maximum: 31_536_000 });
+export const StaleAfterSeconds = Type.Integer({
+  ...{ minimum: 1, maximum: 31_536_000 },
+  description: "Seconds without a report after which a running job counts as stale.",
+});
 
 const job = {
   jobId: JobId,
   name: nullable(Name),
-  description: nullable(Text),
-  input: nullable(FreeObject("What the job works on.")),
-  metadata: nullable(FreeObject("Whatever the caller wants to find the job by.")),
+  description: nullable(Text, { description: "A description for people." }),
+  input: nullable(FreeObject("Input of the job: any JSON object.")),
+  metadata: nullable(FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
   status: Status,
-  progress: Progress("Overall; never goes back."),
-  message: nullable(Text, { description: "The latest message of any step." }),
-  output: nullable(FreeObject("The final result.")),
+  progress: Progress("Progress of the whole job in percent. Never decreases."),
+  message: nullable(Text, { description: "The latest message of the job or of one of its steps." }),
+  output: nullable(FreeObject("Result of the job: any JSON object. Null until the job completes.")),
   createdAt: Timestamp("When the job was created."),
-  updatedAt: Timestamp("When anything of the job last changed."),
+  updatedAt: Timestamp("When the job last changed."),
   lastReportAt: nullable(
-    Timestamp("When the job or one of its steps was last reported; null before the first report."),
+    Timestamp("When the job or one of its steps was last reported. Null before the first report."),
   ),
-  stale: Type.Boolean({ description: "Running, and without a report for longer than staleAfterSeconds." }),
-  staleAt: nullable(Timestamp("From when on it is stale unless it is reported again; null once it has ended.")),
-  staleAfterSeconds: nullable(StaleAfterSeconds, { description: "The job's own; null takes jobs.staleAfterSeconds." }),
-  currentStep: nullable(StepSummary, { description: "Of the steps still running the one most recently reported." }),
+  stale: Type.Boolean({
+    description: "True if the job is running and has not been reported for longer than `staleAfterSeconds`.",
+  }),
+  staleAt: nullable(Timestamp("When the job becomes stale unless it is reported again. Null after the job has ended.")),
+  staleAfterSeconds: nullable(StaleAfterSeconds, {
+    description:
+      "Seconds without a report after which the running job counts as stale. Null means the configured `jobs.staleAfterSeconds`.",
+  }),
+  currentStep: nullable(StepSummary, {
+    description: "The running step that was reported last. Null if no step is running.",
+  }),
 };
 
 export const JobFields = Object.keys(job) as (keyof typeof job)[];
@@ -127,21 +178,31 @@ export const JobFields = Object.keys(job) as (keyof typeof job)[];
 export const JobView = Type.Object(job, { ...closed, title: "Job" });
 export const JobRow = Type.Partial(JobView, { ...closed, title: "JobRow" });
 export const JobRead = Type.Object(
-  { ...job, step: Type.Optional(nullable(SingleStep)), steps: Type.Optional(Type.Array(StepView)) },
+  {
+    ...job,
+    step: Type.Optional(
+      nullable(SingleStep, { description: "The step that `stepKey` names; null if it does not exist." }),
+    ),
+    steps: Type.Optional(
+      Type.Array(StepView, { description: "All steps, oldest first; present with `include=steps`." }),
+    ),
+  },
   { ...closed, title: "JobWithSteps" },
 );
 
-export const Ok = Type.Object({ ok: Type.Literal(true) }, closed);
+export const Ok = Type.Object({ ok: Type.Literal(true, { description: "Always true." }) }, closed);
 
 export const nextCursor = nullable(Type.String(), {
-  description: "Send as ?cursor= for the next page; null on the last.",
+  description: "Send it as `cursor` to read the next page. Null on the last page.",
 });
 
 const cursor = (pattern: string) =>
-  Type.Optional(Type.String({ pattern, description: "The nextCursor of the page before." }));
+  Type.Optional(Type.String({ pattern, description: "The `nextCursor` of the previous page." }));
 
 export const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Most rows of a page." })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Maximum number of rows in the page." }),
+  ),
   cursor: cursor(CURSOR_PATTERN),
 };
 

@@ -84,7 +84,7 @@ function pointer(error: ErrorObject, field: string | undefined): string {
     : `${error.instancePath}/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
+const CURSOR = "is not a cursor of this list: send the `nextCursor` of the previous page unchanged";
 
 const PING_STATE =
   "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; the report of 100 percent is done";

@@ -94,7 +94,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         ...{ stores, queues, hooks, log, metrics, live, clock, probes: overrides.probes ?? probes },
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
-        firstRoute: session.main ?? null,
+        initialReplyTarget: session.main ?? null,
         isStopping: () => stopping,
       },
       { version, ...server, ...shared, ...overrides.app },

@@ -1,7 +1,7 @@
 import type { TextStyle } from "./markdown/style.ts";
 
 /**
- * The outcome of sending one message. Each kind has one consequence, whichever channel returns it:
+ * How sending one message ended. Each kind has one consequence, whichever channel returns it:
  *
  * | kind | meaning | consequence |
  * |---|---|---|
@@ -17,7 +17,7 @@ import type { TextStyle } from "./markdown/style.ts";
  * `reason` is a sentence for the operator. It holds the service's own code and words, but never the token, the message's
  * text, the recipient or an address with credentials.
  */
-export type SendResult =
+export type SendOutcome =
   | { readonly kind: "sent" /** The service's own id of the message, if it returns one. */; readonly id: string | null }
   | {
       readonly kind: "rate-limited";
@@ -52,7 +52,7 @@ export interface Channel {
    * Sends one message. Resolves soon after the signal is aborted: as `ambiguous`, or as `transient` if nothing was sent.
    * Never throws because of the service or the network.
    */
-  send(message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

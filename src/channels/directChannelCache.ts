@@ -3,17 +3,17 @@ import type { Failure } from "./httpStatus.ts";
 const MAX_CACHED_USERS = 10_000;
 
 /** The id of a user's direct channel, or the reason why it cannot be opened. */
-export type OpenResult = { readonly kind: "opened"; readonly id: string } | Failure;
+export type OpenOutcome = { readonly kind: "opened"; readonly id: string } | Failure;
 
 /**
  * Creates a cache of direct channels, which a service opens to its users on request. `find` calls `open` once for each user
  * until `forget` is called. A failure to open is converted to its meaning for the message, which has not been sent yet:
  * `ambiguous` becomes `transient`; `content` and `refused` become `gone`.
  */
-export function createDirectChannelCache(open: (user: string, signal: AbortSignal) => Promise<OpenResult>) {
+export function createDirectChannelCache(open: (user: string, signal: AbortSignal) => Promise<OpenOutcome>) {
   const idByUser = new Map<string, string>();
   return {
-    async find(user: string, signal: AbortSignal): Promise<OpenResult> {
+    async find(user: string, signal: AbortSignal): Promise<OpenOutcome> {
       const id = idByUser.get(user);
       if (id !== undefined) return { kind: "opened", id };
       const opened = await open(user, signal);

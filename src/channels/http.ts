@@ -10,10 +10,10 @@ export interface ApiRequest {
 }
 
 /**
- * The result of a request. `response`: the service responded, with any status; `json` is undefined if the body is not JSON.
+ * How a request ended. `response`: the service responded, with any status; `json` is undefined if the body is not JSON.
  * `unsent`: the request certainly did not reach the service. `lost`: it may have reached it; `reason` explains.
  */
-export type ApiResult =
+export type RequestOutcome =
   | {
       readonly kind: "response";
       readonly status: number;
@@ -45,7 +45,7 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
  * Sends one request. Does not follow redirects, so that a token is sent only to the configured address. Never throws;
  * `reason` names the kind of failure, but no address.
  */
-export async function sendRequest(request: ApiRequest, signal: AbortSignal): Promise<ApiResult> {
+export async function sendRequest(request: ApiRequest, signal: AbortSignal): Promise<RequestOutcome> {
   const { method, url, body, timeoutMs } = request;
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -95,7 +95,7 @@ export type ApiCaller = (
   path: string,
   body: object | undefined,
   signal: AbortSignal,
-) => Promise<ApiResult>;
+) => Promise<RequestOutcome>;
 
 /** Returns a function that sends requests to paths below `address`, each with these headers and this time limit. */
 export const createApiCaller =

@@ -1,12 +1,12 @@
 import { retryAfterMs } from "../shared/retryAfter.ts";
-import type { SendResult } from "./channel.ts";
-import type { ApiResult } from "./http.ts";
+import type { SendOutcome } from "./channel.ts";
+import type { RequestOutcome } from "./http.ts";
 
 /** A response that a service returned. */
-export type ApiResponse = Extract<ApiResult, { kind: "response" }>;
+export type ApiResponse = Extract<RequestOutcome, { kind: "response" }>;
 
 /** Any outcome but `sent`. */
-export type Failure = Exclude<SendResult, { kind: "sent" }>;
+export type Failure = Exclude<SendOutcome, { kind: "sent" }>;
 
 /**
  * Returns the value if it looks like an error code (one or two words), else undefined. Longer text is never shown, as it may
@@ -18,7 +18,7 @@ export function codeOf(value: unknown): string | undefined {
 }
 
 /** Classifies a request without a response: `ambiguous` if it may have reached the service, else `transient`. */
-export const failureWithoutResponse = ({ kind, reason }: Exclude<ApiResult, ApiResponse>): Failure => ({
+export const failureWithoutResponse = ({ kind, reason }: Exclude<RequestOutcome, ApiResponse>): Failure => ({
   kind: kind === "lost" ? "ambiguous" : "transient",
   reason,
 });

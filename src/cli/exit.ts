@@ -8,7 +8,7 @@ export const EXIT = {
   failed: 1,
   /** The command or its arguments are invalid. */
   usage: 2,
-  /** The service cannot be reached, or has rejected the request. */
+  /** The service cannot be reached, or it rejected the request. */
   service: 3,
   interrupted: 130,
   outputClosed: 141,

@@ -16,8 +16,9 @@ const { EXIT } = await import("./exit.ts");
 
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const { loadDotEnv } = await import("../shared/config/load.ts");
-  loadDotEnv();
-  return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...process.env };
+  const env = { ...process.env }; // `signalbox run` gives its program only what it was given itself
+  loadDotEnv(env);
+  return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...env };
 }
 
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {

@@ -31,7 +31,7 @@ export interface Service extends ServiceAccess {
 
 /**
  * Connects to the running service, runs `act`, and closes the clients.
- * @param door decides which token an error message names
+ * @param endpoint decides which token an error message names
  * @throws CommandError with the fault and its remedy
  */
 export async function withService<T>(
@@ -70,7 +70,7 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
       apiToken: env.SIGNALBOX_API_TOKEN || undefined,
       hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
       hooksPath: options.hooksPath ?? "/hooks",
-      settingNames: (variable) => `${variable} (where a URL is given, a configuration file is not looked into)`,
+      settingNames: (variable) => `${variable} (the configuration file is not used with --url or SIGNALBOX_URL)`,
     };
   }
   const [{ readConfig, configFile }, { findSavedToken }] = await Promise.all([
@@ -81,7 +81,7 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
   if (server.port === 0) {
     throw new CommandError(
       EXIT.usage,
-      "server.port is 0, a free one at each start: say with --url where the service is.",
+      "server.port is 0, so the port differs at each start: name the address of the service with --url.",
     );
   }
   return {
@@ -95,10 +95,9 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
 
 function checkedUrl(text: string, source: string): string {
   const url = URL.parse(text);
-  const fault = (what: string) =>
-    new CommandError(EXIT.usage, `${source} ${what}: write it like http://127.0.0.1:3000.`);
-  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("is no http or https address");
-  if (url.username || url.password) throw fault("holds a user or a password, which this service does not know");
+  const fault = (what: string) => new CommandError(EXIT.usage, `${source} ${what}: for example http://127.0.0.1:3000.`);
+  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("must start with http:// or https://");
+  if (url.username || url.password) throw fault("must not contain a user name or a password");
   return text;
 }
 
@@ -112,28 +111,28 @@ function reachableHost(host: string): string {
 function describeError(error: SignalboxError, access: ServiceAccess, endpoint: Endpoint): string {
   const { code, detail, errors } = error;
   const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
-  const said = detail + faults.join("");
+  const message = detail + faults.join("");
   if (code === "unreachable") {
-    return `${said} Start it with \`npm start\`, or say where it is with --url or SIGNALBOX_URL.`;
+    return `${message} Start it with \`npm start\`, or name its address with --url or SIGNALBOX_URL.`;
   }
   if (code === "unauthorized") return describeRefusal(access, endpoint);
   if (code === "forbidden")
-    return `${said} Set ${access.settingNames("SIGNALBOX_API_TOKEN", "server.apiToken")}, to the full one.`;
+    return `${message} Set the full API token in ${access.settingNames("SIGNALBOX_API_TOKEN", "server.apiToken")}.`;
   if (code === "not_found" && endpoint !== "api") {
-    return `There are no hooks at ${access.url}${access.hooksPath}: turn them on there with hooks.enabled, or name their path with --hooks-path.`;
+    return `Hooks are not enabled at ${access.url}${access.hooksPath}: set hooks.enabled there, or name their path with --hooks-path.`;
   }
-  return said;
+  return message;
 }
 
 function describeRefusal(access: ServiceAccess, endpoint: Endpoint): string {
   const { token, name, where } = tokenOf(access, endpoint);
   if (endpoint === "mapped") {
-    const proof = "give its sender's own proof with --header, where its mapping has auth";
-    return `The service at ${access.url} does not let this hook in: correct ${where}; or ${proof}.`;
+    const remedy = "if its mapping has auth, pass the sender's token or signature with --header";
+    return `The service at ${access.url} did not authenticate this hook: correct ${where}, or ${remedy}.`;
   }
   return token === undefined
-    ? `The service at ${access.url} wants its ${name}: set ${where}.`
-    : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
+    ? `The service at ${access.url} requires its ${name}: set ${where}.`
+    : `The service at ${access.url} rejected the ${name}: correct ${where}.`;
 }
 
 /** Returns whether a header can contain the token. If not, the error of fetch would show it. Trailing white space is ignored. */
@@ -144,7 +143,7 @@ function checkTokens(access: ServiceAccess): void {
   for (const endpoint of ["api", "hooks"] as const) {
     const { token, name, where } = tokenOf(access, endpoint);
     if (isSendable(token)) continue;
-    const why = `No header can carry the ${name}: it holds a line break, or the like.`;
+    const why = `The ${name} contains a line break or another character that no header can contain.`;
     throw new CommandError(EXIT.failed, `${why} Correct ${where}.`);
   }
 }

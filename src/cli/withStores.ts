@@ -63,6 +63,6 @@ export function embeddedUri(dataDir: string): string {
     // There is no file: `signalbox start` has never run here.
   }
   throw new StartError(
-    `MONGODB_URI is not set, and no Signalbox with an embedded MongoDB runs in ${dir}: start it with \`npm start\`, or set MONGODB_URI or SIGNALBOX_DATA_DIR.`,
+    `MONGODB_URI is not set, and no instance with an embedded MongoDB runs in ${dir}: start one with \`npm start\`, or set MONGODB_URI or SIGNALBOX_DATA_DIR.`,
   );
 }

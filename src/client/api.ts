@@ -1,4 +1,5 @@
 import { pathSegment } from "./connection.ts";
+import { SignalboxError } from "./error.ts";
 import type {
   Access,
   AgentHook,
@@ -61,6 +62,9 @@ export type JobChange = JobFields & {
   message?: string | null;
   output?: object | null;
 };
+
+/** A filter whose values are all set: an unset value would match more jobs than intended. */
+type DeletionFilter = { readonly [Field in keyof JobFilter]: Exclude<JobFilter[Field], undefined> };
 
 export type Api = ReturnType<typeof apiCalls>;
 
@@ -135,9 +139,12 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
         call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: change }),
       delete: callOne<{ ok: true }>("DELETE", jobs),
-      /** Deletes all jobs that match the filter; an empty filter matches every job. */
-      deleteAll: (filter: JobFilter, options?: CallOptions) =>
-        call<{ ok: true }>("DELETE", jobs, { ...options, query: filterQuery(filter) }),
+      /**
+       * Deletes all jobs that match the filter, or every job with `{ all: true }`.
+       * @throws SignalboxError for an empty filter and for a filter with a value that is undefined
+       */
+      deleteAll: async (filter: DeletionFilter | { all: true }, options?: CallOptions) =>
+        call<{ ok: true }>("DELETE", jobs, { ...options, query: deletionQuery(filter) }),
       steps: (jobId: string, query: Page & Fields<Step> = {}, options?: CallOptions) =>
         listFields<List<"steps", Step>>(`${jobs + pathSegment(jobId)}/steps`, query, options),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
@@ -185,3 +192,14 @@ export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter
   ...filter,
   ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),
 });
+
+/** @throws SignalboxError unless the filter sets each of its fields, or sets `all` alone */
+function deletionQuery(filter: DeletionFilter | { all: true }): object {
+  const { all, ...fields }: JobFilter & { all?: boolean } = Object(filter);
+  const query = filterQuery(fields);
+  const values: unknown[][] = Object.values(query).map((value) => [value].flat());
+  const isSet = values.every((items) => items[0] !== undefined && !items.includes(null));
+  if (all ? !values[0] : values[0] && isSet) return query;
+  const detail = "Set every field of the filter, or pass { all: true } alone to delete every job.";
+  throw new SignalboxError(400, "invalid_query", detail);
+}

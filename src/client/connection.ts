@@ -81,7 +81,7 @@ export function connect(
  * @throws SignalboxError for "", "." and "..", which the URL parser would resolve to another path
  */
 export function pathSegment(id: string): string {
-  if (/^\.{0,2}$/.test(id)) throw new SignalboxError(400, "invalid_query", `No URL can carry "${id}".`);
+  if (/^\.{0,2}$/.test(id)) throw new SignalboxError(400, "invalid_query", `"${id}" cannot be part of a URL.`);
   return `/${encodeURIComponent(id)}`;
 }
 
@@ -105,7 +105,10 @@ type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?:
 
 /** Converts an error response. A response without a problem's `code` comes from another server at this address. */
 export function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
-  const { code = "unexpected_answer", title = `No answer of this service (${status}): check the URL.` } = problem;
+  const {
+    code = "unexpected_answer",
+    title = `The response is not from Signalbox (status ${status}): check the URL.`,
+  } = problem;
   const { detail = title, errors } = problem;
   return new SignalboxError(status, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
 }

@@ -7,11 +7,13 @@
  * - accepted: the service has stored it; its waiters are resolved;
  * - rejected: the service refused it, retries ran out, or the client was closed; its waiters are rejected.
  *
- * A transient error moves a report from in flight back to queued, merged with what was queued meanwhile.
+ * A transient error moves a report from in flight back to queued, merged with what was queued meanwhile. If the service
+ * refuses the content of a merged report, the part of it that a caller waits for is queued alone.
  */
 import { backoffMs, isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { abortedOf, MAX_TIMER_MS, onAbort } from "./deadline.ts";
+import type { SignalboxError } from "./error.ts";
 import type { Status } from "./records.ts";
 
 /** The fields to change on the service; absent fields stay as they are. */
@@ -39,6 +41,8 @@ interface Entry {
   /** A completion or a failure: later reports are not merged into it. */
   readonly isFinal: boolean;
   readonly waiters: Waiter[];
+  /** The part of a merged report that a caller waits for; undefined if it is the whole report, or none of it. */
+  readonly awaited?: Report | undefined;
   /** Minimum time between the start of the previous request and this one. */
   readonly intervalMs: number;
   /** When it was first sent. */
@@ -189,7 +193,13 @@ export function createReportQueue(
       return;
     }
     tries = 0;
-    rejectEntry(entry, error);
+    const { awaited: report } = entry;
+    if (report && isContentRefused(error)) {
+      onError(error);
+      queue.unshift({ ...entry, report, awaited: undefined });
+    } else {
+      rejectEntry(entry, error);
+    }
   };
 
   const rejectEntry = (entry: Entry, error: unknown): void => {
@@ -223,14 +233,22 @@ export function createReportQueue(
 
 const hasWaiter = ({ waiters }: Entry): boolean => waiters.some(({ hasLeft }) => !hasLeft);
 
+/** Whether the report itself is at fault, and not its job or the caller's access: it is invalid or cannot be JSON. */
+const isContentRefused = (error: unknown): boolean =>
+  error instanceof TypeError || /^(400|413)$/.test(String((error as Partial<SignalboxError>).status));
+
+const awaitedPart = ({ report, awaited, waiters }: Entry): Report | undefined => awaited ?? (waiters[0] && report);
+
 /** Merges two reports into one that leaves the same state; undefined when that would skip a status. */
 function merge(earlier: Entry, later: Entry): Entry | undefined {
   if (earlier.isFinal || (later.isFinal && earlier.report.status)) return undefined;
+  const [first, second] = [earlier, later].map(awaitedPart);
   return {
     ...earlier, // keeps sentAt
     report: { ...earlier.report, ...later.report },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
+    awaited: (first || second) && { ...first, ...second },
     intervalMs: Math.min(earlier.intervalMs, later.intervalMs),
   };
 }

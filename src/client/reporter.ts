@@ -6,7 +6,7 @@ import { createReportQueue, type Report, type ReportQueue } from "./reportQueue.
 
 /** A change of the state while the work runs. */
 export interface Update {
-  /** The progress, 0–100. Values outside are clamped; NaN is ignored. */
+  /** The progress, 0–100. Values outside are clamped; a value that is not a number is ignored. */
   readonly progress?: number | undefined;
   /** Truncated to the service's limit of 65,536 characters; a value that is not a string is ignored. */
   readonly message?: string | undefined;
@@ -68,7 +68,7 @@ export abstract class Reporter {
    * @throws SignalboxError when the service rejects the report
    */
   start(message?: string, { progress = 0, signal }: Start = {}): Promise<void> {
-    return this.#reports.send({ status: "running", progress, message }, false, signal);
+    return this.#reports.send({ status: "running", progress, message: textOf(message) }, false, signal);
   }
 
   /** Reports the progress, 0–100. Call it for every item: it is sent at every five points or after some seconds. */
@@ -81,9 +81,14 @@ export abstract class Reporter {
     this.update({ message });
   }
 
-  update({ progress = Number.NaN, message, output }: Update): void {
-    const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.add({ progress: points, message: message?.slice?.(0, MAX_MESSAGE_CHARS), output });
+  update(update: Update): void {
+    const { progress, message, output }: Update = Object(update);
+    const points = /^(number|bigint|string)$/.test(typeof progress) ? Number(progress) : Number.NaN;
+    this.#reports.add({
+      progress: Number.isNaN(points) ? undefined : Math.min(100, Math.max(0, points)),
+      message: textOf(message)?.slice(0, MAX_MESSAGE_CHARS),
+      output,
+    });
   }
 
   /**
@@ -95,7 +100,7 @@ export abstract class Reporter {
       const detail = "output is required: this completes the job.";
       throw new SignalboxError(400, "output_required", detail);
     }
-    await this.#reports.send({ status: "completed", progress: 100, message, output }, true, signal);
+    await this.#reports.send({ status: "completed", progress: 100, message: textOf(message), output }, true, signal);
   }
 
   /**
@@ -103,7 +108,13 @@ export abstract class Reporter {
    * @param reason the message, or an error with a message
    */
   async fail(reason: unknown, { output, failJob, signal }: Failure = {}): Promise<void> {
-    await this.#reports.send({ status: "failed", message: errorText(reason), output, failJob }, true, signal);
+    const report = {
+      status: "failed",
+      message: errorText(reason),
+      output,
+      failJob: Boolean(failJob) || undefined,
+    } as const;
+    await this.#reports.send(report, true, signal);
   }
 
   /**
@@ -150,8 +161,15 @@ export abstract class Reporter {
   }
 }
 
+/** Untyped JavaScript may pass other values as a message, and the service would reject the whole report. */
+const textOf = (message: unknown): string | undefined => (typeof message === "string" ? message : undefined);
+
 /** Returns the error's message without its stack, truncated. */
 function errorText(reason: unknown): string {
-  const { message, name } = (reason ?? {}) as Partial<Error>;
-  return String(message || name || reason).slice(0, MAX_REASON_CHARS);
+  try {
+    const { message, name } = Object(reason) as Partial<Error>;
+    return String(message || name || reason).slice(0, MAX_REASON_CHARS);
+  } catch {
+    return "Unknown error"; // such as an object without a prototype, which has no text
+  }
 }

@@ -1,17 +1,19 @@
 import { hash } from "node:crypto";
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import { exists } from "./db/caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection } from "./db/collection.ts";
 import { mapMongoErrors } from "./db/mongoErrors.ts";
 
 /** The cookie of a browser that has logged out. The record is deleted when the cookie expires. */
-export interface EndedLoginDoc {
+export const EndedLoginDoc = closedObject({
   /** The SHA-256 hash of the cookie. */
-  _id: string;
-  endsAt: Date;
-}
+  _id: Type.String(),
+  endsAt: BsonDate,
+});
+export type EndedLoginDoc = Static<typeof EndedLoginDoc>;
 
-export const endedLoginSchema = new Schema<EndedLoginDoc>({ _id: String, endsAt: Date }, { versionKey: false });
-endedLoginSchema.index({ endsAt: 1 }, { expireAfterSeconds: 0 });
+export const endedLoginCollection = defineCollection(EndedLoginDoc, [{ keys: { endsAt: 1 }, expireAfterSeconds: 0 }]);
 
 export class EndedLogins {
   readonly collection: mongo.Collection<EndedLoginDoc>;

@@ -1,78 +1,67 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
-import { acquireIfFree } from "./db/lease.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
+import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
 export type MailboxPart = (typeof MAILBOX_PARTS)[number];
 
-export interface MailboxFault {
+export const MailboxFault = closedObject({
   /** The time of the first failure since the part last worked. */
-  readonly since: Date;
+  since: BsonDate,
   /** The reason of the latest failure, without tokens, addresses or text of mails. */
-  readonly reason: string;
+  reason: Type.String(),
   /** Whether the fault lasts until somebody fixes its cause. */
-  readonly isLasting: boolean;
+  isLasting: Type.Boolean(),
   /** The event that informed the main session of the fault; null before that. */
-  readonly toldAs: string | null;
-}
+  toldAs: nullable(Type.String()),
+});
+export type MailboxFault = Static<typeof MailboxFault>;
 
 /** Maximum duration of a lease. A longer one was written with a clock that was ahead, and does not count. */
 const MAX_LEASE_MS = 3_600_000;
 
 /** Returns whether a process holds the lease on a mailbox. */
 export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
-  return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + MAX_LEASE_MS;
+  return isHeld(claim, now) && !isHeld(claim, new Date(now.getTime() + MAX_LEASE_MS));
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */
-export interface MailboxDoc {
+export const MailboxDoc = closedObject({
   /** Its address in lower case. */
-  _id: string;
+  _id: Type.String(),
   /** The Gmail history id up to which all matching mails have become runs; null before the first listener started. */
-  cursor: string | null;
+  cursor: nullable(Type.String()),
   /** When Gmail received the newest mail from before the first listener started; null if there was none. */
-  oldUntil: Date | null;
+  oldUntil: nullable(BsonDate),
   /** When Gmail received the newest mail that became a run. */
-  newestMailAt: Date | null;
+  newestMailAt: nullable(BsonDate),
   /** When the last complete listing of new mails began. */
-  listedAt: Date | null;
+  listedAt: nullable(BsonDate),
   /** When a mail last became a run. */
-  lastMailAt: Date | null;
-  lastNoticeAt: Date | null;
+  lastMailAt: nullable(BsonDate),
+  lastNoticeAt: nullable(BsonDate),
   /** The subscription to Gmail's notifications, which Gmail ends unless it is renewed. */
-  watch: {
-    readonly topic: string;
-    readonly label: string;
-    readonly renewedAt: Date;
-    readonly expiresAt: Date;
-  } | null;
+  watch: nullable(
+    closedObject({ topic: Type.String(), label: Type.String(), renewedAt: BsonDate, expiresAt: BsonDate }),
+  ),
   /** The current fault of each part; null for a part that works. */
-  faults: Readonly<Record<MailboxPart, MailboxFault | null>>;
+  faults: closedObject({
+    mails: nullable(MailboxFault),
+    notices: nullable(MailboxFault),
+    watch: nullable(MailboxFault),
+  }),
   /** The latest failure, also if it has passed. */
-  lastError: { readonly at: Date; readonly reason: string } | null;
+  lastError: nullable(closedObject({ at: BsonDate, reason: Type.String() })),
   /** The lease of the process that listens. */
-  claim: { readonly token: string; readonly holder: string; readonly until: Date } | null;
-}
+  claim: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
+});
+export type MailboxDoc = Static<typeof MailboxDoc>;
 
-export const gmailMailboxSchema = new Schema<MailboxDoc>(
-  {
-    _id: String,
-    cursor: String,
-    oldUntil: Date,
-    newestMailAt: Date,
-    listedAt: Date,
-    lastMailAt: Date,
-    lastNoticeAt: Date,
-    watch: Schema.Types.Mixed,
-    faults: Schema.Types.Mixed,
-    lastError: Schema.Types.Mixed,
-    claim: Schema.Types.Mixed,
-  },
-  { versionKey: false },
-);
+export const gmailMailboxCollection = defineCollection(MailboxDoc);
 
 const NEW: Omit<MailboxDoc, "_id" | "claim"> = {
   cursor: null,
@@ -93,10 +82,12 @@ type MailboxChange = Pick<
 
 export class GmailMailboxes {
   readonly collection: mongo.Collection<MailboxDoc>;
+  readonly #lease: RecordLease<MailboxDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<MailboxDoc>, clock: Clock) {
     this.collection = collection;
+    this.#lease = new RecordLease(collection, "claim");
     this.#clock = clock;
   }
 
@@ -108,21 +99,20 @@ export class GmailMailboxes {
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
   acquire(account: string, lease: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const maxUntil = new Date(now.getTime() + MAX_LEASE_MS);
-    const free = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: maxUntil } }];
-    const query = { _id: account.toLowerCase(), $or: [...free, { "claim.token": lease.token }] };
-    const until = new Date(now.getTime() + forMs);
-    return acquireIfFree(this.collection, query, { $set: { claim: { ...lease, until } }, $setOnInsert: NEW });
+    const claim: NonNullable<MailboxDoc["claim"]> = { ...lease, until: new Date(now.getTime() + forMs) };
+    const tooLong = { "claim.until": { $gt: new Date(now.getTime() + MAX_LEASE_MS) } };
+    const change = { $setOnInsert: NEW };
+    return this.#lease.acquireOrCreate(account.toLowerCase(), claim, { now, change, alsoFree: [tooLong] });
   }
 
   /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */
   renew(account: string, token: string, until: Date): Promise<boolean> {
-    return this.#updateLeased(account, token, { $set: { "claim.until": until } });
+    return this.#lease.renew(account.toLowerCase(), { token, until });
   }
 
   /** Releases the lease if it is still held under this token. @throws AppError unavailable */
-  async release(account: string, token: string): Promise<void> {
-    await this.#updateLeased(account, token, { $set: { claim: null } });
+  release(account: string, token: string): Promise<void> {
+    return this.#lease.release(account.toLowerCase(), token);
   }
 
   /**
@@ -132,7 +122,8 @@ export class GmailMailboxes {
    * @throws AppError unavailable
    */
   update(account: string, token: string, change: Partial<MailboxChange>, newestMailAt?: Date): Promise<boolean> {
-    return this.#updateLeased(account, token, { $set: change, ...(newestMailAt && { $max: { newestMailAt } }) });
+    const more = newestMailAt && { $max: { newestMailAt } };
+    return this.#lease.updateHeld(account.toLowerCase(), token, change, more);
   }
 
   /**
@@ -143,12 +134,7 @@ export class GmailMailboxes {
    */
   updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
     const lastError = fault && { at: this.#clock.now(), reason: fault.reason };
-    return this.#updateLeased(account, token, { $set: { [`faults.${part}`]: fault, ...(lastError && { lastError }) } });
-  }
-
-  async #updateLeased(account: string, token: string, change: mongo.UpdateFilter<MailboxDoc>): Promise<boolean> {
-    const query = { _id: account.toLowerCase(), "claim.token": token };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(query, change));
-    return matchedCount === 1;
+    const change = { [`faults.${part}`]: fault, ...(lastError && { lastError }) };
+    return this.#lease.updateHeld(account.toLowerCase(), token, change);
   }
 }

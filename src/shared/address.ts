@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 
 /** The placeholder of a secret that is not shown. */
 export const REDACTED = "[redacted]";
@@ -26,3 +26,26 @@ export const isLoopback = (host: string): boolean =>
 
 /** Returns a configured address without trailing slashes, so that a path can be appended. */
 export const trimSlashes = (address: string): string => address.replace(/(?<!\/)\/+$/, "");
+
+/**
+ * Returns the network of a client, to which limits of failed requests apply: the /64 of an IPv6 address, which one client
+ * has to itself (RFC 6177), or an IPv4 address, also one that is mapped to IPv6. Other texts are returned as they are.
+ */
+export function networkOf(address: string): string {
+  const [plain = ""] = address.split("%", 1);
+  if (!isIPv6(plain)) return address;
+  // URL writes every address in one form, in which an IPv4 address at the end is hexadecimal.
+  const text = URL.parse(`http://[${plain}]`)?.hostname.slice(1, -1) ?? plain;
+  const [before = "", after] = text.split("::");
+  const [head, tail] = [before, after ?? ""].map((part) => part.split(":").filter((group) => group !== "")) as [
+    string[],
+    string[],
+  ];
+  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill("0"), ...tail];
+  const mapped = groups.slice(0, 6).join(":") === "0:0:0:0:0:ffff" ? groups.slice(6) : undefined;
+  if (!mapped) return `${groups.slice(0, 4).join(":")}::/64`;
+  return mapped
+    .map((group) => Number.parseInt(group, 16))
+    .map((group) => `${group >> 8}.${group & 255}`)
+    .join(".");
+}

@@ -28,6 +28,13 @@ const asOneLine = (line: string): string =>
 const forTerminal = (line: string): string =>
   line.replace(ESCAPES, (found, isControl) => (isControl ? "\ufffd" : found)).replace(CONTROLS, "\ufffd");
 
+/** Returns what a terminal shows of a logged object: for a request one short text in place of its fields. */
+function forReader(line: Record<string, unknown>): Record<string, unknown> {
+  const { reqId, method, path, status, code, ms, ...rest } = line;
+  if (typeof ms !== "number" || !method || !status) return line;
+  return { ...rest, request: [method, path, status, code, `${ms} ms`].filter(Boolean).join(" ") };
+}
+
 /**
  * Creates a logger that writes JSON lines to standard output, or readable lines when `pretty` (a terminal). Callers must not
  * log secrets or bodies; the redaction below is only a safety net. Logged names, paths and headers come from clients, so
@@ -44,7 +51,13 @@ export function createLogger(options: { level: string; name: string; pretty: boo
   };
   if (!options.pretty) return pino(settings);
   return pino(
-    settings,
-    pretty({ ignore: "pid", translateTime: "SYS:HH:MM:ss.l", messageFormat: "{process}: {msg}", sync: true }),
+    { ...settings, formatters: { log: forReader } },
+    pretty({
+      ignore: "pid,process,request",
+      translateTime: "SYS:HH:MM:ss.l",
+      messageFormat: (line) => `${line.process}: ${line.request ?? line.msg}`,
+      singleLine: true,
+      sync: true,
+    }),
   );
 }

@@ -21,6 +21,10 @@ export interface Timings {
   };
   /** How often the schedules are stored again, because a Redis that was emptied has lost them. */
   readonly renewSchedulesMs: number;
+  /**
+   * `runMs` and `deliveryMs` are tables instead of a `backoff`: the documentation names these times, their length is the number
+   * of further tries, and they grow faster than by two.
+   */
   readonly retry: {
     /** The pause after each failed try of an agent run; there is one more try than pauses. */
     readonly runMs: readonly number[];

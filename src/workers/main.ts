@@ -4,6 +4,6 @@ import { TIMINGS } from "../shared/timings.ts";
 import { startWorkerProcess } from "./process.ts";
 
 await runProcess((lifecycle) => {
-  loadDotEnv();
+  loadDotEnv(process.env);
   return startWorkerProcess(lifecycle, process.env, TIMINGS);
 });

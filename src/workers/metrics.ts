@@ -22,50 +22,50 @@ export class WorkerMetrics {
     collectDefaultMetrics({ register: this.registry });
     this.runs = new Counter({
       name: "signalbox_runs_total",
-      help: "Tries of runs that this worker carried out, by how they ended.",
+      help: "Attempts of agent runs by this worker, by outcome.",
       labelNames: ["outcome", "code"],
       registers,
     });
     this.queuedSeconds = new Histogram({
       name: "signalbox_run_queued_seconds",
-      help: "Time from a run's acceptance to its first try.",
+      help: "Seconds from the acceptance of a run to its first attempt.",
       buckets: SECONDS,
       registers,
     });
     this.runSeconds = new Histogram({
       name: "signalbox_run_duration_seconds",
-      help: "Time that a try of a run took.",
+      help: "Duration of an attempt of a run in seconds.",
       labelNames: ["outcome"],
       buckets: SECONDS,
       registers,
     });
     this.mapped = new Counter({
       name: "signalbox_mapped_hooks_total",
-      help: "Runs of mapped hooks, by what their mapping made of them.",
+      help: "Requests of mapped hooks to which the mapping was applied, by outcome.",
       labelNames: ["outcome"],
       registers,
     });
     this.heartbeats = new Counter({
       name: "signalbox_heartbeat_turns_total",
-      help: "Turns of the main session, by how they ended.",
+      help: "Turns of the main session, by outcome.",
       labelNames: ["outcome"],
       registers,
     });
     this.deliveries = new Counter({
       name: "signalbox_deliveries_total",
-      help: "Deliveries that have ended, by channel and how.",
+      help: "Deliveries that have ended, by channel and outcome.",
       labelNames: ["channel", "outcome"],
       registers,
     });
     this.deliveryAttempts = new Counter({
       name: "signalbox_delivery_attempts_total",
-      help: "Messages handed to a channel's service, by what became of them.",
+      help: "Messages that were sent to the service of a channel, by result.",
       labelNames: ["channel", "result"],
       registers,
     });
     this.channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
-      help: "1 while nothing is sent to a channel because its credentials are not good.",
+      help: "1 while a channel is stopped because its service refuses the credentials, else 0.",
       labelNames: ["channel"],
       registers,
     });

@@ -2,8 +2,13 @@ import { DelayedError, type Job, UnrecoverableError } from "bullmq";
 import { type AppError, toAppError } from "../shared/errors.ts";
 
 /** How one try of a job ended: the only answers that a processor gives to its queue. */
-export type Outcome =
-  | { readonly kind: "done"; readonly result?: Readonly<Record<string, number | string>> }
+export type ProcessorOutcome =
+  | {
+      readonly kind: "done";
+      readonly result?: Readonly<Record<string, number | string>>;
+      /** Whether there was nothing to do, which only the debug log mentions. */
+      readonly isIdle?: boolean;
+    }
   /** The job has not started. It makes room for others and comes back after `ms`. */
   | { readonly kind: "delay"; readonly ms: number }
   | { readonly kind: "retry"; readonly error: AppError }
@@ -13,7 +18,7 @@ export type Outcome =
  * Translates an outcome to BullMQ; no other function does so.
  * @throws DelayedError after the job was moved, UnrecoverableError for `discard`, the error itself for `retry`
  */
-export async function toBullMq(outcome: Outcome, job: Job, token: string | undefined): Promise<unknown> {
+export async function toBullMq(outcome: ProcessorOutcome, job: Job, token: string | undefined): Promise<unknown> {
   switch (outcome.kind) {
     case "done":
       return outcome.result;
@@ -28,7 +33,7 @@ export async function toBullMq(outcome: Outcome, job: Job, token: string | undef
 }
 
 /** Returns the outcome of a processor that threw: the catalogue of errors decides whether the job is retried. */
-export function outcomeOfThrown(thrown: unknown): Outcome {
+export function outcomeOfThrown(thrown: unknown): ProcessorOutcome {
   const error = toAppError(thrown);
   return { kind: error.retry ? "retry" : "discard", error };
 }

@@ -40,7 +40,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   if (metricsPort !== undefined) {
     const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
     lifecycle.onClose("metrics", served.close);
-    log.info({ url: served.url }, "serving the worker's metrics");
+    log.info({ url: served.url }, "the worker serves its metrics");
   }
   const common = { stores, queues, connection, clock, log, metrics, timings, env };
   let current = config;
@@ -57,7 +57,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     try {
       next = startService(changed, common);
     } catch (error) {
-      log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in use");
+      log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in effect");
       return;
     }
     current = changed;
@@ -72,6 +72,6 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     ready: {},
     deadlineMs: config.worker.shutdownSeconds * 1_000,
     reload,
-    onError: (name, error) => log.error({ err: error }, `${name} did not close cleanly`),
+    onError: (name, error) => log.error({ err: error }, `${name} failed to close`),
   };
 }

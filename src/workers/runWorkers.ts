@@ -7,7 +7,7 @@ import { QUEUES, type QueueDef, queuePrefix } from "../shared/queue/definitions.
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import { withDeadline, withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
-import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
+import { outcomeOfThrown, type ProcessorOutcome, toBullMq } from "./outcome.ts";
 
 /** What every processor receives besides its own deps. The signal aborts on time-out and when the process stops. */
 export interface RunContext {
@@ -21,7 +21,7 @@ export interface RunContext {
 export type Processor = (
   job: { readonly id: string; readonly payload: unknown; readonly lastTry: boolean },
   context: RunContext,
-) => Promise<Outcome>;
+) => Promise<ProcessorOutcome>;
 
 export interface RunOptions {
   readonly connection: RedisConnection;
@@ -78,7 +78,7 @@ function startWorker(
   const processJob = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
-    const outcome: Outcome = isPayload(job.data)
+    const outcome: ProcessorOutcome = isPayload(job.data)
       ? await processor(given, { signal, clock, log, timings }).catch(outcomeOfThrown)
       : {
           kind: "discard",
@@ -87,9 +87,13 @@ function startWorker(
           }),
         };
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
-    if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
-    else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "job delayed");
-    else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
+    if (outcome.kind === "done")
+      log[outcome.isIdle ? "debug" : "info"]({ ...line, ...outcome.result }, "the queue job is done");
+    else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "the queue job is delayed");
+    else {
+      const { code, cause } = outcome.error;
+      log.error({ ...line, code, err: cause ?? outcome.error }, "the queue job failed");
+    }
     return toBullMq(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
@@ -105,7 +109,7 @@ function startWorker(
     lockDuration: timings.queueLockMs,
     stalledInterval: timings.queueLockMs / 3,
   });
-  worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
+  worker.on("error", (error) => log.debug({ err: error }, "the queue in Redis cannot be reached"));
   return async () => {
     const closed = worker.close().then(() => true);
     // BullMQ waits for an unreachable Redis without limit. The records hold whatever it has not stored.

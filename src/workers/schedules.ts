@@ -22,7 +22,7 @@ export function startSchedules(
     ];
     renewing = Promise.all(schedules).then(
       () => {},
-      (error: unknown) => log.debug({ err: error }, "the schedules could not be stored in Redis; trying again"),
+      (error: unknown) => log.debug({ err: error }, "the schedules could not be stored in Redis; the worker retries"),
     );
   };
   renew();

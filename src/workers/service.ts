@@ -75,7 +75,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.channelStopped.reset(); // the new credentials have not been refused yet
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
-  const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
+  const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
     if (fault === null) await queues.deliver({ deliveryId, channel });
     else metrics.deliveries.inc({ channel, outcome: "failed" });
@@ -87,7 +87,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: TRANSFORM_THREADS,
     env: withoutOwnSecrets(env),
-    onOutput: (run, stream, line) => log.info({ run, stream, line }, "output of a transform"),
+    onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed a line"),
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);

@@ -84,7 +84,7 @@ async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
 }
 
 function logFailure({ log }: SweepDeps, error: unknown): false {
-  log.debug({ err: error }, "the sweep could not finish; trying again");
+  log.debug({ err: error }, "the sweep failed; it is repeated");
   return false;
 }
 
@@ -96,7 +96,7 @@ async function finalizeEnded(deps: SweepDeps): Promise<void> {
     finalize(run).catch((error: unknown) => {
       const { code } = toAppError(error);
       if (code === "unavailable") throw error;
-      log.error({ run, code, err: error }, "a run cannot be finalized"); // the other runs can be
+      log.error({ run, code, err: error }, "a run could not be finalized"); // the other runs can be
     }),
   );
 }

@@ -98,12 +98,12 @@ describe("concurrent reports", () => {
       fc.asyncProperty(fc.array(anyReport, { maxLength: 8 }), async (reports) => {
         const { path } = await createJob(app);
         const expected: Expected = { status: "running", progress: 0, message: null, output: null };
-        const said: Record<string, string> = {};
+        const messages: Record<string, string> = {};
         for (const { stepKey, end, ...rest } of reports) {
           const range = end === undefined ? {} : { jobProgressStart: 0, jobProgressEnd: end };
           const body = { stepName: stepKey, ...range, ...rest };
           const { status } = await app.call("PUT", `${path}/steps/${stepKey}`, body);
-          expect(status).to.equal(follow(expected, said, stepKey, body) ? status : 400);
+          expect(status).to.equal(follow(expected, messages, stepKey, body) ? status : 400);
         }
 
         expect((await app.call("GET", path)).body).to.deep.include(expected);
@@ -130,15 +130,15 @@ interface Sent {
 }
 
 /** Applies the progress rules of the contract in the simplest form. @returns false when the report is rejected */
-function follow(job: Expected, said: Record<string, string>, stepKey: string, sent: Sent): boolean {
+function follow(job: Expected, messages: Record<string, string>, stepKey: string, sent: Sent): boolean {
   const calculated =
     sent.progress === undefined || sent.jobProgressEnd === undefined
       ? undefined
       : (sent.progress / 100) * sent.jobProgressEnd;
   const failed = sent.status === "failed";
   if (!failed && calculated === 100 && !sent.output) return false;
-  if (sent.message) said[stepKey] = job.message = sent.message;
-  if (failed && sent.failJob) Object.assign(job, { status: "failed", message: said[stepKey] ?? job.message });
+  if (sent.message) messages[stepKey] = job.message = sent.message;
+  if (failed && sent.failJob) Object.assign(job, { status: "failed", message: messages[stepKey] ?? job.message });
   if (calculated === undefined || (failed && calculated === 100)) return true;
   job.progress = Math.max(job.progress, Math.round(calculated * 1e9) / 1e9);
   if (calculated === 100 && sent.output) Object.assign(job, { status: "completed", output: sent.output });

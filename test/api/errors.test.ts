@@ -27,7 +27,7 @@ describe("error responses", () => {
     expect(headers.get("Content-Type")).to.equal("application/problem+json");
     expect(body).to.deep.equal({
       type: "/docs/errors#job_not_found",
-      title: "There is no such job.",
+      title: "The job does not exist.",
       status: 404,
       detail: 'There is no job "nobody".',
       code: "job_not_found",
@@ -110,7 +110,7 @@ describe("error responses", () => {
     );
     expect(nullable.body.errors).to.have.length(5);
     expect(errorsByPointer).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
-    expect(errorsByPointer["/name"].detail).to.equal("must be string or null");
+    expect(errorsByPointer["/name"].detail).to.equal("must be a string or null");
     expect(nullable.body.detail).to.include("and 4 more");
     expect(many.body.errors).to.have.length(100);
   });

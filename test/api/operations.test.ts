@@ -6,7 +6,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { freeze } from "../support/freeze.ts";
-import { startMongod, startRedis } from "../support/servers.ts";
+import { startMongod, startRedis } from "../support/servers/servers.ts";
 
 /** Returns one sample of the Prometheus text, or 0 when it is absent. */
 const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);
@@ -220,7 +220,7 @@ describe("operations", () => {
 
     const lines = app.log.filter((line) => line.reqId === "one-line");
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "request" });
+    expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "the request has ended" });
     expect(lines[0]?.ms).to.be.a("number");
   });
 

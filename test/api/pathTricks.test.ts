@@ -72,7 +72,18 @@ describe("a client without a token", () => {
   });
 
   it("receives a policy that forbids resources of other hosts, with each page and each error", async () => {
-    const paths = ["/", "/login", "/jobs/x", "/docs", "/docs/errors", "/queues", "/nothing", "/assets/none.js"];
+    const paths = [
+      "/",
+      "/login",
+      "/jobs/x",
+      "/docs",
+      "/docs/errors",
+      "/guide/",
+      "/guide/x",
+      "/queues",
+      "/nothing",
+      "/assets/none.js",
+    ];
     for (const path of [...paths, "/api/jobs", "/session", "/healthz", "/hooks/agent", "/%zz", "/metrics"]) {
       const { csp } = await send("GET", path);
 

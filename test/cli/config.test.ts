@@ -19,6 +19,8 @@ import { hostsOf } from "../../src/shared/address.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { configKeys } from "../../src/shared/config/schema/config.ts";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
+import { runCli } from "./service.ts";
 
 let home: string;
 
@@ -32,14 +34,34 @@ const run = (command: string, env: Record<string, string> = {}) => runInProcess(
 const file = () => join(home, "signalbox.json5");
 
 describe("signalbox config check", () => {
-  it("prints that the configuration is usable, and the path of its file", async () => {
+  it("prints that the configuration is valid, and the path of its file", async () => {
     writeFileSync(file(), "{ server: { port: 1 } }");
 
     expect(await run("config check")).to.deep.equal({
       code: 0,
-      stdout: `The configuration (${file()}) is usable.\n`,
+      stdout: `The configuration (${file()}) is valid.\n`,
       stderr: "",
     });
+  });
+
+  for (const [encoding, encode] of ENCODINGS)
+    it(`reads a file and a .env in ${encoding}`, async () => {
+      writeFileSync(file(), encode('{ session: { main: { channel: "log", to: "Größe" } }, channels: { log: {} } }'));
+      writeFileSync(join(home, ".env"), encode("LOG_LEVEL=warn\r\nPORT=4000\r\n"));
+
+      const { code, stdout } = await runCli("config show", { PORT: "3999" }, home).ended;
+
+      const { session, log, server } = JSON.parse(stdout);
+      expect([code, session.main.to, log.level, server.port]).to.deep.equal([0, "Größe", "warn", 3999]);
+    });
+
+  it("refuses a .env in another encoding, and names the fix", async () => {
+    writeFileSync(join(home, ".env"), Buffer.from("SIGNALBOX_HOOKS_TOKEN=Größe", "latin1"));
+
+    const { code, stderr } = await runCli("config check", {}, home).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^The file \.env cannot be read \(it is neither UTF-8 nor UTF-16; save it as UTF-8\)/);
   });
 
   it("prints references to channels that are not configured", async () => {
@@ -47,7 +69,7 @@ describe("signalbox config check", () => {
       { match: { path: "a" }, channel: "slack", to: "C1" },
       { match: { path: "b" }, channel: "slack", to: "C1", deliver: false },
       { match: { path: "c" }, channel: "log", to: "ops" },
-      { match: { path: "d" }, channel: "slack", action: "wake" },
+      { match: { path: "d" }, action: "wake" },
       { match: { path: "e" } },
     ];
     const session = { main: { channel: "telegram", to: "7" } };
@@ -57,8 +79,8 @@ describe("signalbox config check", () => {
 
     expect(code).to.equal(0);
     expect(stdout.split("\n").slice(1, -1)).to.deep.equal([
-      "  - session.main.channel is telegram, which is not configured: replies to it fail until there is channels.telegram",
-      "  - hooks.mappings[0].channel is slack, which is not configured: replies to it fail until there is channels.slack",
+      "  - session.main.channel is telegram, which is not configured: replies to it fail until channels.telegram is set",
+      "  - hooks.mappings[0].channel is slack, which is not configured: replies to it fail until channels.slack is set",
     ]);
   });
 
@@ -66,7 +88,7 @@ describe("signalbox config check", () => {
     const { code, stdout } = await run("config check", { SIGNALBOX_CONFIG: "" });
 
     expect(code).to.equal(0);
-    expect(stdout).to.match(/there is no file\) is usable\.\n$/);
+    expect(stdout).to.match(/without a file\) is valid\.\n$/);
   });
 
   it("prints all problems of the file and the environment, and exits with 1", async () => {
@@ -254,7 +276,7 @@ describe("signalbox init", () => {
     expect(written.hooks.enabled).to.equal(true);
     expect(written.hooks.token).to.match(/^[\w-]{32}$/);
     expect(written.server.apiToken).to.match(/^[\w-]{32}$/);
-    expect((await run("config check")).stdout).to.include("is usable");
+    expect((await run("config check")).stdout).to.include("is valid");
   });
 
   it("replaces a file only with --force, with other secrets and only readable by its owner", async () => {
@@ -265,7 +287,7 @@ describe("signalbox init", () => {
     const forced = await run("init --force");
 
     expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.match(/^There is a file \S+signalbox\.json5 already: --force .*\n$/);
+    expect(refused.stderr).to.match(/^\S+signalbox\.json5 already exists: pass --force .*\n$/);
     expect(kept).to.equal("{}");
     expect(forced.code).to.equal(0);
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
@@ -291,6 +313,21 @@ describe("signalbox init", () => {
 });
 
 describe("configTemplate", () => {
+  it("contains an example of a mapping that is valid, and a link to the guide", () => {
+    const text = configTemplate({ "hooks.enabled": true, "hooks.token": "a-token-of-sixteen" });
+    const [, example = ""] = /^ *\/\/ {3}(mappings: \[\n[\s\S]*?^ *\/\/ {3}\],)$/m.exec(text) ?? [];
+    const mappings = example.replace(/^ *\/\/ {3}/gm, "");
+
+    const { hooks } = parseConfig(
+      `{ hooks: { enabled: true, token: "a-token-of-sixteen", ${mappings} }, channels: { telegram: { botToken: "1:a" } } }`,
+      {},
+    );
+
+    expect(hooks.mappings[0]).to.include({ name: "CI of {{branch}}", channel: "telegram", to: "12345" });
+    expect(text).to.match(/^\/\/ .*\n\/\/ http:\/\/127\.0\.0\.1:3000\/guide\//);
+    expect(text.split("\n").filter((line) => line.length > 100 && !/^ *\/\/?\w/.test(line))).to.deep.equal([]);
+  });
+
   it("gives the defaults if no line is uncommented", () => {
     expect(parseConfig(configTemplate({}), {})).to.deep.equal(parseConfig(undefined, {}));
   });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { endOfLife } from "../../src/shared/mongodbVersion.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
-import { freePort, mongoUri, startRedis } from "../support/servers.ts";
+import { freePort, mongoUri, startRedis } from "../support/servers/servers.ts";
 
 describe("signalbox doctor", () => {
   let app: TestApp;

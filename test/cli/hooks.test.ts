@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
 
 describe("signalbox hooks test", () => {
   let dir: string;
@@ -41,7 +42,7 @@ describe("signalbox hooks test", () => {
     const { code, stdout } = await run("ci --header x-event:push --query n=2", "body.json");
 
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +one of its own\n/);
+    expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +a new session\n/);
     expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
   });
 
@@ -49,6 +50,27 @@ describe("signalbox hooks test", () => {
     const { stdout } = await run("ci", "number.json");
 
     expect(stdout).to.include(" of 9007199254740993 ");
+  });
+
+  for (const [encoding, encode] of ENCODINGS)
+    it(`reads a body in ${encoding}`, async () => {
+      writeFileSync(join(dir, "encoded.json"), encode('{ "branch": "Größe" }'));
+
+      const { code, stdout } = await run("ci", "encoded.json");
+
+      expect(code).to.equal(0);
+      expect(stdout).to.include(" of Größe ");
+    });
+
+  it("refuses a body in another encoding, and names the fix", async () => {
+    writeFileSync(join(dir, "encoded.json"), Buffer.from('{ "branch": "Größe" }', "latin1"));
+
+    const { code, stderr } = await run("ci", "encoded.json");
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^The body cannot be read from .* \(it is neither UTF-8 nor UTF-16; save it as UTF-8\)\.\n$/,
+    );
   });
 
   it("runs the transform and prints its output on standard error", async () => {
@@ -69,15 +91,15 @@ describe("signalbox hooks test", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(runs.map(({ sessionKey }) => sessionKey)).to.deep.equal(["hook:gmail:1", "one of its own"]);
+    expect(runs.map(({ sessionKey }) => sessionKey)).to.deep.equal(["hook:gmail:1", "a new session"]);
     expect(runs[0].prompt).to.include("New mail from Ada\nSubject: Hi\n");
   });
 
   const refused = [
-    ["broken", "body.json", /^broken fails \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
-    ["nobody", "body.json", /^No mapping takes nobody with this body/],
+    ["broken", "body.json", /^broken failed \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
+    ["nobody", "body.json", /^No mapping matches nobody with this body/],
     ["gmail", "empty.json", /^The body has no array messages/],
-    ["ci", "list.json", /list\.json does not hold a JSON object\.$/],
+    ["ci", "list.json", /^The body in .*list\.json is not a JSON object\.$/],
     ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],
   ] as const;
   for (const [args, body, words] of refused) {

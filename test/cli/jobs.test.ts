@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report } from "../support/factories.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
@@ -68,7 +68,7 @@ describe("signalbox jobs", () => {
       const all = await jobs(...filter, "--limit", "3", "--all", "--json");
 
       expect(three.stdout.trimEnd().split("\n")).to.have.length(4);
-      expect(three.stderr).to.equal("There are more: --limit or --all shows them.\n");
+      expect(three.stderr).to.equal("There are more rows: print them with --limit or --all.\n");
       expect(rows(all.stdout)).to.have.length(5);
       expect(all.stderr).to.equal("");
     });
@@ -141,7 +141,7 @@ describe("signalbox jobs", () => {
     it("prints on standard error that there is no job", async () => {
       const { code, stdout, stderr } = await jobs("list", "--name", randomUUID());
 
-      expect([code, stdout, stderr]).to.deep.equal([0, "", "No job.\n"]);
+      expect([code, stdout, stderr]).to.deep.equal([0, "", "No jobs match.\n"]);
     });
 
     it("uses colours and the width of a terminal, and no colours with NO_COLOR", async () => {
@@ -225,7 +225,7 @@ describe("signalbox jobs", () => {
 
       expect(code).to.equal(3);
       expect(stdout).to.equal(`deleted ${one.jobId}\ndeleted ${other.jobId}\n`);
-      expect(stderr).to.equal("There is no job gone.\n");
+      expect(stderr).to.equal("These jobs do not exist: gone.\n");
       const found = await Promise.all([one, other, kept].map(({ path }) => isThere(path)));
       expect(found).to.deep.equal([false, false, true]);
     });
@@ -242,7 +242,7 @@ describe("signalbox jobs", () => {
 
       expect(refused.code).to.equal(2);
       expect(refused.stderr).to.equal(
-        "Delete 1 job, with their steps? Confirm it with --yes: there is no terminal to ask at.\n",
+        "Delete 1 job, with their steps? There is no terminal to confirm it: pass --yes.\n",
       );
       expect(wasThere).to.equal(true);
       expect([done.code, done.stdout]).to.deep.equal([0, "deleted 1 job\n"]);
@@ -273,14 +273,14 @@ describe("signalbox jobs", () => {
       const yesCode = await yes.ended;
 
       expect([noCode, leftCode, interruptedCode, wasThere]).to.deep.equal([1, 1, 130, true]);
-      expect(await left.lines()).to.deep.equal(["Delete 1 job, with their steps? [y/N]", "Nothing is deleted."]);
+      expect(await left.lines()).to.deep.equal(["Delete 1 job, with their steps? [y/N]", "Nothing was deleted."]);
       expect([yesCode, await isThere(path)]).to.deep.equal([0, false]);
     });
 
     const misused = [
-      [[], /^Say which jobs: name them, give filters such as --status failed, or take --all\.$/],
-      [["a", "--status", "failed"], /^Say in one way which jobs/],
-      [["a", "--all"], /^Say in one way which jobs/],
+      [[], /^Select jobs in one way: by ids, by filters such as --status failed, or with --all\.$/],
+      [["a", "--status", "failed"], /^Select jobs in one way/],
+      [["a", "--all"], /^Select jobs in one way/],
     ] as const;
     for (const [args, words] of misused) {
       it(`exits with 2 and deletes nothing for the arguments: ${args.join(" ") || "none"}`, async () => {
@@ -314,7 +314,7 @@ describe("signalbox jobs", () => {
 
       const { code, stderr } = await runInProcess(["jobs", "list"], { PORT: "" }, { cwd: dir });
 
-      expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
+      expect([code, stderr]).to.deep.equal([0, "No jobs match.\n"]);
     });
 
     it("are not mixed: the configured token is not sent to another URL", async () => {
@@ -328,11 +328,11 @@ describe("signalbox jobs", () => {
 
       expect(without.code).to.equal(3);
       expect(without.stderr).to.equal(
-        `The service at ${guarded.url} wants its API token: set SIGNALBOX_API_TOKEN (where a URL is given, a configuration file is not looked into).\n`,
+        `The service at ${guarded.url} requires its API token: set SIGNALBOX_API_TOKEN (the configuration file is not used with --url or SIGNALBOX_URL).\n`,
       );
       expect(withToken.code).to.equal(0);
       expect(wrong.code).to.equal(3);
-      expect(wrong.stderr).to.match(/refuses the API token: correct SIGNALBOX_API_TOKEN/);
+      expect(wrong.stderr).to.match(/rejected the API token: correct SIGNALBOX_API_TOKEN/);
       expect(wrong.stderr).to.not.include("not-the-right-token");
     });
 
@@ -342,7 +342,7 @@ describe("signalbox jobs", () => {
           const { code, stderr } = await runInProcess(["jobs", "list"], { SIGNALBOX_URL: guarded.url, [name]: hidden });
 
           expect(code).to.equal(1);
-          expect(stderr).to.match(/^No header can carry the (API|hook) token: .*\n$/);
+          expect(stderr).to.match(/^The (API|hook) token contains a line break or another character .*\n$/);
           expect(stderr).to.include(`Correct ${name}`).and.not.include("sec");
         });
       }
@@ -353,7 +353,7 @@ describe("signalbox jobs", () => {
 
       const { code, stderr } = await runInProcess(["jobs", "list"], env);
 
-      expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
+      expect([code, stderr]).to.deep.equal([0, "No jobs match.\n"]);
     });
 
     it("explain that a read-only token is not enough", async () => {
@@ -364,7 +364,9 @@ describe("signalbox jobs", () => {
 
       expect(read.code).to.equal(0);
       expect(deleted.code).to.equal(3);
-      expect(deleted.stderr).to.match(/^This token may only read\. Set SIGNALBOX_API_TOKEN .*, to the full one\.$/m);
+      expect(deleted.stderr).to.match(
+        /^This token is read-only\. .* Set the full API token in SIGNALBOX_API_TOKEN .*\.$/m,
+      );
     });
 
     it("explain how to start the service, or how to give its address, if it cannot be reached", async () => {
@@ -374,7 +376,7 @@ describe("signalbox jobs", () => {
 
       expect(code).to.equal(3);
       expect(stderr).to.equal(
-        `The service at ${url} cannot be reached (ECONNREFUSED). Start it with \`npm start\`, or say where it is with --url or SIGNALBOX_URL.\n`,
+        `The service at ${url} cannot be reached (ECONNREFUSED). Start it with \`npm start\`, or name its address with --url or SIGNALBOX_URL.\n`,
       );
     });
 
@@ -382,7 +384,7 @@ describe("signalbox jobs", () => {
       const { code, stderr } = await runInProcess(["jobs", "list"], { PORT: "0" }, { cwd: tmpdir() });
 
       expect(code).to.equal(2);
-      expect(stderr).to.match(/^server\.port is 0, .*: say with --url where the service is\.\n$/);
+      expect(stderr).to.match(/^server\.port is 0, .*: name the address of the service with --url\.\n$/);
     });
 
     const unusable = ["ftp://x", "localhost:3000", "http://user:secret@127.0.0.1:1"];
@@ -391,7 +393,7 @@ describe("signalbox jobs", () => {
         const { code, stderr } = await runInProcess(["jobs", "list", "--url", url], {});
 
         expect(code).to.equal(2);
-        expect(stderr).to.match(/^--url .*: write it like http:\/\/127\.0\.0\.1:3000\.\n$/);
+        expect(stderr).to.match(/^--url .*: for example http:\/\/127\.0\.0\.1:3000\.\n$/);
         expect(stderr).to.not.include("secret");
       });
     }

@@ -5,22 +5,25 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { CommanderError } from "commander";
+import sinon from "sinon";
+import { timeOrAge } from "../../src/cli/program/arguments.ts";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
 import { version } from "../../src/shared/version.ts";
 import { runInProcess } from "../support/cli.ts";
+import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";
 
 type Program = ReturnType<typeof buildProgram>;
 
 const all = (command: Program): Program[] => [command, ...command.commands.flatMap(all)];
-/** Those that do something by themselves. */
+/** The commands that do something by themselves. */
 const acting = (program: Program) =>
   all(program).filter((one) => one.commands.length === 0 || one.registeredArguments.length > 0);
 const nameOf = (command: Program): string =>
   command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
-/** The words of a line, without its quotes; what comes after a > is the shell's. */
+/** Returns the words of a line without quotes and without a redirection by the shell. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ >.*/, "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
 
@@ -31,11 +34,14 @@ describe("signalbox", () => {
       throw new Reached();
     });
 
-  for (const command of acting(program())) {
-    it(`has a description and examples for ${nameOf(command)}`, () => {
+  for (const command of all(program())) {
+    it(`has a description and examples for ${nameOf(command)}, its options and its arguments`, () => {
       expect(command.description()).to.match(/^[A-Z].*\.$/);
       expect(examplesOf(command)).to.not.be.empty;
       for (const { description, flags } of command.options) expect(description, flags).to.not.equal("");
+      for (const argument of command.registeredArguments) {
+        expect(argument.description, argument.name()).to.not.equal("");
+      }
     });
   }
 
@@ -63,26 +69,46 @@ describe("signalbox", () => {
     [["jbos", "list"], /^error: unknown command 'jbos'\n\(Did you mean jobs\?\)$/],
     [["jobs", "lst"], /^error: unknown command 'lst'\n\(Did you mean list\?\)$/],
     [["jobs", "list", "--stauts", "failed"], /^error: unknown option '--stauts'\n\(Did you mean --status\?\)$/],
-    [["jobs", "list", "--status", "done"], /Allowed choices are running, completed, failed\.$/],
+    [["jobs", "list", "--status", "done"], /Allowed choices are running, completed, failed, stale\.$/],
     [["jobs", "list", "--stale", "--no-stale"], /^error: option '--stale' cannot be used with option '--no-stale'$/],
     [["jobs", "delete", "--no-stale", "--stale", "--yes"], /cannot be used with option '--no-stale'$/],
     [["jobs", "list", "--limit", "0"], /It must be a whole number from 1 to 1000000\.$/],
-    [["jobs", "list", "--created-from", "soon"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
-    [["jobs", "list", "--updated-before", "45"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
-    [["jobs", "list", "--updated-before", "3600"], /It must be a time such as/],
-    [["jobs", "list", "--updated-before", "tomorrow 5"], /It must be a time such as/],
-    [["jobs", "list", "--metadata", "team"], /It must be key=value\.$/],
-    [["jobs", "get", ""], /^error: .*'jobId'\. No URL can carry it\.$/],
-    [["jobs", "watch", ".."], /No URL can carry it\.$/],
-    [["jobs", "delete", "a", "."], /No URL can carry it\.$/],
-    [["runs", "get", ".."], /No URL can carry it\.$/],
-    [["deliveries", "retry", ""], /No URL can carry it\.$/],
-    [["sessions", "messages", ".."], /No URL can carry it\.$/],
-    [["hooks", "send", "ci//build", "--body", "-"], /No URL can carry it\.$/],
-    [["hooks", "test", "ci", "--body", "-", "--header", "nonsense"], /It must be "name: value"\.$/],
+    [
+      ["jobs", "list", "--created-from", "soon"],
+      /It must be a date such as .*, or a duration before now such as 2h or 7d\.$/,
+    ],
+    [
+      ["jobs", "list", "--updated-before", "45"],
+      /It must be a date such as .*, or a duration before now such as 2h or 7d\.$/,
+    ],
+    [["jobs", "list", "--updated-before", "3600"], /It must be a date such as/],
+    [["jobs", "list", "--updated-before", "2026-02-30"], /It must be a date such as/],
+    [["jobs", "list", "--updated-before", "2026-13"], /It must be a date such as/],
+    [
+      ["jobs", "list", "--status", "stale", "--status", "failed"],
+      /^--status stale cannot be used with another --status/,
+    ],
+    [["jobs", "list", "--status", "stale", "--no-stale"], /^--status stale cannot be used .*or with --no-stale/],
+    [["--url", "ftp://host", "jobs", "list"], /^--url must start with http:\/\/ or https:\/\/: /],
+    [["--url=ftp://host", "--json", "jobs", "get", "--", "-a"], /^--url must start with http:\/\/ or https:\/\/: /],
+    [["--url", "http://host", "config", "check"], /^error: unknown option '--url'$/],
+    [["--url"], /^error: unknown option '--url'/],
+    [["jobs", "list", "--updated-before", "tomorrow 5"], /It must be a date such as/],
+    [["jobs", "list", "--metadata", "team"], /It must have the form key=value\.$/],
+    [["jobs", "get", ""], /^error: .*'jobId'\. It cannot be part of a URL\.$/],
+    [["jobs", "watch", ".."], /It cannot be part of a URL\.$/],
+    [["jobs", "delete", "a", "."], /It cannot be part of a URL\.$/],
+    [["runs", "get", ".."], /It cannot be part of a URL\.$/],
+    [["deliveries", "retry", ""], /It cannot be part of a URL\.$/],
+    [["sessions", "messages", ".."], /It cannot be part of a URL\.$/],
+    [["hooks", "send", "ci//build", "--body", "-"], /It cannot be part of a URL\.$/],
+    [["hooks", "test", "ci", "--body", "-", "--header", "nonsense"], /It must have the form "name: value"\.$/],
     [["jobs", "get"], /^error: missing required argument 'jobId'$/],
     [["hooks", "send", "agent"], /^error: required option '--message <text>' not specified$/],
-    [["hooks", "send", "agent", "--message", "x", "--timeout", "0"], /It must be a number of seconds above 0\.$/],
+    [
+      ["hooks", "send", "agent", "--message", "x", "--timeout", "0"],
+      /It must be a number of seconds greater than 0\.$/,
+    ],
   ] as const;
   for (const [args, words] of misused) {
     it(`exits with 2 and an explanation for ${args.join(" ")}`, async () => {
@@ -145,6 +171,34 @@ describe("signalbox", () => {
     );
   });
 
+  it("wraps the help at words on a terminal of 60 columns", async () => {
+    const terminal = onScreen(["jobs", "list", "--help"], {}, { columns: 60, rows: 60 });
+    await terminal.ended;
+
+    const lines = (await terminal.lines()).join("\n");
+    expect(lines).to.match(/ starts with\n +this text \(case-insensitive\)\n/);
+  });
+
+  const times: [string, () => Date][] = [
+    ["2026", () => new Date(2026, 0)],
+    ["2026-03", () => new Date(2026, 2)],
+    ["2026-03-01", () => new Date(2026, 2, 1)],
+    ["2026-03-01T12:00", () => new Date(2026, 2, 1, 12)],
+    ["2026-03-01T12:00:00Z", () => new Date("2026-03-01T12:00:00Z")],
+    ["today", () => new Date(new Date().setHours(0, 0, 0, 0))],
+    ["yesterday", () => new Date(new Date(Date.now() - 24 * 3_600_000).setHours(0, 0, 0, 0))],
+  ];
+  for (const [text, time] of times) {
+    it(`reads ${text} as a time in the time zone of the machine`, () => {
+      const clock = sinon.useFakeTimers({ now: new Date(2026, 4, 3, 12), toFake: ["Date"] });
+      try {
+        expect(timeOrAge(text)).to.equal(time().toISOString());
+      } finally {
+        clock.restore();
+      }
+    });
+  }
+
   it("lists all commands and exits with 2 without a command", async () => {
     const { code, stderr } = await runInProcess([], {});
 
@@ -162,7 +216,7 @@ describe("signalbox", () => {
   });
 });
 
-/** Says on standard error which modules are loaded. */
+/** Prints the URL of each loaded module to standard error. */
 const SPY = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from "node:module";
   registerHooks({ load(url, context, next) { process.stderr.write(url + "\\n"); return next(url, context); } });`,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { runInProcess } from "../support/cli.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 
 describe("signalbox route", () => {
   let env: Record<string, string>;
@@ -17,7 +17,7 @@ describe("signalbox route", () => {
     const shown = await route("show");
 
     expect([none.code, set.code, shown.code]).to.deep.equal([0, 0, 0]);
-    expect(none.stdout).to.include("There is no route yet");
+    expect(none.stdout).to.include("No route is set");
     expect(shown.stdout).to.equal("telegram 12345\n");
   });
 
@@ -36,7 +36,7 @@ describe("signalbox route", () => {
     const shown = await route("show");
 
     expect([set.code, long.code]).to.deep.equal([0, 2]);
-    expect(long.stderr).to.equal("The recipient is too long: 512 characters at most.\n");
+    expect(long.stderr).to.equal("The recipient is too long: it can have at most 512 characters.\n");
     expect(shown.stdout).to.equal("telegram 12345\n");
   });
 });

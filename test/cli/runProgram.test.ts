@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { runCli } from "./service.ts";
 
 describe("signalbox run", () => {

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
 import { eventually } from "../support/eventually.ts";
-import { answers, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
-import { freePort, mongoUri } from "../support/servers.ts";
+import { answers, hangs, type ModelServer, says, startModelServer } from "../support/servers/modelServer.ts";
+import { freePort, mongoUri } from "../support/servers/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { follow, runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
@@ -15,7 +16,7 @@ import { atTerminal } from "./terminal.ts";
 const API_TOKEN = "api-token-of-the-test";
 const HOOK_TOKEN = "hook-token-of-the-test";
 const SECRET = "secret-of-the-sender";
-/** No turn of the main session follows, which would take what the model is to say next. */
+/** Prevents a turn of the main session, which would consume the next scripted reply of the model. */
 const QUIET = ["--no-deliver", "--wake-mode", "next-heartbeat"];
 const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J";
 const CONFIG = (model: string) => `{
@@ -147,7 +148,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       });
 
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^There is no hook token for the service at \S+: set SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/^The service at \S+ requires its hook token: set SIGNALBOX_HOOKS_TOKEN/);
     });
 
     it("reports a wrong hook token", async () => {
@@ -156,7 +157,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], wrong);
 
       expect(code).to.equal(3);
-      expect(stderr).to.match(/refuses the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/rejected the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
     });
 
     it("uses the token that the first start generated", async () => {
@@ -179,7 +180,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
 
       await off.close();
       expect(code).to.equal(3);
-      expect(stderr).to.match(/^There are no hooks at \S+\/hooks: turn them on there with hooks\.enabled/);
+      expect(stderr).to.match(/^Hooks are not enabled at \S+\/hooks: set hooks\.enabled there/);
     });
   });
 
@@ -208,12 +209,25 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([good.code, other.code]).to.deep.equal([0, 3]);
     });
 
+    it("sends a body in UTF-8 with its byte order mark, and one in UTF-16 as UTF-8", async () => {
+      for (const [encoding, encode] of ENCODINGS) {
+        const file = join(dir, "encoded.json");
+        writeFileSync(file, encode('{"branch":"Größe"}'));
+        const sent = encoding.startsWith("UTF-16") ? '{"branch":"Größe"}' : encode('{"branch":"Größe"}');
+        const signature = `sha256=${createHmac("sha256", SECRET).update(sent).digest("hex")}`;
+
+        const { code, stderr } = await send("signed", "--body", file, "--header", `X-Hub-Signature-256: ${signature}`);
+
+        expect([encoding, code, stderr]).to.deep.equal([encoding, 0, ""]);
+      }
+    });
+
     it("explains both ways to authenticate if the service rejects the request", async () => {
       const { code, stderr } = await cli(["hooks", "send", "signed", "--body", "-"], '{"n":1}');
 
       expect(code).to.equal(3);
-      expect(stderr).to.match(/^The service at \S+ does not let this hook in: correct SIGNALBOX_HOOKS_TOKEN/);
-      expect(stderr).to.match(/or give its sender's own proof with --header, where its mapping has auth\.\n$/);
+      expect(stderr).to.match(/^The service at \S+ did not authenticate this hook: correct SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/or if its mapping has auth, pass the sender's token or signature with --header\.\n$/);
     });
 
     it("prints each run of forEach, or that there is none", async () => {
@@ -221,15 +235,15 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const none = await cli(["hooks", "send", "each", "--body", "-"], '{"items":[]}');
 
       expect(some.stdout).to.match(/^Run +\S+\nRun +\S+\n$/);
-      expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "No run comes of it.\n"]);
+      expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "The webhook starts no run.\n"]);
     });
 
     const refused = [
       [["nobody", "--body", "-"], "{}", 3, /no hook/],
-      [["ci/build", "--body", "-"], "[]", 1, /^Standard input does not hold a JSON object\.$/],
+      [["ci/build", "--body", "-"], "[]", 1, /^The body in standard input is not a JSON object\.$/],
       [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
-      [["ci/build"], "", 2, /^Say with --body where the JSON body is/],
-      [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],
+      [["ci/build"], "", 2, /^--body is required/],
+      [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must have the form "name: value"\.$/],
     ] as const;
     for (const [args, input, code, words] of refused) {
       it(`exits with ${code} for ${args.join(" ")} with ${input || "no input"}`, async () => {
@@ -254,7 +268,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const name = "evil�\\]0;stolen��\\[2J";
       expect(table.stdout).to.match(new RegExp(`\n${runId} +agent +${name} +completed +\\d+s +${session}\n$`));
       expect(JSON.parse(json.stdout)).to.deep.equal(run);
-      expect([none.stdout, none.stderr]).to.deep.equal(["", "No run.\n"]);
+      expect([none.stdout, none.stderr]).to.deep.equal(["", "No runs match.\n"]);
     });
 
     it("get prints the reply and, with --request, the request", async () => {
@@ -266,7 +280,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const json = await cli(["runs", "get", runId, "--request", "--json"]);
 
       expect(plain.stdout).to.match(new RegExp(`^Run +${runId}\nKind +agent\n`));
-      expect(plain.stdout).to.match(/\nReply\nTwo\nlinesevil�\]0;stolen��\[2J\n[\s\S]*\nAsked\npleaseevil�/);
+      expect(plain.stdout).to.match(/\nReply\nTwo\nlinesevil�\]0;stolen��\[2J\n[\s\S]*\nPrompt\npleaseevil�/);
       expect(plain.stdout + json.stdout).to.not.match(/[^\P{Cc}\n]/u);
       expect(JSON.parse(json.stdout)).to.deep.equal({
         ...(await read(`/api/runs/${runId}`)),
@@ -282,7 +296,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { stdout } = await cli(["runs", "get", runId, "--request"]);
 
       expect(stdout).to.match(
-        /\nWhat came\nA hook for the mapping ci\/build, whose body is not kept once it has been applied\.\n$/,
+        /\nRequest\nA webhook for the mapping ci\/build\. Its body is deleted after the mapping has been applied\.\n$/,
       );
     });
 
@@ -352,7 +366,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
         const { code, stderr } = await watching.ended;
 
         expect(code).to.equal(1);
-        expect(stderr).to.match(/^\S+ {2}queued .*\nNothing is heard from the service; trying again …\n/);
+        expect(stderr).to.match(/^\S+ {2}queued .*\nThe connection to the service is lost; trying again …\n/);
         expect(stderr).to.match(/\nThe run failed \(cancelled\): .*\n$/);
       } finally {
         await service.close();

@@ -11,18 +11,20 @@ export interface Size {
   readonly rows?: number;
 }
 
-/** What a person sees at a terminal. */
+/** The screen of a terminal. */
 export interface Screen {
-  /** The lines of the screen without blanks at their ends, and those that have gone out of it above. */
+  /** Returns the lines of the screen and of its scrollback, without trailing blanks. */
   lines(): Promise<string[]>;
   /** Waits until the screen shows it. */
   shows(what: RegExp): Promise<string>;
-  /** The bytes that came, escape sequences among them. */
+  /** Returns everything that was written, including escape sequences. */
   raw(): string;
+  /** Changes the width of the terminal, which wraps the lines on it. */
+  resize(columns: number): Promise<void>;
   title(): string;
 }
 
-/** @returns a screen, and what puts text on it */
+/** Returns a screen and a function that writes to it. */
 export function openScreen(
   { columns = 80, rows = 24 }: Size,
   convertEol = false,
@@ -58,7 +60,11 @@ export function openScreen(
     raw += text;
     screen.write(text);
   };
-  return { lines, shows, write, raw: () => raw, title: () => title };
+  const resize = async (columns: number) => {
+    await lines(); // applies everything written before
+    screen.resize(columns, rows);
+  };
+  return { lines, shows, write, resize, raw: () => raw, title: () => title };
 }
 
 /** A command that draws on a screen from inside this process. */
@@ -69,12 +75,12 @@ export interface Drawing extends Screen {
   stop(): Promise<number>;
 }
 
-/** The screen of the command that runs: what anybody else prints goes where it went before. */
+/** The screen of the running command. The output of other code is not redirected. */
 const current = new AsyncLocalStorage<{ write(text: string): void }>();
 
 /**
- * Carries a command out inside this process, which takes its output for a terminal of that size. Only one runs at a time. It
- * reads no keys: these need `atTerminal`.
+ * Runs a command inside this process on a terminal of that size. Only one runs at a time. It reads no keys; tests of keys
+ * need `atTerminal`.
  */
 export function onScreen(args: readonly string[], env: Readonly<Record<string, string>>, size: Size = {}): Drawing {
   const { columns = 80, rows = 24 } = size;
@@ -106,10 +112,15 @@ export function onScreen(args: readonly string[], env: Readonly<Record<string, s
     signals.emit("SIGINT", "SIGINT");
     return ended;
   };
-  return { ...screen, ended, stop };
+  const resize = async (columns: number) => {
+    await screen.resize(columns);
+    Object.assign(process.stdout, { columns });
+    current.run(screen, () => process.stdout.emit("resize"));
+  };
+  return { ...screen, ended, stop, resize };
 }
 
-/** Gives an object another property. @returns what puts the old one back */
+/** Replaces a property of an object. Returns a function that restores it. */
 function replace(object: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(object, name);
   Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: true });

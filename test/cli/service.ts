@@ -12,28 +12,28 @@ const READY_WITHIN_MS = 30_000;
 /** `signalbox start` (or another command) as a person runs it. */
 export interface Service {
   readonly pid: number;
-  /** What it has printed, both streams together. */
+  /** Returns the output so far, of both streams together. */
   printed(): string;
-  /** Waits until it has printed that. */
+  /** Waits until its output matches. */
   prints(what: RegExp): Promise<unknown>;
-  /** Reads no more of its standard output. */
+  /** Stops reading its standard output. */
   closeOutput(): void;
-  /** Waits for the block that says that all is ready; gives the API's address. */
+  /** Waits for the start block and returns the address of the API. */
   ready(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code, or the signal that ended it, and what it has printed. */
+  /** Resolves with its exit code, or the signal that ended it, and its output. */
   readonly ended: Promise<{ code: number | string; stdout: string; stderr: string }>;
 }
 
-/** A command inside this process that goes on until something happens. */
+/** A command inside this process that runs until it is interrupted or its subject ends. */
 interface Following extends Running {
-  /** Waits until it has printed that. */
+  /** Waits until its output matches. */
   prints(what: RegExp): Promise<unknown>;
   /** Interrupts it as Ctrl-C does. */
   interrupt(): void;
 }
 
-/** Starts a command inside this process that follows something. */
+/** Starts a command inside this process that follows a job or a run. */
 export function follow(args: readonly string[], env: Record<string, string>): Following {
   const signals = new EventEmitter();
   const { source } = interrupts;
@@ -52,7 +52,10 @@ async function printed(run: { printed(): string }, what: RegExp): Promise<void> 
   });
 }
 
-/** Runs a process of a command, such as `config show`, or its words where these have spaces, in an environment that holds nothing but what is given. */
+/**
+ * Starts a process of a command, given as a text such as `config show`, or as its words if they contain spaces. Its
+ * environment contains only PATH, PORT=0 and the given variables.
+ */
 export function runCli(command: string | readonly string[], env: Record<string, string>, cwd = "."): Service {
   return startProgram(resolve("src/cli/main.ts"), typeof command === "string" ? command.split(" ") : command, env, cwd);
 }
@@ -82,7 +85,7 @@ export function startProgram(path: string, args: readonly string[], env: Record<
   });
   const ready = async () => {
     await eventually(() => over || all.includes("Ctrl-C"), "the service to be ready", READY_WITHIN_MS);
-    const url = all.match(/^ {2}API +(\S+)$/m)?.[1];
+    const url = all.match(/^ {2}Open (\S+)$/m)?.[1];
     if (!url) throw new Error(`it did not become ready: ${all}`);
     return url;
   };
@@ -94,7 +97,7 @@ export function startProgram(path: string, args: readonly string[], env: Record<
 
 export const isRunning = (pid: number): boolean => processIdentity(pid) !== undefined;
 
-/** The processes that the instance in a data directory has started, by what they run. */
+/** Returns the process ids that the instance in a data directory has started; 0 for one that does not run. */
 export function processesOf(dataDir: string): { web: number; worker: number; redis: number; mongod: number } {
   const file = join(dataDir, "instance.json");
   const { children } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { children: [] };
@@ -103,7 +106,7 @@ export function processesOf(dataDir: string): { web: number; worker: number; red
   return { web: find("api/main"), worker: find("workers/main"), redis: find("redis-server"), mongod: find("mongod ") };
 }
 
-/** The server below the shell that watches over it. */
+/** Returns the id of mongod itself, which runs below a shell that ends it. */
 export function mongodPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, "mongodb", "mongod.lock"), "utf8"), 10);
 }

@@ -5,7 +5,7 @@ import { openScreen, type Screen, type Size } from "./screen.ts";
 
 const MAIN = resolve("src/cli/main.ts");
 
-/** A process of a command at a terminal, as a person sees it. */
+/** A process of a command at a terminal. */
 interface Terminal extends Screen {
   type(text: string): void;
   readonly ended: Promise<number>;

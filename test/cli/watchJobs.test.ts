@@ -4,12 +4,12 @@ import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { freePort, mongoUri } from "../support/servers.ts";
+import { freePort, mongoUri } from "../support/servers/servers.ts";
 import { type Drawing, onScreen, type Size } from "./screen.ts";
 import { follow, runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
 
-/** Waits until a service that has just started hears of changes: a watch that begins earlier says that it hears nothing. */
+/** Waits until a new service receives live events: an earlier watch would report a lost connection. */
 async function hearsChanges({ url }: TestApp): Promise<void> {
   const client = createClient({ url });
   for await (const { type, data } of client.watch()) if (type === "state" && data.live) break;
@@ -125,7 +125,9 @@ describe("signalbox jobs watch", () => {
 
       expect(code).to.equal(0);
       expect(stdout.trimEnd()).to.match(/100 % {2}completed {2}after$/);
-      expect(stderr).to.equal("Nothing is heard from the service; trying again …\nThe service is heard again.\n");
+      expect(stderr).to.equal(
+        "The connection to the service is lost; trying again …\nThe connection to the service is back.\n",
+      );
     } finally {
       await service.close();
     }
@@ -142,13 +144,13 @@ describe("signalbox jobs watch", () => {
       await report(app, path, "one", { status: "failed", failJob: true, message: "no disk" });
       const code = await terminal.ended;
 
-      expect(half.split("\n")).to.have.length(4);
-      const [, bar = ""] = half.split("\n");
+      expect(half.split("\n")).to.have.length(5);
+      const [, , bar = ""] = half.split("\n");
       expect(bar.match(/█/g)).to.have.length(Math.floor((bar.match(/[█░]/g) ?? []).length / 2));
       expect(code).to.equal(1);
       const left = await terminal.lines();
-      expect(left).to.have.length(3);
-      expect(left.join("\n")).to.match(new RegExp(`^${jobId} +evil.*\n█+░+ +50 % +failed +\\d+s\nno disk$`));
+      expect(left).to.have.length(4);
+      expect(left.join("\n")).to.match(new RegExp(`^evil.*name\n${jobId}\n█+░+ +50 % +failed +\\d+s\nno disk$`));
       expect(terminal.title()).to.equal("");
       expect(terminal.raw().endsWith("\x1b[?25h")).to.equal(true); // the cursor is back
     });
@@ -162,7 +164,7 @@ describe("signalbox jobs watch", () => {
 
       const size = { columns: 70, rows: 8 };
       const terminal = atTerminal(["jobs", "watch", "--name", name], env, size);
-      const first = await terminal.shows(/12 running, 0 completed, 0 failed; 6 more than there is room for$/);
+      const first = await terminal.shows(/12 running, 0 completed, 0 failed; 6 not shown$/);
       for (const { path } of jobs.slice(2)) await app.call("DELETE", path);
       await terminal.shows(/2 running, 0 completed, 0 failed$/);
       await report(app, oldest, "a", { ...whole(100), status: "completed", output: {}, message: "fine" });
@@ -183,11 +185,37 @@ describe("signalbox jobs watch", () => {
       const name = `later-${randomUUID()}`;
 
       const terminal = open(["--name", name]);
-      await terminal.shows(/^No job runs\. Waiting for one …$/);
-      const { jobId } = await createJob(app, { name });
+      await terminal.shows(/^No job is running\. Waiting for one …$/);
+      await createJob(app, { name });
       const shown = await terminal.shows(/1 running/);
 
-      expect(shown).to.match(new RegExp(`^${jobId} `));
+      expect(shown).to.match(new RegExp(`^${name.slice(0, 12)}.* running `));
+    });
+
+    it("shows names and leaves ids out on a narrow terminal", async () => {
+      const name = `narrow-${randomUUID().slice(0, 8)}`;
+      const { jobId } = await createJob(app, { name, message: "120 of 240 rows" });
+
+      const terminal = open(["--name", name], { columns: 60 });
+      const shown = await terminal.shows(/1 running/);
+      await terminal.stop();
+
+      expect(shown)
+        .to.match(new RegExp(`^${name} .* 120 of 240 …?`))
+        .and.not.include(jobId.slice(0, 8));
+    });
+
+    it("leaves nothing of the wider lines when the terminal becomes narrower", async () => {
+      const { jobId } = await createJob(app, { name: "n".repeat(70), message: "m".repeat(70) });
+
+      const terminal = open([jobId], { columns: 80 });
+      await terminal.shows(/m{70}/);
+      await terminal.resize(40);
+      await terminal.shows(/m{39}…/);
+      await terminal.stop();
+
+      const lines = await terminal.lines();
+      expect(lines.filter((line) => /^(n|m)/.test(line))).to.deep.equal([`${"n".repeat(39)}…`, `${"m".repeat(39)}…`]);
     });
 
     it("shows a job as stale in time, without an event", async () => {
@@ -207,7 +235,7 @@ describe("signalbox jobs watch", () => {
       await service.close();
       const shown = await terminal.shows(/trying again …$/);
 
-      expect(shown).to.match(/running.*\n.*Nothing is heard from the service; trying again …$/);
+      expect(shown).to.match(/running.*\n.*The connection to the service is lost; trying again …$/);
     });
   });
 
@@ -231,7 +259,7 @@ describe("signalbox jobs watch", () => {
   it("rejects a job id together with filters", async () => {
     const { code, stderr } = await runInProcess(["jobs", "watch", "a", "--status", "failed"], env);
 
-    expect([code, stderr]).to.deep.equal([2, "Name one job, or give filters: not both.\n"]);
+    expect([code, stderr]).to.deep.equal([2, "Pass a job id or filters, not both.\n"]);
   });
 
   it("exits without a message when the reader closes the pipe", async () => {

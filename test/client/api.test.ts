@@ -11,8 +11,8 @@ import {
   type Step,
 } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, startChannelServer } from "../support/channelServer.ts";
-import { freePort } from "../support/servers.ts";
+import { answers, startChannelServer } from "../support/servers/channelServer.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { recordingClient } from "./recording.ts";
 
 const API_TOKEN = "an-api-token-of-length";
@@ -88,6 +88,39 @@ describe("signalbox/client API calls", () => {
     expect(withStep.step?.durationMs).to.be.a("number");
     expect(deleted).to.deep.equal({ ok: true });
     expect((await client.jobs.list({ metadata: { team } })).jobs).to.deep.equal([]);
+  });
+
+  const unboundFilters: [string, object | undefined][] = [
+    ["no filter", undefined],
+    ["an empty filter", {}],
+    ["a filter whose only value is undefined", { name: undefined }],
+    ["a filter with one value that is undefined", { status: "running", name: undefined }],
+    ["a filter with a value that is null", { name: null }],
+    ["an empty list of statuses", { status: [] }],
+    ["no metadata", { metadata: {} }],
+    ["metadata whose value is undefined", { metadata: { team: undefined } }],
+    ["all that is not true", { all: false }],
+    ["all beside a filter", { all: true, name: "a" }],
+  ];
+  for (const [what, filter] of unboundFilters)
+    it(`deleteAll refuses ${what}, without a request`, async () => {
+      const { client, sent } = recordingClient({ url: "http://127.0.0.1:9" });
+
+      const error = await client.jobs.deleteAll(filter as never).catch((error) => error);
+
+      expect(error).to.be.instanceOf(SignalboxError).and.include({ status: 400, code: "invalid_query" });
+      expect(error.detail).to.include("all: true");
+      expect(sent).to.have.length(0);
+    });
+
+  it("deleteAll with all: true deletes every job", async () => {
+    const server = await startChannelServer();
+    const { client, sent } = recordingClient({ url: server.url });
+
+    await client.jobs.deleteAll({ all: true });
+
+    expect(sent.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(["DELETE /api/jobs"]);
+    await server.close();
   });
 
   it("return the counts of jobs", async () => {

@@ -116,7 +116,7 @@ describe("npm package of signalbox/client", function () {
       expect(stdout).to.equal("");
     });
 
-  it("is smaller than 5 kB bundled, minified and gzipped", async () => {
+  it("is smaller than 5.5 kB bundled, minified and gzipped", async () => {
     const built = await build({
       ...{ configFile: false, logLevel: "silent", root: project },
       build: {
@@ -128,6 +128,6 @@ describe("npm package of signalbox/client", function () {
     const { output } = built as Exclude<typeof built, unknown[]> & { output: { code?: string }[] };
     const code = output.map((chunk) => chunk.code ?? "").join("");
     expect(code).to.include("createClient").and.include("/api/events").and.include("/api/deliveries");
-    expect(gzipSync(code, { level: 9 }).length).to.be.below(5_000);
+    expect(gzipSync(code, { level: 9 }).length).to.be.below(5_500);
   });
 });

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { type Program, runProgram } from "../examples/program.ts";
 import { startApp } from "../support/app.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort } from "../support/servers/servers.ts";
 
 describe("signalbox/client: a program that ends while the service is unavailable", () => {
   let room: string;

@@ -4,9 +4,16 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { type Client, createClient, SignalboxError, type StepReporter } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/servers.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksMidway,
+  hangs,
+  startChannelServer,
+} from "../support/servers/channelServer.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { recordingClient, type Sent } from "./recording.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
@@ -17,7 +24,7 @@ const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
     (error) => error,
   );
 
-describe("signalbox/client reports", () => {
+describe("A reporter of signalbox/client", () => {
   let app: TestApp;
   let client: Client;
   let sent: Sent[];
@@ -45,7 +52,7 @@ describe("signalbox/client reports", () => {
   };
   const bodies = () => sent.map(({ body }) => body);
 
-  it("on one assignment update the same step from any process", async () => {
+  it("updates the same step from any process that has its assignment", async () => {
     const step = await newStep({ from: 10, to: 60 });
     const assignment = JSON.parse(JSON.stringify(step));
 
@@ -67,7 +74,7 @@ describe("signalbox/client reports", () => {
     expect(await client.jobs.get(assignment.jobId)).to.include({ status: "running", progress: 60, name: "A job" });
   });
 
-  it("of progress are sent at every five points, with the matching message and never twice", async () => {
+  it("sends progress at every five points, with the matching message and never twice", async () => {
     const step = await newStep();
 
     for (let i = 0; i <= 1000; i++) {
@@ -86,7 +93,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ progress: 100, message: "1000 of 1000", status: "running" });
   });
 
-  it("of small progress and of messages are throttled to the latest one", async () => {
+  it("throttles small progress and messages, and sends the latest", async () => {
     const [one, other] = [await newStep(), await newStep()];
     const startedAt = performance.now();
     const now = sinon.stub(performance, "now").returns(startedAt);
@@ -114,7 +121,7 @@ describe("signalbox/client reports", () => {
     ]);
   });
 
-  it("of invalid progress are clamped or ignored", async () => {
+  it("clamps or ignores invalid progress", async () => {
     const step = await newStep();
 
     step.progress(0 / 0, "nothing to do");
@@ -125,7 +132,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ progress: 100, message: "nothing to do" });
   });
 
-  it("of a completion or a failure are sent each time, even when repeated", async () => {
+  it("sends each completion and each failure, even when repeated", async () => {
     const step = await newStep();
 
     await step.complete({ message: "done" });
@@ -141,7 +148,7 @@ describe("signalbox/client reports", () => {
     ]);
   });
 
-  it("complete the job with the step whose range ends at 100, and not before that step's completion", async () => {
+  it("completes the job with the step whose range ends at 100, and not before that step's completion", async () => {
     const step = await newStep({ from: 33.3, to: 100 });
 
     step.progress(100, "nearly");
@@ -160,7 +167,7 @@ describe("signalbox/client reports", () => {
     });
   });
 
-  it("of a step's failure fail the job only with failJob", async () => {
+  it("fails the job with a step only with failJob", async () => {
     const [one, other] = [await newStep(), await newStep()];
 
     await one.fail("no");
@@ -171,7 +178,7 @@ describe("signalbox/client reports", () => {
     expect(await read(other)).to.deep.include({ output: { done: 3 } });
   });
 
-  it("on a job without steps set its progress and complete it", async () => {
+  it("sets the progress of a job without steps and completes it", async () => {
     const job = await newJob();
 
     await job.start();
@@ -190,7 +197,7 @@ describe("signalbox/client reports", () => {
     });
   });
 
-  it("that the service rejects throw to the caller that waits, and otherwise call onError", async () => {
+  it("throws a rejection to the caller that waits, and otherwise passes it to onError", async () => {
     const errors: unknown[] = [];
     const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
     const step = client.job("no such job").step("s", { name: "S" });
@@ -209,7 +216,7 @@ describe("signalbox/client reports", () => {
     expect(errors).to.have.length(1);
   });
 
-  it("after a rejected report are still accepted", async () => {
+  it("sends further reports after a rejected one", async () => {
     const step = await newStep();
 
     const refused = await thrown(step.start("x".repeat(65_537)));
@@ -221,7 +228,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ status: "running", progress: 30, message: "short" });
   });
 
-  it("with a message that is too long are truncated, and do not spoil the completion", async () => {
+  it("truncates a message that is too long, so that the completion is accepted", async () => {
     const step = await newStep();
     await step.start("begun");
 
@@ -231,21 +238,99 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ status: "completed", message: "x".repeat(65_536) });
   });
 
-  it("ignore a message that is not a string, without an exception", async () => {
-    const step = await newStep();
+  const strangeMessages: [string, unknown][] = [
+    ["a Buffer", Buffer.from("50 of 100")],
+    ["a list", ["50 of 100"]],
+    ["a number", 5],
+    ["null", null],
+    ["an object without a prototype", Object.create(null)],
+  ];
+  for (const [what, message] of strangeMessages)
+    it(`leaves out a message that is ${what}, so that the completion is accepted`, async () => {
+      const step = await newStep();
+      await step.start("begun");
+
+      step.message(message as string);
+      await step.complete({ message: message as string });
+
+      expect(await read(step)).to.include({ status: "completed", message: "begun" });
+    });
+
+  const strangeProgress: [string, unknown, number][] = [
+    ["a BigInt", 10n, 10],
+    ["a text with a number", "10", 10],
+    ["a text without a number", "ten", 0],
+    ["null", null, 0],
+    ["a symbol", Symbol("10"), 0],
+    ["an object without a prototype", Object.create(null), 0],
+  ];
+  for (const [what, progress, points] of strangeProgress)
+    it(`reads progress that is ${what} as ${points}, without an exception`, async () => {
+      const step = await newStep();
+      await step.start("begun");
+
+      step.progress(progress as number);
+      step.update(undefined as never);
+      await step.flush();
+
+      expect(await read(step)).to.include({ status: "running", progress: points });
+    });
+
+  it("sends a completion alone if the report that it was merged with is refused", async () => {
+    const errors: SignalboxError[] = [];
+    const { client, sent } = recordingClient({
+      url: app.url,
+      onError: (error) => errors.push(error as SignalboxError),
+    });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
     await step.start("begun");
 
-    step.update({ message: 5 as never, progress: 50 });
+    step.update({ output: "no object" as never, message: "nearly" });
+    await step.complete({ message: "done" });
+    step.progress(20);
     await step.flush();
 
-    expect(await read(step)).to.include({ progress: 50, message: "begun" });
+    expect(await read(step)).to.include({ status: "completed", progress: 100, message: "done" });
+    expect(errors.map(({ code }) => code)).to.deep.equal(["invalid_body"]);
+    expect(sent).to.have.length(3);
+    await client.close();
   });
 
-  it("on an id that cannot be part of a URL throw before a request", () => {
+  it("sends a completion alone if the report that it was merged with cannot be JSON", async () => {
+    const errors: unknown[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
+
+    step.update({ output: { rows: 10n } });
+    await step.complete({ output: { rows: 10 } });
+
+    expect(await read(step)).to.deep.include({ status: "completed", output: { rows: 10 } });
+    await client.close();
+  });
+
+  it("sends a start alone if the report that was merged into it is refused", async () => {
+    const errors: SignalboxError[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error as SignalboxError) });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
+
+    step.message("waiting");
+    const started = step.start("begun");
+    step.update({ output: "no object" as never });
+    await started;
+    await client.close();
+
+    expect(await read(step)).to.include({ status: "running", message: "begun" });
+    expect(errors.map(({ code }) => code)).to.deep.equal(["invalid_body"]);
+  });
+
+  it("throws for an id that cannot be part of a URL, before a request", () => {
     for (const id of ["", ".", ".."]) {
-      expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
-      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "No URL can carry");
-      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "No URL can carry");
+      expect(() => client.job(id)).to.throw(SignalboxError, "cannot be part of a URL");
+      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "cannot be part of a URL");
+      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "cannot be part of a URL");
     }
   });
 });

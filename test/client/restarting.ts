@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { startApp, type TestApp } from "../support/app.ts";
-import { freePort, mongoUri } from "../support/servers.ts";
+import { freePort, mongoUri } from "../support/servers/servers.ts";
 
 /** The real API, which can be restarted at the same address with the same data. */
 export class RestartingApp {

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { type Client, createClient, SignalboxError } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, breaks, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
+import { answers, breaks, startChannelServer } from "../support/servers/channelServer.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
 describe("signalbox/client run()", () => {
@@ -88,6 +88,32 @@ describe("signalbox/client run()", () => {
       .to.match(/^long long/)
       .and.have.lengthOf(1_000);
   });
+
+  const strangeErrors: [string, unknown, string][] = [
+    ["undefined", undefined, "undefined"],
+    ["a symbol", Symbol("no"), "Symbol(no)"],
+    ["an object without a prototype", Object.create(null), "Unknown error"],
+    ["an object whose text cannot be made", { toString: () => Object.create(null) }, "Unknown error"],
+    ["an error whose message is a number", { message: 5 }, "5"],
+  ];
+  for (const [what, error, message] of strangeErrors)
+    it(`fails the step if the work throws ${what}`, async () => {
+      const job = await newJob();
+
+      const caught = await job
+        .step("s", whole)
+        .run(
+          () => {
+            throw error;
+          },
+          { failJob: 1 as never },
+        )
+        .catch((error: unknown) => ({ error }));
+
+      expect(caught).to.deep.equal({ error });
+      expect(await client.jobs.step(job.jobId, "s")).to.include({ status: "failed", message });
+      expect(await client.jobs.get(job.jobId)).to.include({ status: "failed" });
+    });
 
   it("counts a second run of a failed step as its second attempt", async () => {
     const job = await newJob();

@@ -9,7 +9,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/process.ts";
 import { runs } from "../support/random.ts";
-import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
+import { freePort, mongoUri, redisUrl } from "../support/servers/servers.ts";
 import { RestartingApp } from "./restarting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
 import { useShortBackoff } from "./shortBackoff.ts";

@@ -13,6 +13,7 @@ import { connect } from "../../src/client/connection.ts";
 import { readEvents } from "../../src/client/events.ts";
 import { watch } from "../../src/client/watch.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   answers,
   type Behaviour,
@@ -20,8 +21,7 @@ import {
   type ChannelServer,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../support/servers/channelServer.ts";
 import { RestartingApp } from "./restarting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 

@@ -38,7 +38,7 @@ describe("dashboard page of channels", () => {
     const page = await openLive("/channels");
     await page.getByText("ops", { exact: true }).waitFor();
 
-    await app.stores.sessions.setRoute({ channel: "log", to: "the night watch" });
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the night watch" });
 
     await page.getByText("the night watch").waitFor();
   });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { startRedis } from "../support/servers.ts";
+import { startRedis } from "../support/servers/servers.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
 

@@ -2,9 +2,15 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { hangs, type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/modelServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
+import {
+  hangs,
+  type ModelServer,
+  answers as modelAnswers,
+  says,
+  startModelServer,
+} from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";

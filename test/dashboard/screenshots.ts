@@ -1,6 +1,8 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { BrowserContexts } from "../support/browser.ts";
+import { filmJobs } from "./movingPicture.ts";
 import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
 
 const PLACE = join("docs", "screenshots");
@@ -33,5 +35,14 @@ describe("the screenshots", () => {
   it("show one step", () => shot("step-dark", "/jobs/reindex-support?step=swap", { ...WIDE, colorScheme: "dark" }));
   it("show a run", () => shot("run", `/runs/${showcase.runs[0]}`, TALL));
   it("show a phone", () => shot("phone", "/", PHONE));
+  it("show jobs that move", async function () {
+    this.timeout(120_000);
+    const page = await contexts.openLive(showcase.app.url, {
+      reducedMotion: "reduce",
+      viewport: { width: 1040, height: 560 },
+    });
+    await page.getByText("Invoices for October").first().waitFor();
+    writeFileSync(join(PLACE, "moving.webp"), await filmJobs(showcase.app, page));
+  });
   it("show a job on a phone", () => shot("phone-job", "/jobs/research-battery-recycling", PHONE));
 });

@@ -1,8 +1,8 @@
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { report } from "../support/factories.ts";
-import { says, startModelServer } from "../support/modelServer.ts";
+import { answers, startChannelServer } from "../support/servers/channelServer.ts";
+import { says, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker } from "../support/worker.ts";
 
 const MINUTE = 60_000;

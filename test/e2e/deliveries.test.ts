@@ -4,28 +4,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, type Behaviour, type ChannelServer, hangs, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
+import {
+  answers,
+  type Behaviour,
+  type ChannelServer,
+  hangs,
+  startChannelServer,
+} from "../support/servers/channelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const DELIVERIES = 240;
 const RECIPIENTS = 15;
 
-/** A channel's id as Mattermost makes them. */
+/** Returns a channel id in Mattermost's format. */
 const idOf = (name: string) => name.padEnd(26, "0");
 
-/** Real worker processes, and services that behave as Mattermost and Telegram. */
+/** Real worker processes, and servers that behave like Mattermost and Telegram. */
 describe("deliveries", () => {
   let dir: string;
   let mattermost: ChannelServer;
   let telegram: ChannelServer;
   let app: TestApp;
   let env: Record<string, string>;
-  /** What people have seen in Mattermost: a post whose key it knows is not there twice. */
+  /** The posts in Mattermost, which deduplicates them by their keys. */
   let posts: Map<string, { channel: string; message: string }>;
   const running: Service[] = [];
-  let beside: TestWorker | undefined;
+  let localWorker: TestWorker | undefined;
 
   const keeps: Behaviour = (response, request) => {
     const { pending_post_id: key, channel_id: channel, message } = request.body;
@@ -52,8 +58,8 @@ describe("deliveries", () => {
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((service) => service.stop("SIGKILL")));
-    await beside?.close();
-    beside = undefined;
+    await localWorker?.close();
+    localWorker = undefined;
     await app.close();
     await mattermost.close();
     await telegram.close();
@@ -77,7 +83,7 @@ describe("deliveries", () => {
       return (await app.stores.deliveries.collection.countDocuments(sent)) === ids.length;
     }, "all of them to be sent");
 
-  it("go on where they were when the worker is killed between part 2 and 3 of 5; none is seen twice", async () => {
+  it("continue with part 3 of 5 after their worker was killed, and no part arrives twice", async () => {
     const parts = [1, 2, 3, 4, 5].map((n) => `${n}: ${"words ".repeat(14).trim()}.`);
     mattermost.script(keeps, keeps, hangs);
     const worker = await startWorkerProcess();
@@ -85,7 +91,7 @@ describe("deliveries", () => {
     const id = await deliver("mattermost", idOf("town"), parts.join("\n\n"));
     await eventually(() => mattermost.requests.length === 3, "the third part to be handed over");
     await worker.stop("SIGKILL");
-    beside = await startWorker(app);
+    localWorker = await startWorker(app);
     await allSent([id]);
 
     expect([...posts.values()].map(({ message }) => message.trim())).to.deep.equal(parts);
@@ -95,7 +101,7 @@ describe("deliveries", () => {
     expect((await app.stores.deliveries.find(id)).maybeTwice).to.equal(false);
   });
 
-  it("keep the pace that a service allows, two workers side by side, in order for each recipient, and slow no other channel down", async () => {
+  it("obey the rate limit of a service with two workers, in order for each recipient, and do not delay other channels", async () => {
     const limited = paced(keeps, { count: 30, restMs: 200 });
     mattermost.script(...Array<Behaviour>(3_000).fill(limited));
     let left = 0;
@@ -114,7 +120,7 @@ describe("deliveries", () => {
     const other = await deliver("telegram", "5", "Hello.");
 
     await startWorkerProcess("long-leases");
-    beside = await startWorker(app);
+    localWorker = await startWorker(app);
     await allSent([other, ...ids]);
 
     expect(left).to.be.greaterThan(0);
@@ -130,19 +136,19 @@ describe("deliveries", () => {
   });
 });
 
-/** A service that takes so many requests, then none for a while, which it tells, and so on. */
+/** A service with a rate limit: after some requests it refuses others for a time that it names. */
 function paced(usual: Behaviour, { count, restMs }: { count: number; restMs: number }): Behaviour {
   const refuses = answers(429, "limit exceeded", { "Retry-After": String(restMs / 1_000) });
-  let taken = 0;
+  let accepted = 0;
   let restsUntil = 0;
   return (response, request) => {
     const now = performance.now();
-    if (taken === count) {
-      taken = 0;
+    if (accepted === count) {
+      accepted = 0;
       restsUntil = now + restMs;
     }
     if (now < restsUntil) return refuses(response, request);
-    taken++;
+    accepted++;
     return usual(response, request);
   };
 }

@@ -1,16 +1,22 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/freeze.ts";
-import { CONSENT, type GmailBed, runGmailProcess, runHastyGmailProcess, startGmailBed } from "../support/gmailBed.ts";
+import {
+  CONSENT,
+  type GmailFixture,
+  runGmailProcess,
+  runGmailProcessWithShortLease,
+  startGmailFixture,
+} from "../support/gmail/gmailFixture.ts";
 import type { Service } from "../support/process.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 /** Real processes of `signalbox webhooks gmail run`. */
-describe("Gmail, from the mailbox to the chat", function () {
+describe("the Gmail process", function () {
   this.timeout(120_000);
-  let bed: GmailBed;
+  let fixture: GmailFixture;
   let telegram: ChannelServer;
   let running: Service[];
   let worker: TestWorker | undefined;
@@ -18,7 +24,7 @@ describe("Gmail, from the mailbox to the chat", function () {
   beforeEach(async () => {
     running = [];
     telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 1 } } }));
-    bed = await startGmailBed({
+    fixture = await startGmailFixture({
       rest: {
         channels: { telegram: { apiUrl: telegram.url, botToken: "1:t" } },
         session: { main: { channel: "telegram", to: "5" } },
@@ -31,7 +37,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     worker = undefined;
     for (const { child, stop } of running)
       if (child.exitCode === null && child.signalCode === null) await stop("SIGKILL");
-    await bed.close();
+    await fixture.close();
     await telegram.close();
   });
 
@@ -40,28 +46,28 @@ describe("Gmail, from the mailbox to the chat", function () {
     await service.ready;
     return service;
   };
-  const listen = () => run(runGmailProcess(bed.env));
-  /** Its lease, not that of the other, is what a test waits for: what delays it on a busy machine fails no test. */
-  const listenHastily = () => run(runHastyGmailProcess(bed.env));
+  const listen = () => run(runGmailProcess(fixture.env));
+  /** Listens with a short lease, so that tests wait only for the end of this lease. */
+  const listenWithShortLease = () => run(runGmailProcessWithShortLease(fixture.env));
   const holder = async () =>
-    Number((await bed.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));
+    Number((await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));
   const heldBy = (service: Service, withinMs?: number) =>
     eventually(async () => (await holder()) === service.child.pid, `process ${service.child.pid} to listen`, withinMs);
   const arrive = (subject: string) => {
-    const id = bed.google.mailbox.add({
+    const id = fixture.google.mailbox.add({
       payload: { mimeType: "text/plain", headers: [{ name: "Subject", value: subject }], body: { data: "SGVsbG8" } },
     });
-    bed.google.pubsub.publish();
+    fixture.google.pubsub.publish();
     return id;
   };
   const begun = () =>
     eventually(
-      async () => (await bed.app.stores.gmailMailboxes.find("ada@example.org"))?.listedAt,
+      async () => (await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.listedAt,
       "the first listing",
     );
 
-  it("three mails become three runs of the agent and three messages", async () => {
-    worker = await startWorker(bed.app);
+  it("turns three mails into three agent runs and three messages", async () => {
+    worker = await startWorker(fixture.app);
     const listener = await listen();
     await begun();
 
@@ -69,10 +75,10 @@ describe("Gmail, from the mailbox to the chat", function () {
     for (const subject of subjects) arrive(subject);
     const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
     await eventually(() => sent().length >= 3, "three messages", 30_000);
-    await bed.isCaughtUp();
+    await fixture.isCaughtUp();
     const code = await listener.stop();
 
-    const runs = await bed.runs();
+    const runs = await fixture.runs();
     expect(runs.map(({ status, reply }) => [status, subjects.filter((s) => reply?.includes(s)).length])).to.deep.equal([
       ["completed", 1],
       ["completed", 1],
@@ -84,39 +90,39 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(listener.output().stdout).not.to.match(/Invoice|Lunch|ada@/);
   });
 
-  it("another process listens at once when the one that does is stopped", async () => {
+  it("is replaced by a standby process at once when it is stopped", async () => {
     const first = await listen();
     await heldBy(first);
     await begun();
-    const second = await listenHastily();
+    const second = await listenWithShortLease();
 
     await first.stop("SIGTERM");
     await heldBy(second, 5_000);
     const id = arrive("News");
-    await bed.becomeRuns(1);
+    await fixture.becomeRuns(1);
 
-    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(await fixture.mailIds()).to.deep.equal([id]);
   });
 
-  it("another process listens when the one that does is killed, after its lease", async () => {
-    const first = await listenHastily();
+  it("is replaced by a standby process after the end of its lease when it is killed", async () => {
+    const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
     const second = await listen();
     const ids = [arrive("before")];
-    await bed.becomeRuns(1);
+    await fixture.becomeRuns(1);
 
     await first.stop("SIGKILL");
     ids.push(arrive("meanwhile"));
     await heldBy(second, 25_000);
-    bed.google.pubsub.redeliver();
-    await bed.isCaughtUp();
+    fixture.google.pubsub.redeliver();
+    await fixture.isCaughtUp();
 
-    expect(await bed.mailIds()).to.deep.equal(ids);
+    expect(await fixture.mailIds()).to.deep.equal(ids);
   });
 
-  it("a listener that was frozen past its lease makes nothing twice, and gives way", async () => {
-    const first = await listenHastily();
+  it("creates nothing twice after it was frozen beyond its lease, and stands by", async () => {
+    const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
     const second = await listen();
@@ -124,48 +130,48 @@ describe("Gmail, from the mailbox to the chat", function () {
     await freeze(first.child.pid ?? 0);
     await heldBy(second, 25_000);
     const id = arrive("News");
-    bed.google.pubsub.redeliver();
-    await bed.isCaughtUp();
+    fixture.google.pubsub.redeliver();
+    await fixture.isCaughtUp();
     first.child.kill("SIGCONT");
     const again = arrive("More");
-    await bed.becomeRuns(2);
-    await bed.isCaughtUp();
+    await fixture.becomeRuns(2);
+    await fixture.isCaughtUp();
 
-    expect(await bed.mailIds()).to.deep.equal([id, again]);
+    expect(await fixture.mailIds()).to.deep.equal([id, again]);
     expect(await holder()).to.equal(second.child.pid);
   });
 
-  it("reads a changed configuration on SIGHUP: without hooks.gmail it idles, with it it listens again", async () => {
+  it("reloads its configuration on SIGHUP: it idles without hooks.gmail, and listens again with it", async () => {
     const listener = await listen();
     await begun();
-    const file = bed.env.SIGNALBOX_CONFIG ?? "";
+    const file = fixture.env.SIGNALBOX_CONFIG ?? "";
 
-    const text = bed.configText;
+    const text = fixture.configText;
     writeFileSync(file, JSON.stringify({ redis: JSON.parse(text).redis }));
     listener.child.kill("SIGHUP");
     await eventually(async () => Number.isNaN(await holder()), "it to let go");
     const id = arrive("News");
     writeFileSync(file, text);
     listener.child.kill("SIGHUP");
-    await bed.becomeRuns(1);
+    await fixture.becomeRuns(1);
 
-    expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(listener.output().stdout).to.include("hooks.gmail is set no longer");
+    expect(await fixture.mailIds()).to.deep.equal([id]);
+    expect(listener.output().stdout).to.include("hooks.gmail is no longer set");
   });
 
-  it("does not start with credentials that cannot be used, and warns of those that others can read", async () => {
-    writeFileSync(bed.credentialsFile, "{}");
-    const faulty = runGmailProcess(bed.env);
+  it("does not start with unusable credentials, and warns about a credentials file that others can read", async () => {
+    writeFileSync(fixture.credentialsFile, "{}");
+    const faulty = runGmailProcess(fixture.env);
     const code = await faulty.ended;
-    writeFileSync(bed.credentialsFile, JSON.stringify(CONSENT));
-    chmodSync(bed.credentialsFile, 0o644);
+    writeFileSync(fixture.credentialsFile, JSON.stringify(CONSENT));
+    chmodSync(fixture.credentialsFile, 0o644);
     const open = await listen();
-    const warned = () => open.output().stdout.includes("the credentials file can be read by others");
+    const warned = () => open.output().stdout.includes("the credentials file is readable by other users");
     await eventually(warned, "it to warn");
 
     expect(code).to.equal(1);
     expect(faulty.output().stderr).to.equal(
-      `The credentials file ${bed.credentialsFile} has no "type" of "authorized_user" or "service_account": run \`signalbox webhooks gmail setup\`, or name another file in hooks.gmail.credentialsFile.\n`,
+      `The credentials file ${fixture.credentialsFile} has no "type" of "authorized_user" or "service_account": run \`signalbox webhooks gmail setup\`, or name another file in hooks.gmail.credentialsFile.\n`,
     );
   });
 });

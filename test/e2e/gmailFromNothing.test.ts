@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { expect } from "chai";
 import JSON5 from "json5";
 import { runCli, type Service } from "../cli/service.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GoogleServer, startGoogleServer } from "../support/googleServer.ts";
+import { type GoogleServer, startGoogleServer } from "../support/gmail/googleServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
 const CLIENT = { installed: { client_id: "client", client_secret: "secret", project_id: "my-project" } };
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];
 
-/** What somebody does who has `npm start` and nothing else: the commands, one after the other, beside one service. */
-describe("Gmail, from no set-up to the chat", function () {
+/** Runs the commands of the set-up in sequence beside one service, as an operator does who has only `npm start`. */
+describe("the Gmail set-up", function () {
   this.timeout(90_000);
   let google: GoogleServer;
   let telegram: ChannelServer;
@@ -49,11 +49,11 @@ describe("Gmail, from no set-up to the chat", function () {
         agents: { defaults: { heartbeat: { every: "1d" } } },
       }),
     );
-  /** Not Google itself, but nothing of the mailbox. */
+  /** A server that is not Google and has no mailbox. */
   const withGoogle = () => ({
     gmail: { apiUrl: google.url, pubsubUrl: google.url, tokenUrl: google.tokenUrl, consentUrl: google.consentUrl },
   });
-  /** The service, which the first test that wants it starts. */
+  /** The service; the first test that needs it starts it. */
   const started = async () => {
     service ??= runCli("start", {}, home);
     return { service, url: await service.ready() };
@@ -68,7 +68,7 @@ describe("Gmail, from no set-up to the chat", function () {
     return stdout;
   };
   const status = () => runInProcess(["webhooks", "gmail", "status"], {}, { cwd: home });
-  /** Once the first listing is made: what came before is none of the listener's. */
+  /** Waits for the first listing: the listener ignores earlier mails. */
   const isWell = async () => (await status()).code === 0;
   const arrive = (subject: string) => {
     google.mailbox.add({
@@ -78,7 +78,7 @@ describe("Gmail, from no set-up to the chat", function () {
   };
   const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
 
-  it("status says who has to run while nobody does, also where somebody else has the port by now", async () => {
+  it("reports which process has to run while none does, also when another program uses the port", async () => {
     const before = await status();
     mkdirSync(join(home, ".signalbox"));
     writeFileSync(join(home, ".signalbox", "mongodb.port"), new URL(telegram.url).port);
@@ -88,12 +88,12 @@ describe("Gmail, from no set-up to the chat", function () {
     for (const { code, stderr } of [before, after]) {
       expect(code).to.equal(1);
       expect(stderr).to.match(
-        /^MONGODB_URI is not set, and no Signalbox .* runs in \S+\.signalbox: start it with `npm start`/,
+        /^MONGODB_URI is not set, and no instance .* runs in \S+\.signalbox: start one with `npm start`/,
       );
     }
   });
 
-  it("set-up, start, three mails: three runs of the agent, three messages, and a status that says that all is well", async () => {
+  it("leads to three agent runs, three messages and a good status after three mails", async () => {
     const { service, url } = await started();
     await eventually(isWell, "it to listen", 30_000);
 
@@ -102,7 +102,7 @@ describe("Gmail, from no set-up to the chat", function () {
     const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as { runs: Record<string, string>[] };
     const { code, stdout } = await status();
 
-    expect(words).to.match(/\nNext: `npm start`\. /);
+    expect(words).to.match(/\nNext: run `npm start`\. /);
     expect(runs.map(({ name, status }) => [name, status])).to.deep.equal(Array(3).fill(["Gmail", "completed"]));
     for (const subject of SUBJECTS) {
       expect(runs.filter(({ reply }) => reply?.includes(subject))).to.have.length(1);
@@ -112,29 +112,29 @@ describe("Gmail, from no set-up to the chat", function () {
     expect(code).to.equal(0);
     expect(stdout)
       .to.match(/^Last mail +2\d{3}-/m)
-      .and.match(/^Last notice +2\d{3}-/m)
-      .and.match(/^All is well\.$/m);
+      .and.match(/^Last notification +2\d{3}-/m)
+      .and.match(/^No problems\.$/m);
     expect(service.printed()).not.to.match(/Invoice|Lunch|secret|refresh-of|token-\d/);
   });
 
-  it("set-up while the service runs: it listens when it has got the signal that the set-up names", async () => {
+  it("takes effect in a running service after the signal that it names", async () => {
     const { service } = await started();
     write({});
     service.kill("SIGHUP");
-    await service.prints(/The configuration is read again/);
+    await service.prints(/The changed configuration is in effect/);
     rmSync(join(home, "gmail-credentials.json"));
     write(withGoogle());
 
     const words = await setUp();
     const wasWell = await isWell();
-    const [, pid = ""] = /`kill -HUP (\d+)` has the Signalbox that runs here listen/.exec(words) ?? [];
-    process.kill(Number(pid), "SIGHUP");
+    const [, command = ""] = /`npx signalbox (\w+)`, so that the instance that runs here listens/.exec(words) ?? [];
+    await runInProcess([command], {}, { cwd: home });
     await eventually(isWell, "it to listen", 30_000);
     arrive("Invoice 18");
     await eventually(() => sent().length >= 1, "the message", 30_000);
 
     expect(wasWell).to.equal(false);
-    expect(Number(pid)).to.equal(service.pid);
+    expect(command).to.equal("reload");
     expect(sent()[0]?.text).to.include("Invoice 18");
   });
 });

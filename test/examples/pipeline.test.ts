@@ -72,7 +72,7 @@ describe("examples/pipeline", function () {
     const { code, stdout, stderr } = await start(arguments_()).ended;
 
     expect(code, stderr).to.equal(0);
-    expect(stdout.trim().split("\n").at(-1)).to.equal(`${app.url}/api/jobs/${jobId}`);
+    expect(stdout.trim().split("\n").at(-1)).to.equal(`${app.url}/jobs/${jobId}`);
     const job = await readJob();
     expect(job).to.include({ status: "completed", progress: 100 });
     expect(job.output).to.deep.include({

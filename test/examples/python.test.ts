@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { type Meet, type Relay, startRelay } from "./relay.ts";
 
 const LINES = 400;

@@ -11,7 +11,7 @@ import { unfenced } from "../../src/agents/prompt/fence.ts";
 import type { Transform } from "../../src/hooks/transforms/transform.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const PAGE = readFileSync("docs/how-to/map-a-sender.md", "utf8");

@@ -1,17 +1,17 @@
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Processes, startBed } from "./bed.ts";
-import { isGivenUp } from "./checkDeliveries.ts";
-import { check } from "./checker.ts";
-import { Client } from "./client.ts";
-import { carryOut, type Done } from "./faults.ts";
-import type { History, Refusal } from "./history.ts";
-import { type Asked, sendLoad } from "./load.ts";
+import { isGivenUp } from "./checks/checkDeliveries.ts";
+import { check } from "./checks/checker.ts";
+import type { History, Refusal } from "./checks/history.ts";
+import type { Violation } from "./checks/violation.ts";
+import { type InjectedFault, injectFaults } from "./faults.ts";
+import { Client } from "./load/client.ts";
+import { type SentRequests, sendLoad } from "./load/load.ts";
+import { type Observations, readAll } from "./load/readers.ts";
 import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
 import { seeded } from "./random.ts";
-import { readAll, type Seen } from "./readers.ts";
-import { Stores } from "./stored.ts";
-import type { Violation } from "./violation.ts";
+import { Stores } from "./system/stored.ts";
+import { type Processes, startSystem } from "./system/system.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;
@@ -26,17 +26,17 @@ export interface AttackSettings {
   /** How long faults are injected. */
   readonly seconds: number;
   /** Maximum duration of a fault. */
-  readonly mostSeconds: number;
+  readonly maxSeconds: number;
   /** Numbers of concurrent job clients and of sessions, and the polling interval of each reader. */
   readonly load: { readonly reporters: number; readonly sessions: number; readonly readEveryMs: number };
   /** Aborted to end the faults early. */
-  readonly over?: AbortSignal;
-  say(line: string): void;
+  readonly stop?: AbortSignal;
+  log(line: string): void;
 }
 
 /** The result of one attack. */
-export interface Attacked extends Pick<AttackSettings, "seed" | "topology"> {
-  readonly faults: readonly Done[];
+export interface AttackResult extends Pick<AttackSettings, "seed" | "topology"> {
+  readonly faults: readonly InjectedFault[];
   readonly violations: readonly Violation[];
   readonly figures: Figures;
 }
@@ -61,68 +61,75 @@ export interface Figures {
   readonly endedAfterMs: number;
 }
 
-/** Starts a bed, injects faults under load, waits for the end of all work, and checks the history. */
-export async function attack(settings: AttackSettings): Promise<Attacked> {
+/** Starts a system, injects faults under load, waits for the end of all work, and checks the history. */
+export async function attack(settings: AttackSettings): Promise<AttackResult> {
   const open = new Lifecycle();
   try {
     return await attackIn(open, settings);
   } finally {
-    await open.close((name, error) => settings.say(`${name} did not close well: ${error}`));
+    await open.close((name, error) => settings.log(`${name} did not close well: ${error}`));
   }
 }
 
-async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Attacked> {
-  const { seed, topology, seconds, mostSeconds, say } = settings;
+async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<AttackResult> {
+  const { seed, topology, seconds, maxSeconds, log } = settings;
   const random = seeded(seed, topology);
   const kinds = settings.kinds.filter((kind) => kindsOn(topology).includes(kind));
-  const plan = makePlan(random.fork("plan"), { kinds, seconds, mostSeconds });
-  const bed = await startBed(topology, settings.processes, random.fork("services"), open);
-  const stores = new Stores(bed.mongodb.uri);
+  const plan = makePlan(random.fork("plan"), { kinds, seconds, maxSeconds });
+  const system = await startSystem(topology, settings.processes, random.fork("services"), open);
+  const stores = new Stores(system.mongodb.uri);
   open.onClose("stores", () => stores.close());
 
-  const asked: Asked = { reports: [], hooks: [], jobIds: [], runIds: [] };
-  const seen: Seen = { reads: [], runReads: [] };
+  const sent: SentRequests = { reports: [], hooks: [], jobIds: [], runIds: [] };
+  const observations: Observations = { reads: [], runReads: [] };
   const refusals: Refusal[] = [];
-  const [faultsOver, loadOver, readOver, given] = Array.from({ length: 4 }, () => new AbortController()) as [
+  const [stopFaults, stopLoad, stopReaders, giveUp] = Array.from({ length: 4 }, () => new AbortController()) as [
     AbortController,
     AbortController,
     AbortController,
     AbortController,
   ];
-  settings.over?.addEventListener("abort", () => faultsOver.abort());
-  const clientOf = (name: string, until: AbortSignal) => new Client(bed.urls, random.fork(name), refusals, until);
-  const client = clientOf("client", given.signal);
-  const loading = sendLoad(asked, { client, random, over: loadOver.signal, ...settings.load });
-  const reading = readAll(seen, asked, {
-    ...{ client: clientOf("readers", given.signal), random, over: readOver.signal },
+  settings.stop?.addEventListener("abort", () => stopFaults.abort());
+  const clientOf = (name: string, until: AbortSignal) => new Client(system.urls, random.fork(name), refusals, until);
+  const client = clientOf("client", giveUp.signal);
+  const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load });
+  const reading = readAll(observations, sent, {
+    ...{ client: clientOf("readers", giveUp.signal), random, stop: stopReaders.signal },
     everyMs: settings.load.readEveryMs,
   });
   loading.catch(() => {});
   reading.catch(() => {}); // Both promises are awaited below.
-  say(`${topology}: ${plan.length} faults in ${seconds} s`);
-  const faults = await carryOut(bed, plan, { seconds, over: faultsOver.signal });
+  log(`${topology}: ${plan.length} faults in ${seconds} s`);
+  const faults = await injectFaults(system, plan, { seconds, stop: stopFaults.signal });
   const healedAt = performance.now();
-  say(`${topology}: the faults are over; waiting for the end of everything`);
+  log(`${topology}: the faults are over; waiting for the end of all work`);
 
-  loadOver.abort();
-  const giveUp = setTimeout(() => given.abort(), END_TIMEOUT_MS);
+  stopLoad.abort();
+  const giveUpTimer = setTimeout(() => giveUp.abort(), END_TIMEOUT_MS);
   await loading;
   let left = "";
   const isDone = async () => {
     left = await stores.unfinished().catch((error: Error) => error.message);
-    return left === "" || given.signal.aborted;
+    return left === "" || giveUp.signal.aborted;
   };
-  await eventually(isDone, "the end of everything", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
-  clearTimeout(giveUp);
-  readOver.abort();
+  await eventually(isDone, "the end of all work", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
+  stopReaders.abort();
   await reading;
   const endedAfterMs = performance.now() - healedAt;
-  if (left !== "") say(`${topology}: not everything came to its end: ${left}`);
+  if (left !== "") log(`${topology}: some work did not end: ${left}`);
 
-  const stored = await stores.readAll(asked.jobIds, clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS)));
-  const { turns, posts } = bed.services;
-  const { reports, hooks } = asked;
-  const history: History = { reports, hooks, ...seen, refusals, turns, posts, crashes: bed.crashes, stored };
+  const reader = clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS));
+  const readEnded = async () => {
+    const stored = await stores.readAll(sent.jobIds, reader);
+    // The main session's heartbeat goes on: its turn may have added a delivery since the end of all other work.
+    const isPending = stored.deliveries.some(({ state }) => state === "pending");
+    return (!isPending || giveUp.signal.aborted) && stored;
+  };
+  const stored = await eventually(readEnded, "the end of all deliveries", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
+  clearTimeout(giveUpTimer);
+  const { turns, posts } = system.services;
+  const { reports, hooks } = sent;
+  const history: History = { reports, hooks, ...observations, refusals, turns, posts, crashes: system.crashes, stored };
   return { seed, topology, faults, violations: check(history), figures: figuresOf(history, endedAfterMs) };
 }
 

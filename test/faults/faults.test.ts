@@ -4,8 +4,8 @@ import { type AttackSettings, attack } from "./attack.ts";
 import { KIND_NAMES } from "./plan.ts";
 import { report } from "./report.ts";
 
-/** The plan contains each kind at least once, even in a short time. */
-const SHORT = { seed: SEED, seconds: 1, mostSeconds: 2, load: { reporters: 3, sessions: 2, readEveryMs: 60 } };
+/** The plan contains each kind at min once, even in a short time. */
+const SHORT = { seed: SEED, seconds: 1, maxSeconds: 2, load: { reporters: 3, sessions: 2, readEveryMs: 60 } };
 
 /** Uses the time constants of tests: a worker that is stopped for 2 s loses its leases. */
 const BRIEF = {
@@ -33,15 +33,15 @@ describe("fault suite, short form", function () {
   it("injects every kind of fault and finds no violation", async () => {
     const lines: string[] = [];
 
-    const attacks = ATTACKS.map((one) => attack({ ...SHORT, ...one, say: (line) => lines.push(line) }));
+    const attacks = ATTACKS.map((one) => attack({ ...SHORT, ...one, log: (line) => lines.push(line) }));
     await Promise.allSettled(attacks); // Both must end before the test does.
-    const attacked = await Promise.all(attacks);
+    const results = await Promise.all(attacks);
 
-    const faults = attacked.flatMap((one) => one.faults);
-    const broken = attacked.filter(({ violations }) => violations.length > 0);
+    const faults = results.flatMap((one) => one.faults);
+    const broken = results.filter(({ violations }) => violations.length > 0);
     expect(broken.map(report).join("\n"), lines.join("\n")).to.equal("");
     expect(faults.map(({ kind }) => kind)).to.have.members(KIND_NAMES);
-    expect(faults.filter(({ isDone }) => !isDone)).to.deep.equal([]);
-    for (const { figures } of attacked) expect(figures.acknowledged).to.be.greaterThan(50);
+    expect(faults.filter(({ wasInjected }) => !wasInjected)).to.deep.equal([]);
+    for (const { figures } of results) expect(figures.acknowledged).to.be.greaterThan(50);
   });
 });

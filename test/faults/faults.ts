@@ -2,15 +2,15 @@ import { execFile } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
-import type { Bed } from "./bed.ts";
-import type { Member } from "./mongodb.ts";
-import { KINDS, type Kind, type Planned } from "./plan.ts";
+import { KINDS, type Kind, type PlannedFault } from "./plan.ts";
+import type { Member } from "./system/mongodb.ts";
+import type { System } from "./system/system.ts";
 
 /** An injected fault. */
-export interface Done extends Planned {
+export interface InjectedFault extends PlannedFault {
   /** Its target and severity, or the reason why it could not be injected. */
   readonly what: string;
-  readonly isDone: boolean;
+  readonly wasInjected: boolean;
 }
 
 interface Fault {
@@ -18,27 +18,27 @@ interface Fault {
   heal(): Promise<void>;
 }
 
-type Act = (bed: Bed, planned: Planned) => Promise<Fault>;
+type Injector = (system: System, planned: PlannedFault) => Promise<Fault>;
 
 const nothing = async () => {};
-const drawnOf = <T>(list: readonly T[], drawn: number): T => list[Math.floor(drawn * list.length)] as T;
+const pickBy = <T>(list: readonly T[], draw: number): T => list[Math.floor(draw * list.length)] as T;
 
 const kill =
-  (which: "webs" | "workers"): Act =>
-  async (bed, { drawn }) => {
-    const victim = drawnOf(bed[which], drawn[0]);
-    victim.kill();
-    return { what: victim.name, heal: nothing };
+  (which: "webs" | "workers"): Injector =>
+  async (system, { draws }) => {
+    const target = pickBy(system[which], draws[0]);
+    target.kill();
+    return { what: target.name, heal: nothing };
   };
 
-const MOST_AHEAD_MS = 2 * 3_600_000;
+const MAX_AHEAD_MS = 2 * 3_600_000;
 
-/** Draws a jump of the clock from a second on, with small and large ones equally likely. */
-const jumpOf = (drawn: number): number =>
-  Math.round(Math.sign(drawn - 0.5) * 1_000 * (MOST_AHEAD_MS / 1_000) ** Math.abs(2 * drawn - 1));
+/** Returns a jump of the clock of at least a second; small and large ones are equally likely. */
+const jumpOf = (draw: number): number =>
+  Math.round(Math.sign(draw - 0.5) * 1_000 * (MAX_AHEAD_MS / 1_000) ** Math.abs(2 * draw - 1));
 
 /** Kills a mongod; heal() restarts it with its data. */
-async function killMember({ mongodb }: Bed, member: Member): Promise<Fault> {
+async function killMember({ mongodb }: System, member: Member): Promise<Fault> {
   await member.server.stop("SIGKILL");
   const heal = async () => {
     await member.server.start();
@@ -49,19 +49,19 @@ async function killMember({ mongodb }: Bed, member: Member): Promise<Fault> {
 
 const nameOf = ({ server }: Member) => `the mongod on port ${server.port}`;
 
-const ACTS: Readonly<Record<Kind, Act>> = {
+const INJECTORS: Readonly<Record<Kind, Injector>> = {
   "kill-web": kill("webs"),
   "kill-worker": kill("workers"),
-  async "pause-worker"({ workers }, { drawn }) {
-    const victim = drawnOf(workers, drawn[0]);
-    victim.signal("SIGSTOP");
-    return { what: victim.name, heal: async () => victim.signal("SIGCONT") };
+  async "pause-worker"({ workers }, { draws }) {
+    const target = pickBy(workers, draws[0]);
+    target.signal("SIGSTOP");
+    return { what: target.name, heal: async () => target.signal("SIGCONT") };
   },
-  async "jump-clock"({ webs, workers }, { drawn }) {
-    const victim = drawnOf([...webs, ...workers], drawn[0]);
-    const aheadMs = jumpOf(drawn[1]);
-    victim.setClock(aheadMs);
-    return { what: `${victim.name} by ${Math.round(aheadMs / 1_000)} s`, heal: async () => victim.setClock(0) };
+  async "jump-clock"({ webs, workers }, { draws }) {
+    const target = pickBy([...webs, ...workers], draws[0]);
+    const aheadMs = jumpOf(draws[1]);
+    target.setClock(aheadMs);
+    return { what: `${target.name} by ${Math.round(aheadMs / 1_000)} s`, heal: async () => target.setClock(0) };
   },
   async "kill-redis"({ redis }) {
     await redis.server.stop("SIGKILL");
@@ -77,8 +77,8 @@ const ACTS: Readonly<Record<Kind, Act>> = {
     redis.server.signal("SIGSTOP");
     return { what: "redis-server", heal: async () => redis.server.signal("SIGCONT") };
   },
-  async "slow-redis"({ redis }, { drawn }) {
-    const ms = Math.round(50 + drawn[0] * 750);
+  async "slow-redis"({ redis }, { draws }) {
+    const ms = Math.round(50 + draws[0] * 750);
     redis.proxy.delay(ms);
     return { what: `by ${ms} ms each way`, heal: async () => redis.proxy.mend() };
   },
@@ -86,8 +86,8 @@ const ACTS: Readonly<Record<Kind, Act>> = {
     redis.proxy.cut();
     return { what: "all connections", heal: async () => redis.proxy.mend() };
   },
-  "kill-mongod": async (bed, { drawn }) => killMember(bed, drawnOf(bed.mongodb.members, drawn[0])),
-  "kill-primary": async (bed) => killMember(bed, await bed.mongodb.primary()),
+  "kill-mongod": async (system, { draws }) => killMember(system, pickBy(system.mongodb.members, draws[0])),
+  "kill-primary": async (system) => killMember(system, await system.mongodb.primary()),
   async "pause-mongod"({ mongodb }) {
     const member = await mongodb.primary();
     member.server.signal("SIGSTOP");
@@ -106,51 +106,51 @@ const ACTS: Readonly<Record<Kind, Act>> = {
     };
     return { what: nameOf(member), heal };
   },
-  async "fill-disk"(bed) {
-    const member = await bed.mongodb.primary();
+  async "fill-disk"(system) {
+    const member = await system.mongodb.primary();
     // Simulates a full disk without privileges: no file of the process may grow.
     await promisify(execFile)("prlimit", ["--pid", String(member.server.pid), "--fsize=4096:"]);
-    const heal = async () => (await killMember(bed, member)).heal(); // It has probably exited by itself.
+    const heal = async () => (await killMember(system, member)).heal(); // It has probably exited by itself.
     return { what: nameOf(member), heal };
   },
 };
 
 /**
- * Injects the faults of a plan. Faults of one part of the bed follow each other, each healed before the next.
+ * Injects the faults of a plan. Faults of one part of the system follow each other, each healed before the next.
  * @param seconds time after which only the first fault of a kind is still injected
- * @param over aborted to stop early, after pending faults are healed
+ * @param stop aborted to stop early, after pending faults are healed
  * @throws the error that prevents healing
  */
-export async function carryOut(
-  bed: Bed,
-  plan: readonly Planned[],
-  { seconds, over }: { readonly seconds: number; readonly over: AbortSignal },
-): Promise<Done[]> {
+export async function injectFaults(
+  system: System,
+  plan: readonly PlannedFault[],
+  { seconds, stop }: { readonly seconds: number; readonly stop: AbortSignal },
+): Promise<InjectedFault[]> {
   const began = performance.now();
   const parts = [...Map.groupBy(plan, ({ kind }) => KINDS[kind].part).values()];
-  const carryOutPart = async (ofPart: readonly Planned[]) => {
-    const done: Done[] = [];
+  const injectPart = async (ofPart: readonly PlannedFault[]) => {
+    const injected: InjectedFault[] = [];
     for (const planned of ofPart) {
       const wait = planned.atMs - (performance.now() - began);
-      if (wait > 0) await pause(wait, undefined, { signal: over }).catch(() => {});
-      if (over.aborted) break;
+      if (wait > 0) await pause(wait, undefined, { signal: stop }).catch(() => {});
+      if (stop.aborted) break;
       const isLate = performance.now() - began > seconds * 1_000;
-      if (isLate && done.some(({ kind }) => kind === planned.kind)) continue;
-      done.push(await bringAbout(bed, planned, over));
+      if (isLate && injected.some(({ kind }) => kind === planned.kind)) continue;
+      injected.push(await inject(system, planned, stop));
     }
-    return done;
+    return injected;
   };
-  return (await Promise.all(parts.map(carryOutPart))).flat().sort((one, other) => one.atMs - other.atMs);
+  return (await Promise.all(parts.map(injectPart))).flat().sort((one, other) => one.atMs - other.atMs);
 }
 
-async function bringAbout(bed: Bed, planned: Planned, over: AbortSignal): Promise<Done> {
+async function inject(system: System, planned: PlannedFault, stop: AbortSignal): Promise<InjectedFault> {
   let fault: Fault;
   try {
-    fault = await ACTS[planned.kind](bed, planned);
+    fault = await INJECTORS[planned.kind](system, planned);
   } catch (error) {
-    return { ...planned, what: `not possible here: ${(error as Error).message}`, isDone: false };
+    return { ...planned, what: `not possible here: ${(error as Error).message}`, wasInjected: false };
   }
-  await pause(planned.forMs, undefined, { signal: over }).catch(() => {});
+  await pause(planned.forMs, undefined, { signal: stop }).catch(() => {});
   await fault.heal();
-  return { ...planned, what: fault.what, isDone: true };
+  return { ...planned, what: fault.what, wasInjected: true };
 }

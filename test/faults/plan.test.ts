@@ -4,7 +4,7 @@ import { seeded } from "./random.ts";
 
 describe("fault suite plan", () => {
   const planOf = (seed: number, seconds = 300) =>
-    makePlan(seeded(seed), { kinds: KIND_NAMES, seconds, mostSeconds: 20 });
+    makePlan(seeded(seed), { kinds: KIND_NAMES, seconds, maxSeconds: 20 });
 
   it("depends on the seed only", () => {
     const [one, again, other] = [planOf(1), planOf(1), planOf(2)];

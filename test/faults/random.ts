@@ -3,7 +3,7 @@ export interface Random {
   /** Returns a number in [0, 1). */
   next(): number;
   /** Returns an integer, both bounds included. */
-  whole(least: number, most: number): number;
+  whole(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
   shuffled<T>(list: readonly T[]): T[];
   /** Returns a generator with a sequence of its own, so that one part's draws do not affect another's. */
@@ -19,7 +19,7 @@ export function seeded(seed: number, name = ""): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     whole,

@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import { expectDefinedDocuments } from "../support/servers/storedDocuments.ts";
 
 /** The BSON types of each path of a collection's documents, by collection. */
 export type FieldTypes = Record<string, Record<string, string[]>>;
@@ -6,8 +7,12 @@ export type FieldTypes = Record<string, Record<string, string[]>>;
 /** Paths of maps whose keys are values, such as step keys: `*` stands for each key. */
 const MAPS = new Set(["jobs.steps"]);
 
-/** Adds the fields of all documents that a database holds now. A field that had another type before has both. */
+/**
+ * Adds the fields of all documents that a database holds now. A field that had another type before has both.
+ * @throws AssertionError if a document differs from its definition
+ */
 export async function addFieldTypes(known: FieldTypes, db: mongo.Db): Promise<void> {
+  await expectDefinedDocuments(db);
   for (const collection of await db.collections()) {
     const name = collection.collectionName;
     known[name] ??= {};

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { runInProcess } from "../support/cli.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 import { expectRecorded } from "./recorded.ts";
 
 describe("the indexes", () => {

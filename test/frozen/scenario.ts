@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import type { Answer } from "../support/app.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../support/gmailBed.ts";
-import { googleError } from "../support/googleServer.ts";
-import { HookBed } from "../support/hookBed.ts";
-import { mongoUri } from "../support/servers.ts";
+import { type GmailFixture, startGmailFixture } from "../support/gmail/gmailFixture.ts";
+import { googleError } from "../support/gmail/googleServer.ts";
+import { HookFixture } from "../support/hooks/hookFixture.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 import { startWorker } from "../support/worker.ts";
 import { addFieldTypes, type FieldTypes } from "./fieldTypes.ts";
 
@@ -68,29 +68,29 @@ async function withDatabase<T>(name: string, act: (uri: string, db: mongo.Db) =>
 /** Jobs, hooks, deliveries and mails, first without a worker and then with one. */
 async function playRequests(uri: string, db: mongo.Db, documents: FieldTypes): Promise<Omit<Played, "documents">> {
   const telegram = await startChannelServer();
-  const bed = await startGmailBed({ mongo: uri, hooks: SETTINGS.hooks, rest: SETTINGS.rest(telegram.url) });
+  const fixture = await startGmailFixture({ mongo: uri, hooks: SETTINGS.hooks, rest: SETTINGS.rest(telegram.url) });
   try {
-    const { code, stderr } = await runInProcess(["route", "set", "log", "ops"], bed.env);
+    const { code, stderr } = await runInProcess(["route", "set", "log", "ops"], fixture.env);
     expect(code, stderr).to.equal(0);
-    await reportJobs(bed);
-    await logInAndOut(bed);
-    await sendHooks(bed);
+    await reportJobs(fixture);
+    await logInAndOut(fixture);
+    await sendHooks(fixture);
     await addFieldTypes(documents, db);
-    const worker = await startWorker(bed.app);
+    const worker = await startWorker(fixture.app);
     try {
       await areAtRest(db);
-      await receiveMail(bed, db, documents);
+      await receiveMail(fixture, db, documents);
       await areAtRest(db);
       await addFieldTypes(documents, db);
-      await deliver(bed, db, telegram, documents);
+      await deliver(fixture, db, telegram, documents);
       await addFieldTypes(documents, db);
-      const { body: webMetrics } = await bed.app.call("GET", "/metrics", undefined, bearer(API_TOKEN));
+      const { body: webMetrics } = await fixture.app.call("GET", "/metrics", undefined, bearer(API_TOKEN));
       return { webMetrics, workerMetrics: await worker.metrics.registry.metrics() };
     } finally {
       await worker.close();
     }
   } finally {
-    await bed.close();
+    await fixture.close();
     await telegram.close();
   }
 }
@@ -98,7 +98,7 @@ async function playRequests(uri: string, db: mongo.Db, documents: FieldTypes): P
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 async function send(
-  { app }: Pick<GmailBed, "app">,
+  { app }: Pick<GmailFixture, "app">,
   [method, path, body]: readonly [method: string, path: string, body?: object],
   status: number,
   headers: Record<string, string> = {},
@@ -110,71 +110,84 @@ async function send(
 }
 
 /** A job that steps complete, one that is under way, one without a report and one that failed. */
-async function reportJobs(bed: GmailBed): Promise<void> {
+async function reportJobs(fixture: GmailFixture): Promise<void> {
   const job = {
     ...{ name: "Import", description: "All of it", staleAfterSeconds: 60, input: { source: "a" } },
     metadata: { team: "data", nested: { tags: ["a", 1, true, null] } },
   };
-  await send(bed, ["PUT", "/api/jobs/done", job], 201);
+  await send(fixture, ["PUT", "/api/jobs/done", job], 201);
   const step = { stepName: "Load", jobProgressStart: 0, jobProgressEnd: 50 };
-  await send(bed, ["PUT", "/api/jobs/done/steps/load.1", { ...step, progress: 25, message: "Begun" }], 201);
-  await send(bed, ["PUT", "/api/jobs/done/steps/load.1", { progress: 100, output: { rows: 3 } }], 200);
+  await send(fixture, ["PUT", "/api/jobs/done/steps/load.1", { ...step, progress: 25, message: "Begun" }], 201);
+  await send(fixture, ["PUT", "/api/jobs/done/steps/load.1", { progress: 100, output: { rows: 3 } }], 200);
   const last = { stepName: "Store", jobProgressStart: 50, jobProgressEnd: 100, progress: 100, output: LARGE };
-  await send(bed, ["PUT", "/api/jobs/done/steps/store", last], 201);
-  await send(bed, ["PUT", "/api/jobs/running", { input: LARGE, metadata: LARGE, progress: 10, message: "On it" }], 201);
-  await send(bed, ["PUT", "/api/jobs/running/steps/try", { ...step, progress: 10, output: { try: 1 } }], 201);
-  await send(bed, ["PUT", "/api/jobs/running/steps/try", { progress: 20, output: { try: 2 } }], 200);
-  await send(bed, ["PUT", "/api/jobs/running/steps/last", { stepName: "Last", progress: 30, message: "Soon" }], 201);
-  await send(bed, ["PUT", "/api/jobs/new", {}], 201);
-  await send(bed, ["PUT", "/api/jobs/failed", {}], 201);
-  await send(bed, ["PUT", "/api/jobs/failed", { status: "failed", message: "Broken", output: { why: "x" } }], 200);
-  await send(bed, ["GET", "/api/jobs/missing"], 404);
+  await send(fixture, ["PUT", "/api/jobs/done/steps/store", last], 201);
+  await send(
+    fixture,
+    ["PUT", "/api/jobs/running", { input: LARGE, metadata: LARGE, progress: 10, message: "On it" }],
+    201,
+  );
+  await send(fixture, ["PUT", "/api/jobs/running/steps/try", { ...step, progress: 10, output: { try: 1 } }], 201);
+  await send(fixture, ["PUT", "/api/jobs/running/steps/try", { progress: 20, output: { try: 2 } }], 200);
+  await send(
+    fixture,
+    ["PUT", "/api/jobs/running/steps/last", { stepName: "Last", progress: 30, message: "Soon" }],
+    201,
+  );
+  await send(fixture, ["PUT", "/api/jobs/new", {}], 201);
+  await send(fixture, ["PUT", "/api/jobs/failed", {}], 201);
+  await send(fixture, ["PUT", "/api/jobs/failed", { status: "failed", message: "Broken", output: { why: "x" } }], 200);
+  await send(fixture, ["GET", "/api/jobs/missing"], 404);
 }
 
-async function logInAndOut(bed: GmailBed): Promise<void> {
-  const { headers } = await send(bed, ["POST", "/session", { token: API_TOKEN }], 204);
+async function logInAndOut(fixture: GmailFixture): Promise<void> {
+  const { headers } = await send(fixture, ["POST", "/session", { token: API_TOKEN }], 204);
   const cookie = headers.get("Set-Cookie")?.split(";")[0] ?? "";
-  await send(bed, ["DELETE", "/session"], 204, { Cookie: cookie });
+  await send(fixture, ["DELETE", "/session"], 204, { Cookie: cookie });
 }
 
-async function sendHooks(bed: GmailBed): Promise<void> {
+async function sendHooks(fixture: GmailFixture): Promise<void> {
   const asked = { message: "How is it?", name: "Check", model: "large", thinking: "low", timeoutSeconds: 90.5 };
   const key = { "Idempotency-Key": "first" };
   const first = { ...asked, sessionKey: "hook:check", channel: "log", to: "ops" };
-  const { body } = await send(bed, ["POST", "/hooks/agent", first], 202, key);
-  const again = await send(bed, ["POST", "/hooks/agent", first], 202, key);
+  const { body } = await send(fixture, ["POST", "/hooks/agent", first], 202, key);
+  const again = await send(fixture, ["POST", "/hooks/agent", first], 202, key);
   expect(again.body.runId).to.equal(body.runId);
-  await send(bed, ["POST", "/hooks/agent", { message: "Once", channel: "discord", to: "1" }], 202);
-  await send(bed, ["POST", "/hooks/wake", { text: "y".repeat(3_000), mode: "now" }], 200, key);
-  await send(bed, ["POST", "/hooks/wake", { text: "Later", mode: "next-heartbeat" }], 200);
-  await send(bed, ["POST", "/hooks/ci", { build: 7 }], 202, key);
-  await send(bed, ["POST", "/hooks/items", { items: [{ id: 1 }, { id: 2 }] }], 202, key);
-  await send(bed, ["POST", "/hooks/told", { state: "so" }], 202);
-  await send(bed, ["POST", "/hooks/blank", {}], 202);
+  await send(fixture, ["POST", "/hooks/agent", { message: "Once", channel: "discord", to: "1" }], 202);
+  await send(fixture, ["POST", "/hooks/wake", { text: "y".repeat(3_000), mode: "now" }], 200, key);
+  await send(fixture, ["POST", "/hooks/wake", { text: "Later", mode: "next-heartbeat" }], 200);
+  await send(fixture, ["POST", "/hooks/ci", { build: 7 }], 202, key);
+  await send(fixture, ["POST", "/hooks/items", { items: [{ id: 1 }, { id: 2 }] }], 202, key);
+  await send(fixture, ["POST", "/hooks/told", { state: "so" }], 202);
+  await send(fixture, ["POST", "/hooks/blank", {}], 202);
 }
 
 /** A mailbox that no request has read yet, then a mail that becomes a run, then notices that cannot be pulled. */
-async function receiveMail(bed: GmailBed, db: mongo.Db, documents: FieldTypes): Promise<void> {
-  bed.google.mailbox.add({ internalDate: Date.now() - 3_600_000 });
-  bed.google.isFrozen = true;
-  const listener = bed.listen();
+async function receiveMail(fixture: GmailFixture, db: mongo.Db, documents: FieldTypes): Promise<void> {
+  fixture.google.mailbox.add({ internalDate: Date.now() - 3_600_000 });
+  fixture.google.isFrozen = true;
+  const listener = fixture.listen();
   await eventually(() => db.collection("gmailMailboxes").countDocuments(), "the mailbox");
   await addFieldTypes(documents, db);
   await listener.close();
-  bed.google.isFrozen = false;
-  await bed.listening();
-  await eventually(async () => (await bed.mailbox()).watch, "the watch");
-  bed.google.mailbox.add();
-  bed.google.pubsub.publish();
-  await eventually(async () => (await bed.mailbox()).lastMailAt, "the mail");
-  await bed.isCaughtUp();
-  bed.google.fail(/:pull/, ...Array(5).fill(googleError(403, "PERMISSION_DENIED", "forbidden")));
-  bed.google.pubsub.publish();
-  await eventually(async () => (await bed.mailbox()).faults.notices?.toldAs, "the fault");
+  fixture.google.isFrozen = false;
+  await fixture.listening();
+  await eventually(async () => (await fixture.mailbox()).watch, "the watch");
+  fixture.google.mailbox.add();
+  fixture.google.pubsub.publish();
+  await eventually(async () => (await fixture.mailbox()).lastMailAt, "the mail");
+  await fixture.isCaughtUp();
+  fixture.google.fail(/:pull/, ...Array(5).fill(googleError(403, "PERMISSION_DENIED", "forbidden")));
+  fixture.google.pubsub.publish();
+  await eventually(async () => (await fixture.mailbox()).faults.notices?.toldAs, "the fault");
 }
 
 /** A delivery that is under way, then one that has to wait long, and one whose credentials are refused. */
-async function deliver(bed: GmailBed, db: mongo.Db, telegram: ChannelServer, documents: FieldTypes): Promise<void> {
+async function deliver(
+  fixture: GmailFixture,
+  db: mongo.Db,
+  telegram: ChannelServer,
+  documents: FieldTypes,
+): Promise<void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const sent = answers(200, { ok: true, result: { message_id: 1 } });
   const holds: Behaviour = async (response, request) => {
@@ -185,7 +198,7 @@ async function deliver(bed: GmailBed, db: mongo.Db, telegram: ChannelServer, doc
   const refuses = answers(401, { ok: false, description: "Unauthorized" });
   const ask = (to: string) => {
     const request = { message: "Say it", channel: "telegram", to, wakeMode: "next-heartbeat" };
-    return send(bed, ["POST", "/hooks/agent", request], 202);
+    return send(fixture, ["POST", "/hooks/agent", request], 202);
   };
   const hasWaiting = (count: number) =>
     eventually(async () => {
@@ -209,22 +222,22 @@ async function deliver(bed: GmailBed, db: mongo.Db, telegram: ChannelServer, doc
 
 /** An agent that is at work, and a turn of the main session whose reply nobody is known to receive. */
 async function playHeldTurn(uri: string, db: mongo.Db, documents: FieldTypes): Promise<void> {
-  const bed = await HookBed.start(`frozen-${process.pid}`, { mongo: uri });
+  const fixture = await HookFixture.start(`frozen-${process.pid}`, { mongo: uri });
   try {
-    bed.hold();
-    await bed.startWorkerBeside();
-    const runId = await bed.post({ message: "Wait" });
-    await eventually(() => bed.count("begun") === 1, "the agent to begin");
+    fixture.blockAgent();
+    await fixture.startLocalWorker();
+    const runId = await fixture.post({ message: "Wait" });
+    await eventually(() => fixture.count("begun") === 1, "the agent to begin");
     await eventually(() => db.collection("leases").countDocuments(), "the sweep");
     await addFieldTypes(documents, db);
-    bed.letGo();
-    await bed.allCompletedOnce([runId]);
-    await bed.wake("Look");
+    fixture.unblockAgent();
+    await fixture.expectCompletedOnce([runId]);
+    await fixture.wake("Look");
     await eventually(() => db.collection("deliveries").countDocuments({ runId: null, open: false }), "the reply");
     await eventually(() => hasNoTurn(db), "the turn to end");
     await addFieldTypes(documents, db);
   } finally {
-    await bed.close();
+    await fixture.close();
   }
 }
 

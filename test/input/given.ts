@@ -1,6 +1,6 @@
 import { TIMES } from "../support/random.ts";
 
-/** Prints a line where somebody asked for a longer run. */
+/** Prints a line if a longer run was requested. */
 export function tell(line: string): void {
   if (TIMES > 1) console.log(`      ${line}`);
 }

@@ -10,12 +10,12 @@ import { changesKey } from "../../src/shared/queue/changeStream.ts";
 import { agentHook, QUEUES, queuePrefix } from "../../src/shared/queue/definitions.ts";
 import { turn } from "../agents/runners/turn.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { type Behaviour as ChannelBehaviour, startChannelServer } from "../support/channelServer.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Behaviour, startModelServer } from "../support/modelServer.ts";
 import { runs, SEED, TIMES } from "../support/random.ts";
-import { redisUrl } from "../support/servers.ts";
+import { type Behaviour as ChannelBehaviour, startChannelServer } from "../support/servers/channelServer.ts";
+import { type Behaviour, startModelServer } from "../support/servers/modelServer.ts";
+import { redisUrl } from "../support/servers/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { tell } from "./given.ts";
 
@@ -45,7 +45,7 @@ const odd = fc.oneof(
 const record = (keys: readonly string[]) =>
   fc.dictionary(fc.constantFrom(...keys, "__proto__", "x"), odd, { maxKeys: 5 });
 
-describe("messages that somebody else left in Redis", function () {
+describe("foreign messages in Redis", function () {
   this.timeout(60_000 * (1 + TIMES));
   let app: TestApp;
   let worker: TestWorker;
@@ -61,7 +61,7 @@ describe("messages that somebody else left in Redis", function () {
     await app.close();
   });
 
-  it("among the changes keep nobody from hearing of the others", async () => {
+  it("in the change stream do not prevent the delivery of other changes", async () => {
     const change = fc.oneof(odd, record(["kind", "jobId", "stepKey", "id", "moved"]), kinds);
     const entry = fc.oneof(
       fc.array(change, { maxLength: 5 }).map((list) => JSON.stringify(list)),
@@ -85,10 +85,10 @@ describe("messages that somebody else left in Redis", function () {
     await app.call("PUT", "/api/jobs/last", {});
     await resumed.next("job", ({ jobId }) => jobId === "last");
     for (const events of [all, resumed]) events.close();
-    expect(app.log.filter(({ msg }) => String(msg).includes("trying again"))).to.deep.equal([]);
+    expect(app.log.filter(({ msg }) => String(msg).includes("is retried"))).to.deep.equal([]);
   });
 
-  it("on the queues keep nothing from being done", async () => {
+  it("on the queues do not block other jobs", async () => {
     const payload = fc.oneof(odd, record(["runId", "deliveryId", "scheduled"]));
     let count = 0;
     for (const [n, { name }] of QUEUES.entries()) {
@@ -97,7 +97,7 @@ describe("messages that somebody else left in Redis", function () {
         await queue?.add(name, data, { removeOnFail: true, removeOnComplete: true });
         count++;
       }
-      // as no program of ours writes it
+      // The service never writes this.
       const key = `${queuePrefix(app.prefix, name)}:${name}`;
       await redis.hset(`${key}:foreign`, { data: "{no json", opts: "[", name: "", timestamp: "x" });
       await redis.hset(`${key}:bare`, { a: "b" });
@@ -119,13 +119,13 @@ describe("messages that somebody else left in Redis", function () {
     };
     await eventually(left, "the queue to be empty");
     tell(
-      `entries of queues, seed ${SEED}: ${count}, of which ${worker.log.filter(({ msg }) => msg === "job failed").length} failed`,
+      `entries of queues, seed ${SEED}: ${count}, of which ${worker.log.filter(({ msg }) => msg === "the queue job failed").length} failed`,
     );
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
   });
 });
 
-/** Nearly as the service writes them. */
+/** Messages that are close to those of the service. */
 const kinds = fc.record({
   kind: fc.constantFrom<unknown>("job", "step", "run", "delivery", "many", "other", 1),
   jobId: odd,
@@ -137,7 +137,7 @@ const kinds = fc.record({
 const mostly = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
-/** Bytes of an answer: what a service of this kind says, changed, cut, or something else altogether. */
+/** Bytes of a response: one of this kind of service, changed or truncated, or random ones. */
 const answer = (usual: readonly unknown[], keys: readonly string[]) =>
   fc.record({
     status: mostly(200, 201, 204, 301, 400, 401, 403, 404, 409, 413, 418, 429, 500, 502, 503, 599),
@@ -180,10 +180,10 @@ const gives =
     if (status === 204) response.destroy();
   };
 
-describe("answers of services that are none", function () {
+describe("invalid responses of services", function () {
   this.timeout(60_000 * (1 + TIMES));
 
-  it("of a model server make a reply or an error that says what it was, and tells neither the key nor the prompt", async () => {
+  it("of a model server become a reply or an error that describes them without the key and the prompt", async () => {
     const server = await startModelServer();
     const runner = createRunner("openai", { openai: { baseUrl: server.url, apiKey: SECRET } }, {});
     const delta = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: "stop" }] };
@@ -222,7 +222,7 @@ describe("answers of services that are none", function () {
     expect(counts.reply).to.be.above(3);
   });
 
-  it("of a channel make a result of a known kind, with a reason that tells neither the secret nor the message", async () => {
+  it("of a channel become a result of a known kind whose reason contains neither the secret nor the message", async () => {
     const server = await startChannelServer();
     const at = { apiUrl: server.url, botToken: SECRET };
     const { channels } = parseConfig(

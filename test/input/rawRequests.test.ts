@@ -36,9 +36,19 @@ const PATHS = [
     "/session",
   ],
   ...["/hooks/wake", "/hooks/agent", "/hooks/ci/build", "/hooks/github", "/hooks/slack", "/hooks/each", "/hooks/none"],
-  ...["/healthz", "/metrics", "/docs", "/openapi.json", "/queues", "/queues/api/queues", "/assets/x", "/nowhere"],
+  ...[
+    "/healthz",
+    "/metrics",
+    "/docs",
+    "/guide/x",
+    "/openapi.json",
+    "/queues",
+    "/queues/api/queues",
+    "/assets/x",
+    "/nowhere",
+  ],
 ];
-/** What stands in paths and is more than a letter, or half of one. */
+/** Special characters and escapes in paths, also incomplete ones. */
 const PIECES = [
   ...[
     "%00",
@@ -79,7 +89,7 @@ const PIECES = [
     "@",
   ],
 ];
-/** Targets that are no path. */
+/** Targets that are not paths. */
 const TARGETS = [
   ...["*", "http://[", "http://[::1/", "http://a:99999999/api/jobs", "http://%00/", "http://evil.example/api/jobs"],
   ...[
@@ -192,7 +202,7 @@ const ODD_NAMES = [
   "constructor",
 ];
 
-/** How a body may be announced, in two ways that do not fit each other among them. */
+/** Headers that announce a body, some of them contradictory. */
 const FRAMES = [
   [],
   ["Content-Length: 2"],
@@ -215,7 +225,7 @@ const FRAMES = [
   ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: a", "Sec-WebSocket-Version: 13"],
   ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"],
 ];
-/** Frames with what they announce. */
+/** Bodies with their framing headers. */
 const FRAMED: [string[], string][] = [
   [[], ""],
   [["Content-Length: 2"], "{}"],
@@ -253,7 +263,7 @@ const latin = fc.string({
   unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
   maxLength: 12,
 });
-/** Mostly as usual: of a request in which all is odd a parser looks at the first thing alone. */
+/** Mostly valid parts: a parser looks only at the first invalid one. */
 const odd = <T>(usual: readonly NoInfer<T>[], unusual: fc.Arbitrary<T>, weight = 12): fc.Arbitrary<T> =>
   fc.oneof<fc.MaybeWeightedArbitrary<T>[]>(
     { weight, arbitrary: fc.constantFrom(...usual) },
@@ -278,7 +288,7 @@ const header = fc
     odd(NAMES, fc.oneof(fc.constantFrom(...ODD_NAMES), latin)),
     odd(VALUES, fc.oneof(fc.constantFrom(...ODD_VALUES), latin)),
   )
-  // the id of a request is told: that is what it is for
+  // A response returns the request's id.
   .map(([name, value]) => `${name}: ${name === "X-Request-Id" ? value.replace(MARKER, "told") : value}`);
 const request = (token: fc.Arbitrary<string[]>) =>
   fc
@@ -305,11 +315,11 @@ const request = (token: fc.Arbitrary<string[]>) =>
     });
 
 const AT_ONCE = 40;
-/** Some of them begin what never ends: then the client closes its side. */
+/** Some requests never end: then the client closes its side. */
 const QUIET_MS = 250;
 const ANSWERED_MS = 20_000;
 
-describe("bytes that are no request, or nearly one", function () {
+describe("random bytes and malformed requests", function () {
   this.timeout(60_000 * (1 + TIMES));
   let web: Web;
   before(async () => {
@@ -317,7 +327,7 @@ describe("bytes that are no request, or nearly one", function () {
   });
   after(() => web.close());
 
-  /** @returns how often each status was answered; 0 for a connection that was closed without */
+  /** @returns the number of responses by status; 0 stands for a connection that was closed without one */
   async function sendAll(all: readonly Buffer[]): Promise<Record<number, number>> {
     const statuses: Record<number, number> = {};
     for (let i = 0; i < all.length; i += AT_ONCE) {
@@ -335,7 +345,7 @@ describe("bytes that are no request, or nearly one", function () {
     return statuses;
   }
 
-  it("with a target that is neither a path nor a URL are refused with 400, with a URL mean its path", async () => {
+  it("are refused with 400 when the target is neither a path nor a URL; a URL stands for its path", async () => {
     const get = async (target: string) => {
       const token = `Authorization: Bearer ${TOKENS.readOnly}`;
       const head = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${token}\r\n\r\n`;
@@ -356,7 +366,7 @@ describe("bytes that are no request, or nearly one", function () {
     await web.expectWell();
   });
 
-  it("change nothing without a token, end nothing, and are answered with no failure of the service's own", async () => {
+  it("change nothing without a token, stop no process, and cause no 500", async () => {
     const before = await web.stored();
 
     const all = fc.sample(request(fc.constant([])), runs(400));
@@ -366,7 +376,7 @@ describe("bytes that are no request, or nearly one", function () {
     expect(await web.stored()).to.deep.equal(before);
   });
 
-  it("end nothing with a token either", async () => {
+  it("stop no process with a token either", async () => {
     const token = fc.constantFrom(TOKENS.readOnly, TOKENS.hooks).map((one) => [`Authorization: Bearer ${one}`]);
 
     const all = fc.sample(request(token), runs(400));

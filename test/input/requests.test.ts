@@ -6,7 +6,7 @@ import { runs, SEED, TIMES } from "../support/random.ts";
 import { tell } from "./given.ts";
 import { expectSound, MARKER, show, slug, TOKENS, Web } from "./web.ts";
 
-/** Names that are more than that to MongoDB, to JavaScript or to a parser of queries. */
+/** Names with a special meaning for MongoDB, JavaScript or a query parser. */
 const KEYS = [
   ...[
     "__proto__",
@@ -38,7 +38,7 @@ const TEXTS = [
     "a\r\nb",
   ],
 ];
-/** Numbers as JSON has them, which JavaScript does not keep or MongoDB does not take. */
+/** JSON numbers that JavaScript changes or MongoDB rejects. */
 const NUMBERS = [
   "1e400",
   "-1e400",
@@ -70,7 +70,7 @@ const deep = fc
   .tuple(fc.constantFrom(10, 490, 501, 3_000, 50_000), fc.constantFrom(["[", "]"], ['{"a":', "}"]))
   .map(([levels, [open = "", close = ""]]) => `${open.repeat(levels)}1${close.repeat(levels)}`);
 
-/** A value that each field takes; of the others a text. */
+/** A valid value for each field; a text for all others. */
 const GOOD: Readonly<Record<string, string>> = {
   ...{
     status: '"running"',
@@ -98,7 +98,7 @@ const GOOD: Readonly<Record<string, string>> = {
   },
 };
 
-/** An object with the fields that the call wants and some that it knows, one or none of them odd; a field may be there twice. */
+/** An object with the required and some optional fields, at most one of them invalid; a field may occur twice. */
 const bodyOf = (fields: readonly string[], required: readonly string[]) =>
   fc
     .tuple(
@@ -119,7 +119,7 @@ const bodyOf = (fields: readonly string[], required: readonly string[]) =>
       return `{${[...entries, ...odd].map(([key = "", value]) => `${text(key)}:${value}`).join()}}`;
     });
 
-/** Bytes that are no JSON, or hardly any. */
+/** Bytes that are not or barely JSON. */
 const broken = fc.constantFrom(
   ...[
     "",
@@ -149,7 +149,7 @@ const invalidUtf8 = fc.constantFrom(
   ],
 );
 
-/** What is done to a body before it is sent, and what is said of it. */
+/** Changes to a body and to its headers. */
 const TYPES = [
   ...[
     "application/json",
@@ -191,7 +191,7 @@ const packed = (body: fc.Arbitrary<Buffer>) =>
         .tuple(body, fc.constantFrom(...Object.keys(ENCODINGS)))
         .map(([bytes, encoding]) => ({ encoding, bytes: ENCODINGS[encoding]?.(bytes) as Buffer })),
     },
-    // cut short, or packed otherwise than it says
+    // Truncated, or with another encoding than the header names.
     { weight: 1, arbitrary: body.map((bytes) => ({ encoding: "gzip", bytes: gzipSync(bytes).subarray(0, -3) })) },
     { weight: 1, arbitrary: body.map((bytes) => ({ encoding: "br", bytes: gzipSync(bytes) })) },
     {
@@ -264,7 +264,7 @@ const query = fc
     parts.length > 0 ? `?${parts.map(([name, suffix, value]) => `${name}${suffix}=${value}`).join("&")}` : "",
   );
 
-/** Lone surrogates have no encoding: as the bytes that an old program would write. */
+/** Encodes lone surrogates, which have no UTF-8 encoding, as old programs do. */
 function percent(value: string): string {
   return encodeURIComponent(value.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("%EF%BF%BD", "%ED%A0%80");
 }
@@ -272,7 +272,7 @@ function percent(value: string): string {
 interface Call {
   readonly method: string;
   readonly path: string;
-  /** Fields of its body; empty where it has none. */
+  /** Fields of its body; empty without a body. */
   readonly fields: readonly string[];
   readonly required: readonly string[];
   readonly isHook: boolean;
@@ -289,7 +289,7 @@ interface OpenApi {
   readonly components: { readonly schemas: Record<string, BodySchema> };
 }
 
-/** What is sent where; the routes as the document has them, and the hooks by their names. */
+/** The calls: the routes of the document, and the hooks by their names. */
 function callsOf({ paths, components }: OpenApi): Call[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => {
@@ -373,22 +373,22 @@ const requestTo = ({ method, path, fields, required, isHook }: Call) =>
       return Buffer.concat([Buffer.from(head), withBody ? bytes : Buffer.alloc(0)]);
     });
 
-/** Each of them is whole, and asks for the connection to be closed behind its answer. */
+/** Completes a request, which asks the server to close the connection afterwards. */
 const ANSWERED_MS = 20_000;
 
-describe("bodies, queries and identifiers of every kind, to every call", function () {
+describe("random bodies, queries and identifiers for every call", function () {
   this.timeout(120_000 * (1 + TIMES));
   let web: Web;
   let calls: Call[];
   before(async () => {
     web = await Web.start();
     const document = (await (await fetch(`${web.url}/openapi.json`)).json()) as OpenApi;
-    // one that deletes all would take away what others look at
+    // A call that deletes everything would remove the records of the other calls.
     calls = callsOf(document).filter(({ method, path }) => `${method} ${path}` !== "DELETE /api/jobs");
   });
   after(() => web.close());
 
-  it("are answered without a failure, and what is refused changes nothing", async () => {
+  it("cause no 500, and refused ones change nothing", async () => {
     expect(calls).to.have.length.above(25);
     const statuses: Record<number, number> = {};
     const wrong: string[] = [];
@@ -421,12 +421,12 @@ describe("bodies, queries and identifiers of every kind, to every call", functio
   });
 });
 
-/** A fault of a field or a parameter that is not named. Bodies that are no object, or too deep, and paths have none. */
+/** Returns whether an error lacks its field or parameter, although the request is not a path or an unusable body. */
 function namesNothing(body: string): boolean {
   const { code, detail, errors } = JSON.parse(body || "{}");
   if (code === "output_required" || code === "invalid_json" || code === undefined) return false;
   if (/nested too deeply|not percent-encoded/.test(detail)) return false;
   const isNamed = ({ pointer, parameter, detail }: { pointer?: string; parameter?: string; detail: string }) =>
-    pointer || parameter || (pointer === "" && detail === "must be object");
+    pointer || parameter || (pointer === "" && detail === "must be an object");
   return !errors?.every(isNamed);
 }

@@ -25,15 +25,15 @@ const CONFIG = `{
     ],
   },
   session: { main: { channel: "telegram", to: "1" } },
-  channels: { telegram: { botToken: "1:${"t".repeat(35)}", apiUrl: "http://127.0.0.1:1" } }, // where nobody listens
+  channels: { telegram: { botToken: "1:${"t".repeat(35)}", apiUrl: "http://127.0.0.1:1" } }, // No server listens there.
 }`;
 
-describe("/openapi.json, tried by schemathesis with every check on", () => {
+describe("schemathesis with all checks of /openapi.json", () => {
   let app: TestApp;
   let worker: TestWorker;
   let dir: string;
   before(async () => {
-    // how often a wrong token may come is tried elsewhere
+    // Other tests cover the rate limit for invalid tokens.
     app = await startApp({ config: CONFIG, apiToken: TOKENS.API_TOKEN, countFailure: async () => {} });
     worker = await startWorker(app);
     const headers = { Authorization: `Bearer ${TOKENS.HOOK_TOKEN}` };
@@ -50,10 +50,10 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("finds no 500, no answer off schema, no call without its token and no valid request refused", async function () {
+  it("finds no 500, no response that violates its schema, no call without its token and no valid request that is refused", async function () {
     this.timeout(600_000 * TIMES);
     const config = join(dir, "schemathesis.toml");
-    const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${40 * TIMES}\n`; // they are short, others long
+    const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${40 * TIMES}\n`; // Their cases are short.
     writeFileSync(config, readFileSync(join(HERE, "schemathesis.toml"), "utf8") + scenarios);
     const args = ["--config-file", config, "run", `${app.url}/openapi.json`];
     const phases = ["--phases", "examples,coverage,fuzzing,stateful"];
@@ -74,6 +74,6 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     tell(report.replaceAll("\n", "\n      "));
     expect(code, report).to.equal(0);
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
-    expect(worker.log.filter(({ msg }) => msg === "job failed")).to.deep.equal([]);
+    expect(worker.log.filter(({ msg }) => msg === "the queue job failed")).to.deep.equal([]);
   });
 });

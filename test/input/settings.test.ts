@@ -14,7 +14,7 @@ const SECRETS = [
 ];
 const [API = "", HOOKS = "", SENDER = "", BOT = ""] = SECRETS;
 
-/** A configuration with something in every section. */
+/** A configuration with values in every section. */
 const whole = () => ({
   server: {
     port: 3000,
@@ -132,7 +132,7 @@ const KEYS = [
   "hasOwnProperty",
 ];
 
-/** A place in a value, as numbers that lead to it, and what becomes of it. */
+/** A position in a value, as a path of numbers, and the change to it. */
 const change = fc.record({
   way: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
   act: fc.constantFrom("replace", "replace", "replace", "remove", "add", "rename", "nest"),
@@ -142,7 +142,7 @@ const change = fc.record({
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
 function apply(root: object, { way, act, value: given, key }: Change): void {
-  const value = structuredClone(given); // of one value that stands in two places neither is to be changed with the other
+  const value = structuredClone(given); // A value that occurs twice is changed in one place only.
   let at = root as Record<string, unknown>;
   for (const [i, step] of way.entries()) {
     const names = Object.keys(at);
@@ -163,10 +163,10 @@ function apply(root: object, { way, act, value: given, key }: Change): void {
 }
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
-/** What begins a problem: a known section, a variable, or a key of the file's top that is not known. */
+/** Matches the start of a problem: a section, a variable, or an unknown top-level key. */
 const NAMES_A_KEY = /^(\S+ \([\w.]+\)|[^\s.]+(\.[^\s.]*)*|.*) (is|must|may|uses|has|needs|means|names)|: /s;
 
-/** Either a configuration or an error that says what is wrong, and with it none of the secrets. */
+/** Checks that the result is a configuration, or an error that names the problem without the secrets. */
 function outcomeOf(text: string | undefined, env: Environment, secrets: readonly string[]): "taken" | "refused" {
   try {
     const config = parseConfig(text, env);
@@ -194,10 +194,10 @@ function tried<T>(what: string, arbitrary: fc.Arbitrary<T>, count: number, outco
   return counts;
 }
 
-describe("a configuration that somebody has got wrong", function () {
+describe("a random configuration", function () {
   this.timeout(60_000 * (1 + TIMES));
 
-  it("is taken or refused with words for each fault, of a file in which some values are odd", () => {
+  it("is accepted or refused with a sentence for each error when some values are changed", () => {
     const counts = tried("changed configurations", fc.array(change, { minLength: 0, maxLength: 3 }), 800, (changes) => {
       const file = whole();
       for (const one of changes) apply(file, one);
@@ -212,7 +212,7 @@ describe("a configuration that somebody has got wrong", function () {
     expect(counts.refused).to.be.above(100);
   });
 
-  it("is taken or refused, of a file in which some letters are odd", () => {
+  it("is accepted or refused when some characters are changed", () => {
     const text = JSON.stringify(whole());
     const edit = fc.record({
       at: fc.nat(text.length),
@@ -226,15 +226,15 @@ describe("a configuration that somebody has got wrong", function () {
     });
   });
 
-  it("is taken as it is", () => {
+  it("is accepted unchanged", () => {
     expect(outcomeOf(JSON.stringify(whole()), {}, [])).to.equal("taken");
   });
 
-  it("is told where it is, of a key without a letter", () => {
+  it("is refused with the place of a key without a letter", () => {
     expect(() => parseConfig('{ server: { "": 1 } }', {})).to.throw('server."" is not a known key');
   });
 
-  it("is taken or refused, of a file that is anything", () => {
+  it("is accepted or refused when the file contains anything", () => {
     for (const text of ["[".repeat(5_000), '{"server":'.repeat(5_000), `${"[".repeat(5_000)}${"]".repeat(5_000)}`]) {
       expect(outcomeOf(text, {}, [])).to.equal("refused");
     }
@@ -243,7 +243,7 @@ describe("a configuration that somebody has got wrong", function () {
     tried("texts", anything, 300, (text) => outcomeOf(text, {}, []));
   });
 
-  it("is taken or refused, of variables of the environment, and tells none that is a secret", () => {
+  it("is accepted or refused from environment variables, without a secret in the error", () => {
     const nodes = configKeys().flatMap(([, node]) => (node.env ? [{ name: node.env, secret: node.secret }] : []));
     const value = fc.oneof(
       fc.constantFrom(

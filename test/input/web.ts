@@ -10,16 +10,16 @@ import { ERRORS, type ErrorCode } from "../../src/shared/errors.ts";
 import { SCHEMES } from "../hooks/signatures/senders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { mongoUri, redisUrl } from "../support/servers/servers.ts";
 
 export const TOKENS = {
   api: "secret-of-the-api-0001",
   readOnly: "secret-of-readers-0002",
   hooks: "secret-of-the-hooks-0003",
 };
-/** What no line of a log may have: a word that stands in bodies, queries and headers, and the secrets. */
+/** Texts that no log line may contain: a word of all bodies, queries and headers, and the secrets. */
 export const MARKER = "the-words-of-a-sender-0007";
-const UNTOLD = [MARKER, ...Object.values(TOKENS)];
+const CONFIDENTIAL = [MARKER, ...Object.values(TOKENS)];
 
 export const slug = (title: string) => title.replaceAll(" ", "-");
 
@@ -29,20 +29,20 @@ const MAPPINGS = [
   { match: { path: "each" }, forEach: "items", sessionKey: "each:{{item.id}}" },
 ];
 
-/** One answer, as it stands on the wire. */
+/** A response as received. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: string;
   readonly body: string;
 }
 
-/** A web process of its own, as an operator starts it, and what may be asked of it after any request. */
+/** A web process as an operator starts it, with checks that must hold after any request. */
 export class Web {
   readonly #service: Service;
   readonly #mongo: mongo.MongoClient;
   readonly #dir: string;
   readonly url: string;
-  #seen = 0;
+  #checkedChars = 0;
 
   private constructor(service: Service, client: mongo.MongoClient, dir: string, url: string) {
     this.#service = service;
@@ -71,7 +71,7 @@ export class Web {
     return web;
   }
 
-  /** The job that others look at is there. */
+  /** Creates the job that other requests read. */
   async keep(): Promise<void> {
     const headers = { Authorization: `Bearer ${TOKENS.api}`, "Content-Type": "application/json" };
     for (const [path, body] of [
@@ -89,15 +89,15 @@ export class Web {
     rmSync(this.#dir, { recursive: true });
   }
 
-  /** What the database holds, as a digest of each collection. */
+  /** Returns a digest of each collection. */
   async stored(): Promise<unknown> {
     const { collections } = await this.#mongo.db().command({ dbHash: 1 });
     return collections;
   }
 
   /**
-   * Sends bytes as they are. The answers until the connection is closed, which the client asks for when nothing has come for
-   * a while; fails where it is then left open. Of a stream the beginning will do.
+   * Sends bytes unchanged. Returns the responses until the connection is closed: the client ends it after a silence, and
+   * fails if it stays open. Reads only the beginning of a stream.
    */
   send(bytes: Buffer, quietMs: number): Promise<WireAnswer[]> {
     return new Promise((resolve, reject) => {
@@ -108,7 +108,7 @@ export class Web {
         reject(new Error(`left open: ${show(bytes)}`));
         socket.destroy();
       }, 30_000);
-      socket.on("error", () => {}); // it may be closed while we write
+      socket.on("error", () => {}); // The service may close it during a write.
       socket.on("data", (chunk) => {
         received.push(chunk);
         quiet.refresh();
@@ -123,7 +123,7 @@ export class Web {
     });
   }
 
-  /** Lives, and serves others; what it has logged since the last time is JSON, and tells of no secret and no body. */
+  /** Checks that it serves requests, and that its new log lines are JSON without secrets and bodies. */
   async expectWell(): Promise<void> {
     const id = randomUUID();
     const headers = { Authorization: `Bearer ${TOKENS.readOnly}`, "X-Request-Id": id };
@@ -134,12 +134,13 @@ export class Web {
     await eventually(() => this.#service.output().stdout.includes(id), "the log");
 
     const { stdout, stderr } = this.#service.output();
-    const told = stdout.slice(this.#seen);
-    this.#seen = stdout.length;
+    const added = stdout.slice(this.#checkedChars);
+    this.#checkedChars = stdout.length;
     expect(stderr).to.equal("");
-    for (const word of UNTOLD) expect(told.includes(word), `${word} in ${lineWith(told, word)}`).to.equal(false);
-    for (const line of told.trimEnd().split("\n")) expect(JSON.parse(line)).to.include({ process: "web" });
-    expect(told.split("\n").filter((line) => line.includes('"level":50'))).to.deep.equal([]);
+    for (const word of CONFIDENTIAL)
+      expect(added.includes(word), `${word} in ${lineWith(added, word)}`).to.equal(false);
+    for (const line of added.trimEnd().split("\n")) expect(JSON.parse(line)).to.include({ process: "web" });
+    expect(added.split("\n").filter((line) => line.includes('"level":50'))).to.deep.equal([]);
   }
 }
 
@@ -158,7 +159,7 @@ function parseAnswers(bytes: Buffer): WireAnswer[] {
     const length = Number(/^content-length: (\d+)$/im.exec(headers)?.[1] ?? Number.NaN);
     const next = Number.isNaN(length) ? bytes.indexOf("HTTP/1.1 ", end) : end + 4 + length;
     const stop = status < 200 ? end + 4 : next < 0 ? bytes.length : next;
-    // what answers HEAD has a length and no body
+    // A response to HEAD has a length and no body.
     const body = bytes.subarray(end + 4, stop);
     const isHead = body.toString("latin1").startsWith("HTTP/1.1 ");
     answers.push({ status, headers, body: isHead ? "" : body.toString() });
@@ -167,7 +168,7 @@ function parseAnswers(bytes: Buffer): WireAnswer[] {
   return answers;
 }
 
-/** No failure of the service's own, and of each refusal a problem in the documented shape. */
+/** Checks that no response is a 500, and that each refusal is a problem in the documented format. */
 export function expectSound(answer: WireAnswer, request: string): void {
   const { status, headers, body } = answer;
   expect(status, `${request} → ${headers}\n${body.slice(0, 500)}`).to.be.within(100, 499);

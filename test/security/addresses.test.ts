@@ -5,9 +5,9 @@ import { openChannels } from "../../src/channels/channels.ts";
 import { createClient } from "../../src/client/client.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
-/** Others' words for whom to write to, each of which would be more than that in an address. */
+/** Recipients with a special meaning in an address. */
 const RECIPIENTS = [
   ...["http://127.0.0.1:1/stolen", "//127.0.0.1:1/stolen", "@127.0.0.1:1", "127.0.0.1:1", "x@127.0.0.1:1/stolen"],
   ...["../stolen", "../../stolen", "..", ".", "a/../../stolen", "%2e%2e/stolen", "..%2fstolen", "\\..\\stolen"],
@@ -15,11 +15,11 @@ const RECIPIENTS = [
   ...["@../stolen", "user:../stolen", "C1/../stolen", "group.../stolen", "u:../stolen", "iMessage;-;../stolen"],
 ];
 
-/** What each service is asked for in a delivery, and nothing else is. */
+/** The only request of each service for a delivery. */
 const KNOWN =
   /^\/(bot5:t\/sendMessage|(chat\.postMessage|conversations\.open)|(channels\/\d+\/messages|users\/@me\/channels)|api\/v4\/(posts|channels\/direct|users\/me|users\/username\/[\w.-]+|teams\/name\/[\w-]+\/channels\/name\/[\w-]+)|organizations\/oauth2\/v2\.0\/token|v3\/conversations\/[^/?]+\/activities|v26\.0\/1065\/messages|v2\/send|api\/v1\/(message\/text|chat\/new)\?password=[^&]*)$/;
 
-describe("where the service's own requests go", () => {
+describe("a request of the service", () => {
   let service: ChannelServer;
   let elsewhere: ChannelServer;
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe("where the service's own requests go", () => {
   });
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it(`is never where a model server leads to with ${status}, with its key and the prompt`, async () => {
+    it(`follows no redirect of a model server with ${status}, which would receive its key and the prompt`, async () => {
       service.script(answers(status, "", { Location: `${elsewhere.url}/v1/chat/completions` }));
       const runner = openAiRunner({ baseUrl: `${service.url}/v1`, apiKey: "the-key", headers: { "X-Key": "the-key" } });
 
@@ -44,7 +44,7 @@ describe("where the service's own requests go", () => {
     });
   }
 
-  it("is where the client is led to without its token", async () => {
+  it("follows a redirect of the client without its token", async () => {
     const moved = (path: string) => answers(307, "", { Location: `${elsewhere.url}${path}` });
     service.script(moved("/api/jobs"), moved("/hooks/wake"));
     const client = createClient({ url: service.url, token: "the-token", hookToken: "the-hook-token" });
@@ -61,7 +61,7 @@ describe("where the service's own requests go", () => {
     expect(JSON.stringify(elsewhere.requests)).to.not.include("-token");
   });
 
-  it("is not for a recipient to say: no word for one makes another address of a channel's", async () => {
+  it("goes to the channel's address, whatever the recipient contains", async () => {
     const apiUrl = service.url;
     const { channels } = parseConfig(
       JSON.stringify({

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { deleteUnusedCalls } from "../../src/models/hooks/hookCall.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { MappedBed } from "../support/mappedBed.ts";
+import { MappedHookFixture } from "../support/hooks/mappedHookFixture.ts";
 
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
 
-describe("what a request with forEach takes, beside what was sent", () => {
+describe("a request with forEach", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -35,7 +35,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     return (runs?.[0]?.bytes ?? 0) + (calls?.[0]?.bytes ?? 0);
   };
 
-  it("the database holds the request once, and less than a kilobyte for each of its runs", async () => {
+  it("is stored once, with less than a kilobyte for each of its runs", async () => {
     const { status, body } = await each(hostile, { "Idempotency-Key": "first" });
 
     expect(status).to.equal(202);
@@ -44,7 +44,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(1);
   });
 
-  it("a request for more runs of a mapping than may wait is answered 429, and stores nothing", async () => {
+  it("is answered 429 and stores nothing when it exceeds the mapping's maximum of waiting runs", async () => {
     const before = await stored();
 
     const full = await each(hostile);
@@ -58,10 +58,10 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(full.body.detail).to.include("hooks.maxWaitingRuns");
     expect(Number(full.headers.get("Retry-After"))).to.be.within(1, 60);
     expect([again.status, again.body.runIds.length, other.status]).to.deep.equal([202, 1_000, 202]);
-    expect(after - before).to.be.below(2_000); // the other mapping's run
+    expect(after - before).to.be.below(2_000); // This is the run of the other mapping.
   });
 
-  it("a request that still fits is accepted, and its copy by the same Idempotency-Key while the mapping is full", async () => {
+  it("is accepted when it still fits, and again with the same Idempotency-Key while the mapping is full", async () => {
     const fits = { items: items.slice(0, 500) };
 
     const first = await each(fits, { "Idempotency-Key": "fits" });
@@ -72,53 +72,57 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
-  it("requests that no run refers to are deleted by retention, others stay", async () => {
+  it("is deleted by retention when no run refers to it", async () => {
     const old = new Date(Date.now() + 60_000);
     await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxTold: 0 });
 
-    const deleted = await deleteUnusedCalls(app.stores, old);
+    let total = 0;
+    for await (const deleted of deleteUnusedCalls(app.stores, old)) total += deleted;
 
-    expect(deleted).to.equal(1);
+    expect(total).to.equal(1);
     expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(2);
   });
 });
 
-describe("runs of a request with forEach that is stored once", () => {
-  let bed: MappedBed;
+describe("runs of a request with forEach", () => {
+  let fixture: MappedHookFixture;
   before(async () => {
-    bed = await MappedBed.start(
+    fixture = await MappedHookFixture.start(
       `{ match: { path: "each" }, forEach: "items", messageTemplate: "{{title}}: {{item.id}} of {{items}}", ${quiet} },
        { match: { path: "all" }, forEach: "items", ${quiet} },
        { match: { path: "fail" }, forEach: "items", messageTemplate: "{{item.id}}", sessionKey: "{{item.key}}", ${quiet} }`,
     );
   });
-  after(() => bed.close());
+  after(() => fixture.close());
 
-  it("are each told their own item and what stands around it, after which the request is deleted", async () => {
+  it("each receive their own item and the rest of the body, and the request is deleted after the last one", async () => {
     const items = [1, 2, 3].map((id) => ({ id }));
-    const runIds = await bed.acceptedAll("each", { title: "List", items });
-    await Promise.all(runIds.map((id) => bed.ended(id)));
+    const runIds = await fixture.acceptedAll("each", { title: "List", items });
+    await Promise.all(runIds.map((id) => fixture.ended(id)));
 
     for (const [i, runId] of runIds.entries()) {
-      const { request } = (await bed.app.call("GET", `/api/runs/${runId}/request`)).body;
+      const { request } = (await fixture.app.call("GET", `/api/runs/${runId}/request`)).body;
       expect(request.message).to.equal(`List: ${i + 1} of [{"id":${i + 1}}]`);
     }
-    await eventually(async () => (await bed.app.stores.hookCalls.collection.countDocuments()) === 0, "the deletion");
+    await eventually(
+      async () => (await fixture.app.stores.hookCalls.collection.countDocuments()) === 0,
+      "the deletion",
+    );
   });
 
-  it("that fail keep it, for those who look and for another try", async () => {
-    const runIds = await bed.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
-    const [failed, completed] = await Promise.all(runIds.map((id) => bed.ended(id)));
+  it("keep the request when they fail, so that they can be read and retried", async () => {
+    const runIds = await fixture.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
+    const [failed, completed] = await Promise.all(runIds.map((id) => fixture.ended(id)));
 
-    const shown = (await bed.app.call("GET", `/api/runs/${runIds[0]}/request`)).body;
+    const shown = (await fixture.app.call("GET", `/api/runs/${runIds[0]}/request`)).body;
 
     expect([failed?.error?.code, completed?.status]).to.deep.equal(["mapping_failed", "completed"]);
     expect(shown.call.payload).to.deep.equal({ items: [{ id: 1, key: "main" }] });
   });
 
-  it("fail once they repeat more than sixteen times the request, where the template names all of it", async () => {
-    const runIds = await bed.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
-    const runs = await Promise.all(runIds.map((id) => bed.ended(id)));
+  it("fail when a template of the whole body repeats the request more than sixteen times", async () => {
+    const runIds = await fixture.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
+    const runs = await Promise.all(runIds.map((id) => fixture.ended(id)));
 
     const completed = runs.filter(({ status }) => status === "completed").length;
     expect(completed).to.be.within(14, 17);

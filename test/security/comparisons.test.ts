@@ -8,7 +8,7 @@ const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 const HOOKS = "a-hook-token-of-length";
 
-/** Wrong ones: where they differ and how long they are must not show. */
+/** Invalid secrets that differ in position and length, neither of which may have a visible effect. */
 const wrongOnes = (right: string) => [
   `X${right.slice(1)}`,
   `${right.slice(0, -1)}X`,
@@ -18,7 +18,7 @@ const wrongOnes = (right: string) => [
   "X".repeat(10 * right.length),
 ];
 
-/** How often, and over how many bytes, secrets are compared in constant time during an act. */
+/** Returns the lengths of the constant-time comparisons during an act. */
 async function comparisonsOf(act: () => unknown): Promise<string[]> {
   const compared: string[] = [];
   const { timingSafeEqual } = crypto;
@@ -50,7 +50,7 @@ describe("the comparison of a secret", () => {
     ["hooks.token", HOOKS, (given) => ["POST", "/hooks/wake", { text: "a" }, { "X-Service-Token": given }], [HOOKS]],
   ];
   for (const [title, right, ask, secrets] of requests) {
-    it(`of ${title} is over all of the secret, whatever is wrong with what was sent`, async () => {
+    it(`of ${title} covers the whole secret, whatever differs`, async () => {
       const config = `{ hooks: { enabled: true, token: "${HOOKS}" } }`;
       const app = await startApp({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
       const statuses: number[] = [];
@@ -87,7 +87,7 @@ describe("the comparison of a secret", () => {
     [{ type: "hmac", secret: "s", header: "x-signature" }, (digest) => ({ "x-signature": digest })],
   ];
   for (const [auth, headersOf] of senders) {
-    it(`of a signature is one over the whole of it, wherever it is wrong: ${auth.type}`, async () => {
+    it(`of a signature covers the whole of it, whatever differs: ${auth.type}`, async () => {
       const proofs: unknown[] = [];
 
       for (const digest of ["00".repeat(32), "ff".repeat(32), `00${"ff".repeat(31)}`, `${"ff".repeat(31)}00`]) {
@@ -100,7 +100,7 @@ describe("the comparison of a secret", () => {
     });
   }
 
-  it("of a sender's own token is over all of it", async () => {
+  it("of a sender's own token covers the whole token", async () => {
     const token = "a-sender-token-of-length";
     for (const given of wrongOnes(token)) {
       const auth = { type: "token", token } as const;
@@ -110,7 +110,7 @@ describe("the comparison of a secret", () => {
     }
   });
 
-  it("of a browser's cookie is one of seals", async () => {
+  it("of a browser's cookie compares seals", async () => {
     const app = await startApp({ apiToken: TOKEN });
     const { headers } = await app.call("POST", "/session", { token: TOKEN });
     const cookie = headers.get("Set-Cookie")?.split(";")[0] as string;

@@ -7,14 +7,14 @@ describe("docs/explanation/threat-model.md", () => {
     .split("\n")
     .filter((line) => line.split(" | ").length === 3 && !line.includes("attack | defence"));
 
-  it("names a test in each line, or says that the threat is not stopped and what to do", () => {
+  it("names a test in each line, or that the threat is not stopped and what to do", () => {
     const without = threats.filter((line) => !line.includes("](../../test/"));
 
     expect(threats).to.have.length.above(30);
     expect(without.filter((line) => !/\| — \|$/.test(line))).to.deep.equal([]);
   });
 
-  it("names every test of this folder, and no file that is not there", () => {
+  it("names every test of this folder, and only files that exist", () => {
     const named = new Set([...text.matchAll(/\(\.\.\/\.\.\/test\/security\/([^)]+)\)/g)].map(([, file]) => file));
     const own = readdirSync("test/security").filter((name) => name !== "document.test.ts");
 

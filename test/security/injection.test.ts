@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** What MongoDB, Redis, JavaScript or a path would take for more than a name. */
+/** Names with a special meaning for MongoDB, Redis, JavaScript or a path. */
 const HOSTILE = [
   ...["$where", "$set", "$ne", "a.b", "a.$.b", "$[]", "a$", "__proto__", "constructor", "prototype", "toString"],
   ...["hasOwnProperty", "_id", "_bsontype", "*", ".*", "^", "{}", '{"$ne":null}', "[object Object]", "null", "0", "-1"],
@@ -24,18 +24,18 @@ const HOSTILE = [
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };
 const at = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
 
-/** What the prototypes of all values have, to be compared. */
+/** Returns the properties of the built-in prototypes, for comparison. */
 const prototypes = () =>
   [Object, Array, String, Function].map(({ prototype }) => Reflect.ownKeys(prototype).map(String));
 
-describe("names and keys that would be more than that elsewhere", () => {
+describe("names and keys that other programs would interpret", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
   });
   afterEach(() => app.close());
 
-  it("are the names of as many jobs and steps, each with what it was given", async () => {
+  it("are the names of separate jobs and steps with their own values", async () => {
     for (const id of HOSTILE) {
       const body = { name: id, metadata: { [id]: id }, input: JSON.parse(`{${JSON.stringify(id)}:{"$gt":""}}`) };
       expect((await app.call("PUT", at(id), body)).status, id).to.equal(201);
@@ -58,7 +58,7 @@ describe("names and keys that would be more than that elsewhere", () => {
     expect((await app.call("GET", "/api/jobs")).body.jobs).to.have.length(HOSTILE.length);
   }).timeout(60_000);
 
-  it("find what has them and nothing else, and delete that alone", async () => {
+  it("find and delete only the records with these names", async () => {
     for (const id of HOSTILE) await app.call("PUT", at(id), { name: id, metadata: { [id]: id } });
 
     for (const id of HOSTILE) {
@@ -102,13 +102,13 @@ describe("names and keys that would be more than that elsewhere", () => {
         ["POST", "/hooks/wake", { text: operator }],
       ];
       for (const [method, path, body] of bodies) {
-        const { status, body: said } = await app.call(method, path, body, bearer);
-        expect([status, said.code], `${path} ${JSON.stringify(body)}`).to.deep.equal([400, "invalid_body"]);
+        const { status, body: problem } = await app.call(method, path, body, bearer);
+        expect([status, problem.code], `${path} ${JSON.stringify(body)}`).to.deep.equal([400, "invalid_body"]);
       }
     }
   });
 
-  it("are the keys of as many sessions and requests, none of which is another's", async () => {
+  it("are the keys of separate sessions and requests", async () => {
     const runs = new Map<string, string>();
 
     for (const key of HOSTILE) {
@@ -131,7 +131,7 @@ describe("names and keys that would be more than that elsewhere", () => {
     }
   }).timeout(60_000);
 
-  it("change no prototype, from wherever they come", async () => {
+  it("change no prototype", async () => {
     const before = prototypes();
     const id = randomUUID();
     const values = [

@@ -11,7 +11,7 @@ import { expect } from "chai";
 import { connectDatabase } from "../../src/models/db/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { mongoUri, redisUrl } from "../support/servers/servers.ts";
 
 const SECRETS = {
   SIGNALBOX_API_TOKEN: "secret-of-the-api-0001",
@@ -28,16 +28,16 @@ const FILE = `{
   agents: { runners: { openai: { apiKey: "\${MODEL_KEY}" } } },
 }`;
 
-/** What somebody sends in, and nobody is to read in a log. */
+/** Texts of requests that no log may contain. */
 const CONTENT = "the-words-of-a-sender-0007";
 
-/** What ends a line, or is obeyed by a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Line separators and control characters of terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 const run = promisify(execFile);
 
-describe("the logs, figures, errors and reports of a process", function () {
+describe("the logs, metrics, errors and reports of a process", function () {
   this.timeout(60_000);
   let directory: string;
   let service: Service;
@@ -61,14 +61,14 @@ describe("the logs, figures, errors and reports of a process", function () {
     rmSync(directory, { recursive: true });
   });
 
-  /** Bytes as they are; the answer. */
+  /** Sends bytes unchanged and returns the response. */
   async function send(lines: readonly string[]): Promise<string> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(Buffer.from(`${[...lines, "Host: localhost", "Connection: close"].join("\r\n")}\r\n\r\n`, "latin1"));
     return readAll(socket);
   }
 
-  /** What it has logged, once that has come to the end of a request of a name of its own. */
+  /** Returns its log up to the end of a request with a unique name. */
   async function logged(): Promise<string> {
     const id = randomUUID();
     await fetch(`${url}/healthz`, { headers: { "X-Request-Id": id } });
@@ -76,7 +76,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     return service.output().stdout;
   }
 
-  it("have one line for each request, whatever its path and its headers hold", async () => {
+  it("have one line for each request, whatever its path and headers contain", async () => {
     const forged = '{"level":30,"msg":"forged"}';
     const paths = [`/api/jobs/a%0A${encodeURIComponent(forged)}`, "/\u009b2J\u0085forged", "/%1b[2J%e2%80%a8forged"];
     const before = (await logged()).trimEnd().split("\n").length;
@@ -88,7 +88,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     }
 
     const lines = (await logged()).trimEnd().split("\n");
-    const reached = answers.filter((answer) => /x-request-id/i.test(answer)); // one path is none for Node's parser
+    const reached = answers.filter((answer) => /x-request-id/i.test(answer)); // Node's parser rejects one of the paths.
     expect(reached).to.have.length.of.at.least(5);
     expect(lines.length - before).to.equal(reached.length + 1);
     for (const line of lines) {
@@ -99,7 +99,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     }
   });
 
-  it("tell no secret and nothing of what was sent, whatever is sent where", async () => {
+  it("contain no secret and nothing of a body", async () => {
     const own = Object.values(SECRETS);
     const body = JSON.stringify({ message: CONTENT, token: CONTENT, timeoutSeconds: "soon", [CONTENT]: 1 });
     const answers: string[] = [];
@@ -120,16 +120,16 @@ describe("the logs, figures, errors and reports of a process", function () {
     }
     const figures = await (await fetch(`${url}/metrics`)).text();
 
-    const told = [await logged(), service.output().stderr, figures].join("\n");
+    const output = [await logged(), service.output().stderr, figures].join("\n");
     expect(figures).to.include("signalbox_refused_requests_total");
     for (const secret of own) {
-      expect(told, "log or metrics").to.not.include(secret);
+      expect(output, "log or metrics").to.not.include(secret);
       expect(answers.join("\n"), "answers").to.not.include(secret);
     }
-    expect(told).to.not.include(CONTENT);
+    expect(output).to.not.include(CONTENT);
   });
 
-  it("hold no secret in a report of Node's, which is written of a crash where an operator asks for it", async () => {
+  it("contain no secret in Node's report of a crash", async () => {
     service.child.kill("SIGUSR2");
     const read = () => {
       const [name] = readdirSync(directory).filter((one) => one.startsWith("report."));
@@ -143,7 +143,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     for (const secret of Object.values(SECRETS)) expect(report).to.not.include(secret);
   });
 
-  /** What a process prints that logs hostile words, as lines of JSON or for a terminal. */
+  /** Returns the output of a process that logs hostile texts, as JSON lines or for a terminal. */
   async function printed(pretty: boolean): Promise<string> {
     const hostile = "a\r\n[12:00:00.000] INFO: web: forged\u001b[2J\u009b2J\u0085\u2028\u202e\\u001b \\";
     const program = `
@@ -156,24 +156,41 @@ describe("the logs, figures, errors and reports of a process", function () {
     return (await run(process.execPath, ["--input-type=module", "-e", program], { env: {} })).stdout;
   }
 
-  it("have one line of JSON for each thing that is logged, whoever takes what for the end of a line", async () => {
+  it("have one line of JSON for each entry, whatever line separators it contains", async () => {
     const text = await printed(false);
 
     const lines = text.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line).msg)).to.deep.equal(["request", "failed"]);
-    expect(JSON.parse(lines[0] as string).path).to.include("\u009b2J\u0085\u2028\u202e\\u001b"); // none of it is lost
+    expect(JSON.parse(lines[0] as string).path).to.include("\u009b2J\u0085\u2028\u202e\\u001b"); // The text is complete.
     expect(text).to.not.match(OBEYED);
   });
 
-  it("at a terminal hold nothing that it would obey, and no line that looks like the beginning of another", async () => {
+  it("at a terminal have one short line for each request", async () => {
+    const program = `
+      import { createLogger } from ${JSON.stringify(pathToFileURL(resolve("src/shared/logger.ts")).href)};
+      const log = createLogger({ level: "info", name: "web", pretty: true });
+      const request = { reqId: "7", method: "GET", path: "/api/jobs", status: 200, ms: 3.12 };
+      log.info(request, "the request has ended");
+      log.info({ ...request, status: 404, code: "job_not_found", aborted: true }, "the request has ended");
+      log.info({ queue: "retention", completed: 2 }, "the queue job is done");
+    `;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { env: {} });
+
+    expect(stdout.replace(/^\[[\d:.]+\] /gm, "")).to.equal(
+      'INFO: web: GET /api/jobs 200 3.12 ms\nINFO: web: GET /api/jobs 404 job_not_found 3.12 ms {"aborted":true}\n' +
+        'INFO: web: the queue job is done {"queue":"retention","completed":2}\n',
+    );
+  });
+
+  it("at a terminal contain no control sequence, and no line that looks like the start of another entry", async () => {
     const text = await printed(true);
 
     const begun = text.split("\n").filter((line) => line.startsWith("["));
-    expect(begun.map((line) => line.replace(/^\[.*?\] /, ""))).to.deep.equal([
+    expect(begun.map((line) => line.replace(/^\[.*?\] | \{.*| $/g, ""))).to.deep.equal([
       "INFO: web: request",
       "ERROR: web: failed",
     ]);
     expect(text).to.not.match(OBEYED);
-    expect(text).to.include("\\\\u001b"); // what was text stays text
+    expect(text).to.include("\\\\u001b"); // A literal escape stays text.
   });
 });

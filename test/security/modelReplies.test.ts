@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { openAiRunner } from "../../src/agents/runners/openai.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Behaviour, delta, type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { type Behaviour, delta, type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 
-/** Writes the same again and again, until nobody reads it any more. */
+/** Repeats the same data until the client disconnects. */
 async function pour(response: ServerResponse, piece: string): Promise<void> {
   const gone = once(response, "close");
   while (!response.destroyed) {
@@ -41,7 +41,7 @@ describe("a model that no longer stops", () => {
     ],
   ];
   for (const [title, behaviour] of endless) {
-    it(`${title} is hung up on, and its run fails`, async () => {
+    it(`${title} is disconnected, and its run fails`, async () => {
       server.script(behaviour);
       const runner = openAiRunner({ baseUrl: server.url });
 

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** Ways out of a directory, as they are written where something in between would take them away. */
+/** Paths that leave a directory, in forms that pass through normalization. */
 const WAYS_UP = [
   "../",
   "..%2f",
@@ -29,7 +29,7 @@ describe("addresses that lead out of what is served", () => {
   });
   after(() => app.close());
 
-  /** Sends the path as it is written; fetch would make another of it. */
+  /** Sends the path unchanged, which fetch would normalize. */
   const get = (path: string) =>
     new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
       const { hostname, port } = new URL(app.url);
@@ -48,7 +48,7 @@ describe("addresses that lead out of what is served", () => {
             const path = `${place}${way.repeat(up)}${target}`;
             const { status, type, body } = await get(path);
 
-            // the dashboard's document stands at every address of its pages
+            // Every address of the dashboard's pages returns its document.
             if (status === 200) expect([type, place], path).to.deep.equal(["text/html; charset=utf-8", "/jobs/"]);
             else expect(status, path).to.be.oneOf([400, 401, 403, 404, 429]);
             expect(body, path).to.not.match(/"devDependencies"|buildApp|root:x:|^[\w-]{32}$/);
@@ -58,7 +58,7 @@ describe("addresses that lead out of what is served", () => {
     });
   }
 
-  it("are told from those of files that are there", async () => {
+  it("are distinguished from those of existing files", async () => {
     const { body } = await get("/");
     const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(body) ?? [];
 

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
 const JSON_TYPE = "Content-Type: application/json";
-/** What a layer in front may take for a body, and this service for a request. */
+/** Bytes that a proxy may read as a body, and this service as a request. */
 const HIDDEN = "DELETE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 describe("requests that two parsers could read in two ways", () => {
@@ -16,10 +16,10 @@ describe("requests that two parsers could read in two ways", () => {
   });
   after(() => app.close());
 
-  /** Bytes as they are; all that is answered until the service closes the connection. */
+  /** Sends bytes unchanged. Returns all data until the service closes the connection. */
   async function send(bytes: string): Promise<string> {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
-    socket.on("error", () => {}); // it may be closed while we write
+    socket.on("error", () => {}); // The service may close it during a write.
     socket.write(Buffer.from(bytes, "latin1"));
     return text(socket);
   }
@@ -52,7 +52,7 @@ describe("requests that two parsers could read in two ways", () => {
     ["a chunk that is longer than it says", put(["Transfer-Encoding: chunked"], `2\r\n{}x\r\n0\r\n\r\n${HIDDEN}`)],
   ];
   for (const [title, bytes] of twofold) {
-    it(`are refused as a whole and end the connection: ${title}`, async () => {
+    it(`are refused and end the connection: ${title}`, async () => {
       const answered = await send(bytes);
 
       expect(answered.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 400"]);
@@ -61,7 +61,7 @@ describe("requests that two parsers could read in two ways", () => {
     });
   }
 
-  it("are not those that say one thing: what follows a body is the next request", async () => {
+  it("do not include unambiguous ones: the bytes after a body are the next request", async () => {
     const next = put(["Content-Length: 2", "Connection: close"], "{}").replace("smuggled", "next");
 
     await send(`${put(["Content-Length: 2"], "{}").replace("smuggled", "first")}${next}`);
@@ -72,8 +72,8 @@ describe("requests that two parsers could read in two ways", () => {
   });
 });
 
-describe("what a proxy says of a request, where none is trusted", () => {
-  it("counts for nothing: neither the address, nor the name, nor that it came by TLS", async () => {
+describe("a forwarded header without a trusted proxy", () => {
+  it("is ignored: the address, the host name and the protocol", async () => {
     const app = await startApp({ apiToken: "an-api-token-of-length" });
     const forwarded = {
       "X-Forwarded-Host": "evil.example",
@@ -100,8 +100,8 @@ describe("a page of another site", () => {
   });
   after(() => app.close());
 
-  it("may read no answer and is given leave for nothing: no answer has a header that shares it", async () => {
-    const asked = {
+  it("may read no response and gets no permission: no response has a CORS header", async () => {
+    const preflight = {
       Origin: "https://evil.example",
       "Access-Control-Request-Method": "PUT",
       "Access-Control-Request-Headers": "authorization",
@@ -117,7 +117,7 @@ describe("a page of another site", () => {
       "/nowhere",
     ]) {
       for (const method of ["OPTIONS", "GET"]) {
-        const { headers } = await app.call(method, path, undefined, asked);
+        const { headers } = await app.call(method, path, undefined, preflight);
         const shared = [...headers.keys()].filter((name) => name.startsWith("access-control"));
         expect(shared, `${method} ${path}`).to.deep.equal([]);
         if (method === "GET") expect(headers.get("Cross-Origin-Resource-Policy"), path).to.equal("same-origin");
@@ -126,7 +126,7 @@ describe("a page of another site", () => {
   });
 
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a"]) {
-    it(`changes nothing by a form that it has the browser send as ${type}, from an old browser too`, async () => {
+    it(`changes nothing by a form that the browser sends as ${type}, even an old browser`, async () => {
       const forms = ["/api/jobs/kept/steps/a", "/session", "/queues/api/queues/agent-hook/pause"];
       const refused: string[] = [];
 

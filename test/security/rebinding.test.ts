@@ -3,7 +3,7 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** A request under a name, as a browser sends it from a page of that same name. */
+/** Sends a request with a host name, as a browser does for a page of that host. */
 function visit(app: TestApp, host: string, method: string, path: string, headers: Record<string, string> = {}) {
   const { hostname, port } = new URL(app.url);
   const own = { Host: host, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin", ...headers };
@@ -16,7 +16,7 @@ function visit(app: TestApp, host: string, method: string, path: string, headers
   });
 }
 
-describe("a page whose name was led to this machine (DNS rebinding)", () => {
+describe("a page whose name resolves to this machine (DNS rebinding)", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -65,18 +65,22 @@ describe("a page whose name was led to this machine (DNS rebinding)", () => {
     const known = await visit(app, "tunnel.example", "POST", "/hooks/wake", bearer);
     const unknown = await visit(app, "tunnel.example", "POST", "/hooks/wake");
 
-    expect([known.status, known.code]).to.deep.equal([400, "invalid_body"]); // it has no text
+    expect([known.status, known.code]).to.deep.equal([400, "invalid_body"]); // The request lacks a text.
     expect([unknown.status, unknown.code]).to.deep.equal([401, "unauthorized"]);
   });
 });
 
-describe("the name of a request", () => {
+describe("the host name of a request", () => {
   const settings: [string, Parameters<typeof startApp>[0], number][] = [
-    ["asked for a token, is not looked at: the page has none", { apiToken: "an-api-token-of-length" }, 401],
-    ["beyond loopback, is not looked at where none is given", { host: "0.0.0.0" }, 200],
-    ["beyond loopback, is one of server.allowedHosts", { host: "0.0.0.0", allowedHosts: ["signalbox.internal"] }, 403],
-    ["on another address of loopback, is looked at", { host: "127.0.0.2" }, 403],
-    ["on ::1, is looked at", { host: "::1" }, 403],
+    ["is not checked when a token is required, since the page has none", { apiToken: "an-api-token-of-length" }, 401],
+    ["is not checked beyond loopback without server.allowedHosts", { host: "0.0.0.0" }, 200],
+    [
+      "must be one of server.allowedHosts beyond loopback",
+      { host: "0.0.0.0", allowedHosts: ["signalbox.internal"] },
+      403,
+    ],
+    ["is checked on another loopback address", { host: "127.0.0.2" }, 403],
+    ["is checked on ::1", { host: "::1" }, 403],
   ];
   for (const [title, options, expected] of settings) {
     it(title, async () => {

@@ -7,13 +7,13 @@ import { analyse } from "scslre";
 import { ConfigSchema } from "../../src/shared/config/schema/config.ts";
 import { startApp } from "../support/app.ts";
 
-/** Ways in which a text of some length could make the expression search again and again through the same of it. */
+/** Returns the reasons why a text could make the expression backtrack more than linearly. */
 const faults = ({ source, flags }: { source: string; flags: string }) =>
   analyse({ source, flags }, { maxReports: 5 }).reports.map(
     ({ type, exponential }) => `${exponential ? "exponential" : "quadratic"} ${type}: /${source}/${flags}`,
   );
 
-/** Each is reported for a part of it, and is linear as a whole. */
+/** Expressions that are reported for a part and are linear as a whole. */
 const LINEAR: readonly (readonly [expression: string, why: string])[] = [
   ['/(?:[^\\s"=]+=|id:)?"(?:[^"]|"")*"?', "what this gives up, the last alternative takes at once"],
   ["/^(.*)(?<![\\p{L}\\p{N}]_*)HEARTBEAT", "signs are looked at again at a word only, and each word has its own"],
@@ -36,7 +36,7 @@ function literals(node: unknown): NonNullable<Literal["regex"]>[] {
   return type === "Literal" && regex ? [regex] : Object.values(node).flatMap(literals);
 }
 
-/** The expressions that a file makes of texts while it is loaded. */
+/** The expressions that a file builds from texts when it is loaded. */
 async function made(path: string): Promise<RegExp[]> {
   const found: RegExp[] = [];
   const { RegExp: original } = globalThis;
@@ -62,8 +62,8 @@ function patterns(schema: unknown): string[] {
   return [...own, ...Object.values(schema).flatMap(patterns)];
 }
 
-describe("no text makes a regular expression search for longer than it is long (ReDoS)", () => {
-  it("of those that stand in the sources", () => {
+describe("the time of a regular expression is linear in the length of the text (ReDoS)", () => {
+  it("for those in the sources", () => {
     const all = sources.flatMap((path) => literals(codeOf(path)));
 
     const reported = all.flatMap(({ pattern, flags }) => faults({ source: pattern, flags }));
@@ -72,8 +72,8 @@ describe("no text makes a regular expression search for longer than it is long (
     expect(unexplained(reported)).to.deep.equal([]);
   });
 
-  it("of those that are made of texts", async () => {
-    const ofConfiguration = resolve("src/cli/program/arguments.ts"); // a pattern of the schema, looked at below
+  it("for those that are built from texts", async () => {
+    const ofConfiguration = resolve("src/cli/program/arguments.ts"); // It uses a pattern of the schema, which is checked below.
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];
     for (const path of paths.filter((one) => resolve(one) !== ofConfiguration)) {
@@ -85,7 +85,7 @@ describe("no text makes a regular expression search for longer than it is long (
     expect(unexplained(all.flatMap(faults))).to.deep.equal([]);
   });
 
-  it("of those that bodies, addresses and the configuration are checked by", async () => {
+  it("for those that validate bodies, addresses and the configuration", async () => {
     const app = await startApp();
     const { body } = await app.call("GET", "/openapi.json");
     await app.close();
@@ -96,7 +96,7 @@ describe("no text makes a regular expression search for longer than it is long (
     expect([...all].flatMap((source) => faults({ source, flags: "u" }))).to.deep.equal([]);
   });
 
-  it("which is seen of one that does", () => {
+  it("as the check finds for one that is not", () => {
     expect(faults(/^(a+)+$/)).to.include("exponential Self: /^(a+)+$/");
     expect(faults(/\s+$/)).to.have.length(1);
   });

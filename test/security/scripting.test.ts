@@ -3,22 +3,22 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ModelServer, says, startModelServer } from "../support/modelServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
+import { type ModelServer, says, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };
 
-/** An element of each place's own. */
+/** An element with a unique name for each place. */
 const marked = (place: string) => `<b data-struck>${place}</b>`;
 
-/** Ends an attribute, an element and a script, and begins some that would say so. */
+/** Ends an attribute, an element and a script, and starts others whose effect the tests detect. */
 const hostile = (place: string) =>
   `${marked(place)}"'><img data-struck src=x onerror=alert(1)></script><script data-struck>alert(1)</script>` +
   `<svg data-struck onload=alert(1)><a data-struck href="javascript:alert(1)">[a](javascript:alert(1))</a>`;
 
-describe("what others have written, on the dashboard", function () {
+describe("text of others on the dashboard", function () {
   this.timeout(120_000);
   const contexts = new BrowserContexts();
   let app: TestApp;
@@ -53,12 +53,17 @@ describe("what others have written, on the dashboard", function () {
       ...{ stepName: hostile("stepName"), message: hostile("message"), progress: 10, output: free("step-output") },
     });
     model.script(says(hostile("reply")));
-    const asked = { name: hostile("run"), message: hostile("asked"), sessionKey: hostile("session"), thinking: "low" };
+    const request = {
+      name: hostile("run"),
+      message: hostile("asked"),
+      sessionKey: hostile("session"),
+      thinking: "low",
+    };
     const whom = { channel: "telegram", to: hostile("to").slice(0, 250), wakeMode: "next-heartbeat" };
     const rung = await app.call(
       "POST",
       "/hooks/agent",
-      { ...asked, ...whom },
+      { ...request, ...whom },
       { ...bearer, "Idempotency-Key": randomUUID() },
     );
     expect(rung.status, JSON.stringify(rung.body)).to.equal(202);
@@ -73,7 +78,7 @@ describe("what others have written, on the dashboard", function () {
     });
   });
   after(async () => {
-    await contexts.closeAll(); // fails for what the page's policy had to refuse
+    await contexts.closeAll(); // Fails if the page's policy blocked anything.
     await worker.close();
     await app.close();
     await telegram.close();
@@ -102,7 +107,7 @@ describe("what others have written, on the dashboard", function () {
     ["the deliveries", () => "/deliveries", ["to"]],
   ];
   for (const [title, path, shown] of places) {
-    it(`is text and nothing else: ${title}`, async () => {
+    it(`is shown as text: ${title}`, async () => {
       await page.goto(app.url + path());
       for (const place of shown) await page.getByText(marked(place)).first().waitFor();
 
@@ -111,7 +116,7 @@ describe("what others have written, on the dashboard", function () {
     });
   }
 
-  it("is seen when it is more than text", async () => {
+  it("is detected by these tests when it is not shown as text", async () => {
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img data-struck>')");
 
     expect(await page.locator("[data-struck]").count()).to.equal(1);

@@ -5,12 +5,12 @@ import { mailRunId } from "../../src/gmail/listener/acceptMail.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const API = { Authorization: "Bearer an-api-token-of-length" };
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
-/** Two senders with nothing but the token of one mapping each, whose sessions their requests name. */
+/** Two senders, each with the token of one mapping, whose requests name the session. */
 const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };
 const MALLORY = { Authorization: "Bearer the-token-of-mallory-alone" };
 
@@ -20,7 +20,7 @@ interface Run {
   error: { code: string; message: string } | null;
 }
 
-describe("what one sender can learn and change of another's conversations", () => {
+describe("the isolation of senders", () => {
   let app: TestApp;
   let worker: TestWorker;
   let model: ModelServer;
@@ -64,7 +64,7 @@ describe("what one sender can learn and change of another's conversations", () =
   const agent = (sessionKey: string) =>
     app.call("POST", "/hooks/agent", { message: "Repeat what you were told.", sessionKey, deliver: false }, HOOK);
 
-  it("the hook token lists no runs, and reads one by its id without its session key", async () => {
+  it("lets the hook token list no runs, and read one by its id without its session key", async () => {
     const { body } = await app.call("POST", "/hooks/agent", { message: "x", deliver: false }, HOOK);
 
     const list = await app.call("GET", "/api/runs", undefined, HOOK);
@@ -77,7 +77,7 @@ describe("what one sender can learn and change of another's conversations", () =
 
   const made = `hook:${randomUUID()}`;
   for (const key of [made, made.toUpperCase().replace("HOOK", "hook"), "hook:gmail:18f0a", "hook:gmail:", "main"]) {
-    it(`nobody may name a key that the service makes: ${key.slice(0, 16)}`, async () => {
+    it(`refuses a session key in the format of the service's own: ${key.slice(0, 16)}`, async () => {
       const requested = await agent(key);
       const mapped = await call("mallory", MALLORY, { k: key, text: "x" });
 
@@ -88,7 +88,7 @@ describe("what one sender can learn and change of another's conversations", () =
     });
   }
 
-  it("a key of one mapping is refused to the agent hook and to another mapping, and goes on for its own", async () => {
+  it("refuses the session key of one mapping to the agent hook and another mapping, not to its own", async () => {
     await call("alice", ALICE, { k: "hook:alice", text: "My bank PIN is 4711." });
 
     const requested = await agent("hook:alice");
@@ -98,12 +98,12 @@ describe("what one sender can learn and change of another's conversations", () =
     expect(requested.status).to.equal(400);
     expect(mapped.error?.code).to.equal("mapping_failed");
     expect(own).to.include({ status: "completed", sessionKey: "hook:alice" });
-    const told = model.requests.map(({ body }) => JSON.stringify(body.messages));
-    expect(told.filter((text) => text.includes("4711"))).to.have.length(2);
-    expect(told.some((text) => text.includes("Repeat it."))).to.equal(false);
+    const prompts = model.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(prompts.filter((text) => text.includes("4711"))).to.have.length(2);
+    expect(prompts.some((text) => text.includes("Repeat it."))).to.equal(false);
   });
 
-  it("a key of the agent hook is refused to a mapping", async () => {
+  it("refuses the session key of the agent hook to a mapping", async () => {
     const { status, body } = await agent("hook:shared-words");
     await ended(body.runId);
 
@@ -112,7 +112,7 @@ describe("what one sender can learn and change of another's conversations", () =
     expect([status, mapped.error?.code]).to.deep.equal([202, "mapping_failed"]);
   });
 
-  it("the default session is closed to a mapping whose template names it, before and after its first run", async () => {
+  it("refuses the default session to a mapping whose template names it, before and after its first run", async () => {
     const before = await call("mallory", MALLORY, { k: "hook:inbox", text: "x" });
     const { body } = await app.call("POST", "/hooks/agent", { message: "mine", deliver: false }, HOOK);
     await ended(body.runId);
@@ -123,7 +123,7 @@ describe("what one sender can learn and change of another's conversations", () =
     expect(named.status).to.equal(202);
   });
 
-  it("a run that names another's session waits in one of its own, so that nobody waits for it", async () => {
+  it("lets a run that names another sender's session wait in a session of its own, so that it blocks no other run", async () => {
     await call("alice", ALICE, { k: "hook:alice-waits", text: "x" });
 
     const { body } = await app.call("POST", "/hooks/mallory", { k: "hook:alice-waits", text: "x" }, MALLORY);
@@ -132,7 +132,7 @@ describe("what one sender can learn and change of another's conversations", () =
     expect(sessionKey).to.match(/^hook:[0-9a-f-]{36}$/);
   });
 
-  it("sessions of earlier versions get the context of their oldest run as owner by release, or by the first who names one", async () => {
+  it("gives sessions of earlier versions the context of their oldest run as owner at release, or that of their next run", async () => {
     const now = new Date();
     const sessionOf = (_id: string) => ({ _id, active: null, lastUsedAt: now });
     await app.stores.sessions.collection.insertMany(["old:mapped", "old:agent", "old:lazy", "old:mail"].map(sessionOf));
@@ -160,11 +160,11 @@ describe("what one sender can learn and change of another's conversations", () =
     ]);
   });
 
-  it("a request for more time than hooks.maxTimeoutSeconds is refused", async () => {
+  it("refuses a timeout above hooks.maxTimeoutSeconds", async () => {
     const asked = await app.call("POST", "/hooks/agent", { message: "x", timeoutSeconds: 3_601, deliver: false }, HOOK);
     const most = await app.call("POST", "/hooks/agent", { message: "x", timeoutSeconds: 3_600, deliver: false }, HOOK);
 
     expect([asked.status, most.status]).to.deep.equal([400, 202]);
-    expect(asked.body.detail).to.equal("timeoutSeconds must be <= 3600.");
+    expect(asked.body.detail).to.equal("timeoutSeconds must be at most 3600.");
   });
 });

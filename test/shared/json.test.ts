@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseJson } from "../../src/shared/json.ts";
+import { parseJson, readJson, toJson } from "../../src/shared/json.ts";
 import { runs } from "../support/random.ts";
 
 /** A JSON text and the value that parseJson must return for it. */
 type Case = readonly [text: string, value: unknown];
 
 const asNumber = (text: string): Case => {
-  const isRounded = /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
+  const isRounded = /^-?\d+$/.test(text) ? !Number.isSafeInteger(Number(text)) : !Number.isFinite(Number(text));
   return [text, isRounded ? text : Number(text)];
 };
 const asText = (text: string): Case => [JSON.stringify(text), text];
@@ -15,7 +15,18 @@ const LITERALS: readonly Case[] = [
   ["true", true],
   ["null", null],
 ];
-const NUMBERS = ["1e20", "-1.5E-7", "1234567890123456.25", "12345678901234567890e1", "0.12345678901234567", "-0"];
+const NUMBERS = [
+  "1e20",
+  "-1.5E-7",
+  "1234567890123456.25",
+  "12345678901234567890e1",
+  "0.12345678901234567",
+  "-0",
+  "1e400",
+  "-1.5E+0308",
+  "1e-200",
+  "0e999",
+];
 const TEXTS = ['"', "\\", '\\"', "12345678901234567890", '": 12345678901234567890, "'];
 
 const anyCase = fc.letrec<{ value: Case; list: Case; object: Case }>((tie) => ({
@@ -49,6 +60,34 @@ describe("parseJson", () => {
     );
   });
 
+  for (const [text, expected] of [
+    ["1e400", "1e400"],
+    ["-1E+0400", "-1E+0400"],
+    [`1${"0".repeat(400)}.5`, `1${"0".repeat(400)}.5`],
+    ["1e-400", "1e-400"],
+    ["12345678901234567.5", "12345678901234567.5"],
+    ["0e400", 0],
+    ["0.000e-999", 0],
+    ["1e308", 1e308],
+    ["1e0000", 1],
+    ["0.1234567890123456789", 0.12345678901234568],
+  ] as const) {
+    it(`parses ${text.slice(0, 20)} as ${JSON.stringify(expected).slice(0, 20)}`, () => {
+      expect(parseJson(`{"a": [1, ${text}]}`)).to.deep.equal({ a: [1, expected] });
+    });
+  }
+
+  for (const [text, expected] of [
+    ['"x\\ud83d"', "x\ufffd"],
+    ['"\\uDC4D\\ud83d\\udc4d\\uD83D\\ud83d"', "\ufffd👍\ufffd\ufffd"],
+    ['"\\\\ud83d \\\\\\ud83d \\n"', "\\ud83d \\\ufffd \n"],
+    ['"\ud83d"', "\ufffd"],
+  ] as const) {
+    it(`replaces half a surrogate pair in ${text}`, () => {
+      expect(parseJson(`{${text}: [${text}]}`)).to.deep.equal({ [expected]: [expected] });
+    });
+  }
+
   const broken = [
     "{12345678901234567890: 1}",
     "[012345678901234567890]",
@@ -61,4 +100,19 @@ describe("parseJson", () => {
       expect(() => parseJson(text)).to.throw(SyntaxError);
     });
   }
+});
+
+describe("readJson", () => {
+  it("reads UTF-8 with or without a byte order mark, and refuses other bytes", () => {
+    expect(readJson(Buffer.from('\ufeff{"a":"ü"}'))).to.deep.equal({ a: "ü" });
+    for (const bytes of [Buffer.from('{"a":"\xff"}', "latin1"), Buffer.from("{}", "utf16le")]) {
+      expect(() => readJson(bytes)).to.throw();
+    }
+  });
+});
+
+describe("toJson", () => {
+  it("returns text that strict readers accept", () => {
+    expect(toJson({ "a\ud83d": ["\udc4d", "👍", "\\ud83d"] })).to.equal('{"a\\ufffd":["\\ufffd","👍","\\\\ud83d"]}');
+  });
 });

@@ -11,9 +11,9 @@ import type { Config } from "../../src/shared/config/schema/config.ts";
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
 import { connectProducer } from "../../src/shared/queue/redis.ts";
-import { takeDatabase } from "./databases.ts";
 import { logLines } from "./logLines.ts";
-import { redisUrl } from "./servers.ts";
+import { acquireDatabase } from "./servers/databases.ts";
+import { redisUrl } from "./servers/servers.ts";
 import { FAST_TIMINGS } from "./timings.ts";
 
 export interface Answer {
@@ -116,9 +116,9 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
 
 async function openDatabase(lifecycle: Lifecycle, uri?: string): Promise<{ uri: string; database: Database }> {
   if (uri === undefined) {
-    const { giveBack, ...taken } = await takeDatabase();
-    lifecycle.onClose("database", giveBack);
-    return taken;
+    const { release, ...acquired } = await acquireDatabase();
+    lifecycle.onClose("database", release);
+    return acquired;
   }
   const database = await connectDatabase(uri);
   lifecycle.onClose("MongoDB", () => database.close());

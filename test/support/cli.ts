@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { standardInput } from "../../src/cli/terminal/readInput.ts";
 
-interface Ended {
+interface CommandResult {
   /** The exit code that a process would have had. */
   readonly code: number | string;
   readonly stdout: string;
@@ -23,14 +23,14 @@ interface RunOptions {
 export interface Running {
   /** Its output so far, of both streams. */
   printed(): string;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<CommandResult>;
 }
 
 /** Separates the output of the running command from that of other code. */
 const command = new AsyncLocalStorage<(name: "stdout" | "stderr", text: string) => void>();
 
 /** Restores the process's globals after the command, or after a failed test has left a command waiting. */
-let letGo = () => {};
+let restoreGlobals = () => {};
 
 /**
  * Runs a command in this process, which saves the start of one. Its environment contains only PATH, PORT=0 and the
@@ -42,22 +42,22 @@ export function startInProcess(
   env: Readonly<Record<string, string>>,
   { input = "", cwd = "." }: RunOptions = {},
 ): Running {
-  letGo();
-  const undo = [moveTo(cwd), giveInput(input), withoutForcedColour(), freshExitCode()];
-  for (const name of ["stdout", "stderr"] as const) undo.push(catchOutput(name));
+  restoreGlobals();
+  const undo = [changeDirectory(cwd), replaceStdin(input), clearForcedColour(), clearExitCode()];
+  for (const name of ["stdout", "stderr"] as const) undo.push(captureOutput(name));
   const undoOnce = () => {
-    for (const back of undo.splice(0).reverse()) back();
+    for (const restore of undo.splice(0).reverse()) restore();
   };
-  letGo = undoOnce;
+  restoreGlobals = undoOnce;
 
   let all = "";
   const printed = { stdout: "", stderr: "" };
-  const keep = (name: "stdout" | "stderr", text: string) => {
+  const append = (name: "stdout" | "stderr", text: string) => {
     all += text;
     printed[name] += text;
   };
   const variables = { PATH: process.env.PATH, PORT: "0", ...env };
-  const ended = command.run(keep, async () => {
+  const ended = command.run(append, async () => {
     try {
       await runCommandLine(args, async () => variables);
       return { code: process.exitCode ?? 0, ...printed };
@@ -69,7 +69,8 @@ export function startInProcess(
 }
 
 /** Runs a command in this process and waits for its end. */
-export const runInProcess = (...run: Parameters<typeof startInProcess>): Promise<Ended> => startInProcess(...run).ended;
+export const runInProcess = (...run: Parameters<typeof startInProcess>): Promise<CommandResult> =>
+  startInProcess(...run).ended;
 
 /** Replaces a property of an object. Returns a function that restores it. */
 function replace<T extends object>(object: T, name: keyof T, value: unknown): () => void {
@@ -82,26 +83,26 @@ function replace<T extends object>(object: T, name: keyof T, value: unknown): ()
 }
 
 /** Captures the command's output to a stream that is not a terminal. */
-function catchOutput(name: "stdout" | "stderr"): () => void {
+function captureOutput(name: "stdout" | "stderr"): () => void {
   const stream = process[name];
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   const undo = [
     replace(stream, "isTTY", false),
     replace(stream, "write", (chunk: string | Uint8Array, ...rest: unknown[]) => {
-      const keep = command.getStore();
-      if (!keep) return write(chunk, ...rest);
-      keep(name, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      const append = command.getStore();
+      if (!append) return write(chunk, ...rest);
+      append(name, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
       const written = rest.at(-1);
       if (typeof written === "function") process.nextTick(written);
       return true;
     }),
   ];
   return () => {
-    for (const back of undo) back();
+    for (const restore of undo) restore();
   };
 }
 
-function freshExitCode(): () => void {
+function clearExitCode(): () => void {
   const { exitCode } = process;
   process.exitCode = undefined;
   return () => {
@@ -109,30 +110,30 @@ function freshExitCode(): () => void {
   };
 }
 
-function giveInput(input: string | Readable): () => void {
+function replaceStdin(input: string | Readable): () => void {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-input-"));
   const file = join(dir, "input");
   writeFileSync(file, typeof input === "string" ? input : "");
   const { fd } = standardInput;
   standardInput.fd = openSync(file, "r");
   const stream = typeof input === "string" ? Readable.from(input === "" ? [] : [input]) : input;
-  const back = replace(process, "stdin", stream);
+  const restore = replace(process, "stdin", stream);
   return () => {
-    back();
+    restore();
     closeSync(standardInput.fd);
     standardInput.fd = fd;
     rmSync(dir, { recursive: true });
   };
 }
 
-function moveTo(cwd: string): () => void {
+function changeDirectory(cwd: string): () => void {
   const before = process.cwd();
   process.chdir(cwd);
   return () => process.chdir(before);
 }
 
 /** The variables that select colours, which a test run may have set. */
-function withoutForcedColour(): () => void {
+function clearForcedColour(): () => void {
   const { FORCE_COLOR } = process.env;
   delete process.env.FORCE_COLOR;
   return () => {

@@ -10,7 +10,7 @@ import { workerConnection } from "../../src/shared/queue/redis.ts";
 import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/freeze.ts";
-import { redisUrl, startRedis } from "../support/servers.ts";
+import { redisUrl, startRedis } from "../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("runWorkers", () => {
@@ -57,19 +57,19 @@ describe("runWorkers", () => {
       "fails a job whose outcome is discard",
       async () => ({ kind: "discard", error: new AppError("job_not_found") }),
       {},
-      { attempts: 1, failed: "job_not_found: There is no such job." },
+      { attempts: 1, failed: "job_not_found: The job does not exist." },
     ],
     [
       "decides by the catalogue of errors when a processor throws",
       async () => Promise.reject(new AppError("job_not_found")),
       {},
-      { attempts: 1, failed: "job_not_found: There is no such job." },
+      { attempts: 1, failed: "job_not_found: The job does not exist." },
     ],
     [
       "retries a job whose processor throws anything else",
       async () => Promise.reject("odd"),
       {},
-      { attempts: 3, failed: "Something went wrong inside the service." },
+      { attempts: 3, failed: "The service had an internal error." },
     ],
   ];
   for (const [title, processor, payload, expected] of outcomes) {

@@ -8,7 +8,7 @@ import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/
 import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
 import { eventually } from "../support/eventually.ts";
 import { countAlive } from "../support/garbage.ts";
-import { redisUrl } from "../support/servers.ts";
+import { redisUrl } from "../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../support/timings.ts";
 
 const JOBS = 50;

@@ -216,7 +216,7 @@ describe("sweep", () => {
 
   it("triggers no turn of the main session while that pauses after a failed one", async () => {
     const { events, sessions } = app.stores;
-    await sessions.setRoute({ channel: "log", to: "x" });
+    await sessions.setReplyTarget({ channel: "log", to: "x" });
     await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
     await sessions.pauseMain(new Date(app.clock.now().getTime() + 60_000));
     await sweepOnce();

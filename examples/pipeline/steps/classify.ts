@@ -14,11 +14,12 @@ export interface ClassifyOutput {
 }
 
 /** Determines the kind of each file. A file that was deleted since it was hashed is listed as a problem. */
-export const classify: StepCode = async ({ folder, report, previous }) => {
+export const classify: StepCode = async ({ folder, report, previous, pace }) => {
   const { files, problems } = previous as HashOutput;
   await report.start("looking into the files");
   const output: ClassifyOutput = { files: [], problems: [...problems] };
   for (const [i, file] of files.entries()) {
+    await pace(files.length);
     try {
       output.files.push({ ...file, kind: kindOf(file.path, await readHead(join(folder, file.path))) });
     } catch (error) {

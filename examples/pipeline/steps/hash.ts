@@ -27,7 +27,7 @@ const PERMANENT = new Set(["EACCES", "EPERM"]);
  * fail after all others are done. The next attempt continues where this one stopped, and lists files that fail again as
  * problems.
  */
-export const hash: StepCode = async ({ folder, report, previous, own, flaky }) => {
+export const hash: StepCode = async ({ folder, report, previous, own, flaky, pace }) => {
   const { files: paths, problems: found } = previous as ScanOutput;
   const { files = [], problems = [...found], again = [] } = (own ?? {}) as Partial<Unfinished>;
   const settled = new Set([...files, ...problems].map(({ path }) => path));
@@ -40,6 +40,7 @@ export const hash: StepCode = async ({ folder, report, previous, own, flaky }) =
   for (const [i, path] of due.entries()) {
     if (flaky && i === due.length >> 1)
       throw new AttemptFailed("fails on purpose (--flaky)", { files, problems, again });
+    await pace(paths.length);
     try {
       files.push({ path, ...(await hashFile(join(folder, path))) });
     } catch (error) {

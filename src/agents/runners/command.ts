@@ -60,6 +60,6 @@ function checkEnd({ stopped, code, killedBy }: Ended): void {
 
 /** Converts an error of the start. The result has no cause, because that contains the arguments. */
 function notStarted({ code }: NodeJS.ErrnoException): AppError {
-  const detail = `The program of agents.runners.command cannot be started (${code}): are it and its cwd there?`;
+  const detail = `The program of agents.runners.command cannot be started (${code}): check that the program and its directory (cwd) exist.`;
   return isTransientStartError(code) ? new AppError("agent_unavailable", { detail }) : agentFailed(detail);
 }

@@ -1,3 +1,4 @@
+import { createParser } from "eventsource-parser";
 import { agentFailed } from "./turnErrors.ts";
 
 /**
@@ -7,25 +8,23 @@ import { agentFailed } from "./turnErrors.ts";
  */
 export async function* eventData(body: AsyncIterable<Uint8Array>, maxCharacters: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let line = "";
-  let data = "";
-  let afterReturn = false;
+  const complete: string[] = [];
+  const parser = createParser({
+    maxBufferSize: maxCharacters,
+    onEvent: ({ data }) => {
+      if (data.trim()) complete.push(data.trim());
+    },
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw agentFailed("The model's answer is too long.");
+    },
+  });
   for await (const bytes of body) {
-    const decoded = decoder.decode(bytes, { stream: true });
-    if (decoded === "") continue;
-    // Lines end with \n, \r\n or \r, and a \r\n may arrive in two chunks.
-    const text = afterReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
-    afterReturn = decoded.endsWith("\r");
-    const [rest = "", ...more] = text.split(/\r\n|\r|\n/);
-    const lines = [line + rest, ...more];
-    line = lines.pop() ?? "";
-    for (const complete of lines) {
-      if (complete.startsWith("data:")) data += (data && "\n") + complete.slice(5).trim();
-      if (data && (complete === "" || data === "[DONE]")) {
-        yield data;
-        data = "";
-      }
-    }
-    if (data.length + line.length > maxCharacters) throw agentFailed("The model's answer is too long.");
+    const text = decoder.decode(bytes, { stream: true });
+    parser.feed(text);
+    // Some servers leave out the last empty line and keep the connection.
+    if (/^data: *\[DONE\]\s*$/m.test(text.slice(-20))) parser.feed("\n\n");
+    yield* complete.splice(0);
   }
+  parser.feed("\n\n");
+  if (complete[0] === "[DONE]") yield complete[0];
 }

@@ -7,6 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 import { eventData } from "./eventData.ts";
 import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
 import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
+import { contentText, withoutThoughts } from "./replyText.ts";
 import type { AgentRunner, AgentTurn } from "./runner.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
 
@@ -133,7 +134,7 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
       throwIfError(chunk ?? {}, choice, headers);
       if (!choice) continue;
       hasChoice = true;
-      if (typeof choice.delta?.content === "string") text += choice.delta.content;
+      text += contentText(choice.delta?.content);
       refusal ??= choice.delta?.refusal || undefined;
       finish ||= choice.finish_reason ?? undefined;
       if (text.length > MAX_REPLY_CHARACTERS) break;
@@ -153,12 +154,13 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
 
 function checkReply(content: unknown, refusal: unknown, finish: unknown): string {
   if (refusal) throw agentFailed("The model refused to answer.");
-  if (typeof content !== "string" || content === "") {
+  const text = withoutThoughts(contentText(content), finish === "length");
+  if (text === "") {
     const why = finish === "length" ? ": its limit of tokens was reached before" : "";
     throw agentFailed(
       finish === "content_filter" ? "A content filter stopped the answer." : `The model answered without a text${why}.`,
     );
   }
-  if (content.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");
-  return content;
+  if (text.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");
+  return text;
 }

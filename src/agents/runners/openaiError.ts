@@ -30,7 +30,7 @@ export function toAppError(thrown: unknown, phase: "asking" | "reading"): AppErr
     return fromStatus(thrown.status, thrown, thrown.headers, `The model server answered ${thrown.status}`);
   }
   if (phase === "asking")
-    return agentFailed("A setting under agents.runners.openai cannot be used: see baseUrl and headers.");
+    return agentFailed("A setting under agents.runners.openai is invalid. Check baseUrl and headers.");
   if (thrown instanceof SyntaxError) return agentFailed("The model server's answer is not JSON.");
   return unavailable(
     `The connection to the model server was lost in the middle of the answer${inBrackets(codeOf(thrown))}.`,

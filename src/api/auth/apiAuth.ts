@@ -57,7 +57,7 @@ interface Authentication {
 export const LOGIN_PATH = "/session";
 const COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
-const ADVICE = "Send the API token as `Authorization: Bearer …`.";
+const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`.";
 
 /**
  * Authenticates requests to the API and the dashboard: by a token in the header, or by the cookie that a browser received
@@ -109,7 +109,8 @@ export class ApiAuth {
       return next();
     }
     if (!reads && !byHeader) rejectCrossSite(ctx);
-    if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
+    if (!reads && access === "read")
+      throw new AppError("forbidden", { detail: "This token is read-only. Use server.apiToken to make changes." });
     ctx.state.authContext = { byHookToken: false, ...(login && { login }) } satisfies ApiCaller;
     return next();
   }
@@ -188,6 +189,8 @@ function rejectCrossSite(ctx: Context): void {
   const origin = ctx.get("Origin");
   if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;
   // Browsers omit Sec-Fetch-Site over http, except for localhost. A proxy that changes Host then looks like another site.
-  const advice = site ? "" : ` It is of ${origin}, and asked ${ctx.host}: a proxy must pass Host on as it got it.`;
-  throw new AppError("forbidden", { detail: `A page of another site may not change anything here.${advice}` });
+  const advice = site
+    ? ""
+    : ` The Origin is ${origin} and the Host is ${ctx.host}: a proxy in between must forward the Host header unchanged.`;
+  throw new AppError("forbidden", { detail: `Pages of other sites are not allowed to change anything.${advice}` });
 }

@@ -5,10 +5,10 @@ import type { RefusalReason } from "../../hooks/signatures/signature.ts";
 import { findHeaderFault, type SenderVerification, verifySender } from "../../hooks/signatures/verifySender.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
-import { bodyCoding, checkType, mapBodyError, readBody } from "../middleware/body.ts";
+import { bodyCoding, checkType, mapBodyError, parseBody, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
+import type { HookNotFound } from "./hookNotFound.ts";
 import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
 
 /** A request of an authenticated sender, with the mapping that handles it. */
@@ -30,6 +30,7 @@ export interface HookAuthDeps {
   readonly log: Logger;
   /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
+  readonly notFound: HookNotFound;
 }
 
 /** Removes one slash from the end of a hook's path. */
@@ -53,7 +54,7 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
         tokens.some((token) => verifier.verify(token)) ||
         senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
-      if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
+      if (warned) log.warn("a sender passes the hook token in the URL (?token=), which is deprecated; use a header");
     }
     return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
   };
@@ -66,11 +67,12 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
  *   there is neither a valid token nor a signature. After that: unsupported_media_type, body_too_large, invalid_json, and
  *   each of the former
  */
-export function authenticateSender({ mappings, basePath, verifier, clock, log, bodies }: HookAuthDeps): Middleware {
+export function authenticateSender(deps: HookAuthDeps): Middleware {
+  const { mappings, basePath, verifier, clock, log, bodies, notFound } = deps;
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsNamed(mappings, path);
-    if (candidates.length === 0) throw hookNotFound(ctx);
+    if (candidates.length === 0) throw notFound.unknownName(ctx);
     const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
@@ -89,16 +91,16 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
       const [first] = proofs;
       return reject(first?.[0].key, reasonOf(first?.[1]));
     }
-    const payload = parseObject(rawBody);
+    const payload = parseBody(rawBody) as HookCall["payload"];
     const mapping = matchBody(candidates, payload);
-    if (!mapping) throw hookNotFound(ctx);
+    if (!mapping) throw notFound.unknownSource(ctx);
     const proof = proofs.get(mapping);
     if (mapping.auth ? !proof?.ok : !ctx.state.byHookToken) return reject(mapping.key, reasonOf(proof));
     if (rawBody.length > mapping.maxBodyBytes) throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
     const replayKey = proof?.ok ? proof.replayKey : null;
     const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedMessageId(mapping, payload);
     const call = { ...withoutSecrets(ctx), path, payload };
-    ctx.request.body = payload;
+    ctx.request.body = {};
     ctx.state.authContext = {
       ...{ mapping, call, messageId, replayKey: messageId ?? replayKey },
     } satisfies AuthenticatedSender;
@@ -113,37 +115,23 @@ const reasonOf = (proof: SenderVerification | undefined): RefusalReason | undefi
  * Returns the id that Stripe and Slack put into the signed body. They sign each attempt to send a message anew, so that the
  * signature does not identify the message.
  */
-function signedMessageId(
-  { auth }: Mapping,
-  { id, event_id: eventId }: Readonly<Record<string, unknown>>,
-): string | null {
+function signedMessageId({ auth }: Mapping, payload: HookCall["payload"]): string | null {
+  const { id, event_id: eventId } = payload as { id?: unknown; event_id?: unknown };
   const messageId = auth?.type === "stripe" ? id : auth?.type === "slack" ? eventId : undefined;
   return typeof messageId === "string" ? `${auth?.type}:${messageId}` : null;
 }
 
-const hookNotFound = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-
 async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
   if (bodyCoding(ctx) !== "identity") {
-    throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
+    throw new AppError("unsupported_media_type", {
+      detail: "This hook does not accept a compressed body. Send the body without a Content-Encoding header.",
+    });
   }
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);
   return readBody(ctx, limit, bodies, () => getRawBody(ctx.req, { limit, length })).catch((error) => {
     throw mapBodyError(error, limit);
   });
-}
-
-/** Parses a body as a JSON object; an absent body is `{}`. @throws AppError invalid_json */
-function parseObject(raw: Buffer): Record<string, unknown> {
-  if (raw.length === 0) return {};
-  try {
-    const value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(raw));
-    if (isObject(value)) return value;
-  } catch {
-    // the parser's message quotes the body
-  }
-  throw mapBodyError({}, 0);
 }
 
 const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];

@@ -1,20 +1,21 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
+import { networkOf } from "../../shared/address.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
 
-/** Counts one failed authentication of an address. @throws AppError rate_limited when the address exceeds the limit */
+/** Counts one failed authentication of an address. @throws AppError rate_limited when its network exceeds the limit */
 export type CountFailure = (address: string) => Promise<void>;
 
 /** How long Redis may take to count a failure before the process counts it itself. */
 const REDIS_TIMEOUT_MS = 500;
-/** Failed authentications that one address may make within `duration` seconds. */
+/** Failed authentications that one network (see `networkOf`) may make within `duration` seconds. */
 const FAILURE_LIMIT = { points: 20, duration: 60 } as const;
 
 /**
- * Returns a counter that limits the failed authentications of each address. All processes share the counts in Redis; while
+ * Returns a counter that limits the failed authentications of each network. All processes share the counts in Redis; while
  * Redis is away, each process keeps its own.
  */
 export function failureCounter(redis: RedisConnection, prefix: string): CountFailure {
@@ -26,15 +27,17 @@ export function failureCounter(redis: RedisConnection, prefix: string): CountFai
     rejectIfRedisNotReady: true,
   });
   return async (address) => {
+    const network = networkOf(address);
     try {
-      await withTimeout(shared.consume(address), REDIS_TIMEOUT_MS).catch((refused: RateLimiterRes | Error) => {
-        if (refused instanceof Error) return local.consume(address);
+      await withTimeout(shared.consume(network), REDIS_TIMEOUT_MS).catch((refused: RateLimiterRes | Error) => {
+        if (refused instanceof Error) return local.consume(network);
         throw refused;
       });
     } catch (refused) {
       if (refused instanceof Error) throw refused;
       throw new AppError("rate_limited", {
-        detail: "Too many requests with a wrong token from this address.",
+        detail:
+          "Too many requests with an invalid token came from this address. Correct the token: a valid one is always accepted.",
         retryAfterSeconds: (refused as RateLimiterRes).msBeforeNext / 1_000,
       });
     }

@@ -87,7 +87,8 @@ export class LiveFeed {
    * @throws AppError unavailable once the process is stopping
    */
   open(subscription: Subscription, lastEventId: string | undefined, login?: Login): EventStream {
-    if (this.#isEnded) throw new AppError("unavailable", { retryAfterSeconds: 1 });
+    if (this.#isEnded)
+      throw new AppError("unavailable", { detail: "The service is stopping. Connect again.", retryAfterSeconds: 1 });
     const stream = new EventStream();
     const subscriber: Subscriber = { stream, subscription, login, resumeFrom: lastEventId, backlog: null };
     this.#subscribers.add(subscriber);
@@ -188,7 +189,7 @@ export class LiveFeed {
       await this.#send(changes, ready, position ?? undefined);
       this.#sentPosition = position;
     } catch (error) {
-      this.#deps.log.debug({ err: error }, "changed records could not be read; trying again");
+      this.#deps.log.debug({ err: error }, "changed records could not be read; the read is retried");
       this.#pending = [...changes, ...this.#pending].slice(-MAX_CHANGES - 1);
       nextDelayMs = RETRY_MS;
     }
@@ -217,7 +218,7 @@ export class LiveFeed {
     const position = this.#position && this.#sentPosition;
     for (const { stream, backlog } of this.#subscribers) stream.sendHeartbeat(backlog ? null : position);
     void this.#endExpiredLogins().catch((error) => {
-      this.#deps.log.debug({ err: error }, "ended log-ins could not be read; trying again at the next heartbeat");
+      this.#deps.log.debug({ err: error }, "ended logins could not be read; the read is retried at the next heartbeat");
     });
   }
 

@@ -31,20 +31,26 @@ export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxD
         if (value !== undefined) this.set(value);
       },
     });
-  addGauge("listening", "1 while a process listens to the mailbox.", (mailbox) =>
+  addGauge("listening", "1 while a process listens to the mailbox, else 0.", (mailbox) =>
     Number(isLeased(mailbox, clock.now())),
   );
-  addGauge("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
+  addGauge("lag_seconds", "Seconds since the mailbox was last read completely.", ({ listedAt }) =>
     listedAt ? Math.max(0, seconds(clock.now()) - seconds(listedAt)) : undefined,
   );
-  addGauge("last_mail_timestamp_seconds", "When a mail last became a run.", ({ lastMailAt }) => seconds(lastMailAt));
-  addGauge("last_notice_timestamp_seconds", "When the last notice came.", ({ lastNoticeAt }) => seconds(lastNoticeAt));
-  addGauge("watch_expiry_timestamp_seconds", "Until when Gmail sends notices.", ({ watch }) =>
-    seconds(watch?.expiresAt),
+  addGauge("last_mail_timestamp_seconds", "Unix time at which a mail last started a run.", ({ lastMailAt }) =>
+    seconds(lastMailAt),
+  );
+  addGauge("last_notice_timestamp_seconds", "Unix time of the last notification of Gmail.", ({ lastNoticeAt }) =>
+    seconds(lastNoticeAt),
+  );
+  addGauge(
+    "watch_expiry_timestamp_seconds",
+    "Unix time at which Gmail stops sending notifications unless the watch is renewed.",
+    ({ watch }) => seconds(watch?.expiresAt),
   );
   new Gauge({
     name: "signalbox_gmail_fault",
-    help: "1 while a part of the listener fails: lasting where it does not pass by itself.",
+    help: "1 while a part of the mail listener fails. `lasting` is true if the fault needs an operator.",
     labelNames: ["part", "lasting"],
     registers: [registry],
     aggregator: "first",

@@ -27,32 +27,32 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     this.requestSeconds = new Histogram({
       name: "signalbox_http_request_duration_seconds",
-      help: "Time from a request's head to the end of its answer.",
+      help: "Duration of HTTP requests in seconds, from the headers of the request to the end of the response. Streams are left out.",
       labelNames: ["method", "route", "status"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
     this.reports = new Counter({
       name: "signalbox_reports_total",
-      help: "Reports of steps that took effect, by the status of the step after them.",
+      help: "Step reports that were stored, by the status of the step after the report.",
       labelNames: ["status"],
       registers,
     });
     this.jobs = new Counter({
       name: "signalbox_jobs_total",
-      help: "Jobs created, completed and failed.",
+      help: "Jobs that were created, completed or failed.",
       labelNames: ["outcome"],
       registers,
     });
     this.refused = new Counter({
       name: "signalbox_refused_requests_total",
-      help: "Requests refused for what they are, by the code of the error.",
+      help: "Requests that were refused with a 4xx status, by error code.",
       labelNames: ["reason"],
       registers,
     });
     this.hooks = new Counter({
       name: "signalbox_hooks_accepted_total",
-      help: "Hook requests written down and answered, by hook.",
+      help: "Hook requests that were accepted, by hook.",
       labelNames: ["hook"],
       registers,
     });
@@ -65,7 +65,7 @@ export class Metrics {
   #connections(countConnections: () => Promise<number>): void {
     new Gauge({
       name: "signalbox_http_connections",
-      help: "Open connections of clients.",
+      help: "Open client connections of the web processes.",
       registers: [this.registry],
       async collect() {
         this.set(await countConnections());
@@ -76,7 +76,7 @@ export class Metrics {
   #eventStreams(countStreams: () => number): void {
     new Gauge({
       name: "signalbox_event_streams",
-      help: "Open streams of live events.",
+      help: "Open streams of server-sent events.",
       registers: [this.registry],
       collect() {
         this.set(countStreams());
@@ -87,7 +87,7 @@ export class Metrics {
   #eventsWaiting(countWaiting: () => Promise<number>): void {
     new Gauge({
       name: "signalbox_events_waiting",
-      help: "Events that wait for the main session; absent while MongoDB is away.",
+      help: "Events that wait for the main session. Absent while MongoDB cannot be reached.",
       registers: [this.registry],
       aggregator: "first",
       async collect() {
@@ -103,7 +103,7 @@ export class Metrics {
   #queueDepths(readDepths: ReadDepths): void {
     new Gauge({
       name: "signalbox_queue_jobs",
-      help: "Jobs in each queue by state; absent while Redis is away.",
+      help: "Entries in each queue, by state. Absent while Redis cannot be reached.",
       labelNames: ["queue", "state"],
       registers: [this.registry],
       aggregator: "first",

@@ -22,7 +22,7 @@ export function allowedHosts(allowed: readonly string[]): Middleware {
     }
     throw new AppError("forbidden", {
       detail:
-        "This name is not known here: use an IP address or localhost, set server.apiToken, or list the name in server.allowedHosts.",
+        "The host name of this request is not allowed. Use an IP address or localhost, add the name to server.allowedHosts, or set server.apiToken.",
     });
   };
 }

@@ -1,6 +1,7 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
+import { readJson } from "../../shared/json.ts";
 import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**
@@ -10,26 +11,43 @@ import type { MemoryBudget } from "./memoryBudget.ts";
  * @throws AppError unsupported_media_type, invalid_json, body_too_large
  */
 export function jsonBody(limit: number, bodies: MemoryBudget): Middleware {
-  const options: bodyParser.Options & { onProtoPoisoning: "ignore" } = {
-    enableTypes: ["json"],
-    jsonLimit: String(limit),
-    detectJSON: () => true, // checkType has checked the type
-    onProtoPoisoning: "ignore", // free objects may have any key: they are stored as text, never merged
+  const options: bodyParser.Options & { encoding: null } = {
+    enableTypes: ["text"],
+    extendTypes: { text: ["*/*"] }, // checkType has checked the type
+    textLimit: String(limit),
+    encoding: null, // bytes instead of text, in which other bytes than UTF-8 would be replaced
     onerror: (error) => {
       throw mapBodyError(error, limit);
     },
   };
-  const parse = bodyParser(options);
+  const readBytes = bodyParser(options);
   return async (ctx, next) => {
     if (ctx.request.length === 0) ctx.request.body = {};
     else {
       checkType(ctx);
       ctx.req.headers["content-encoding"] = bodyCoding(ctx); // the parser does not know the alias x-gzip
-      const read = () => parse(ctx as Parameters<typeof parse>[0], async () => {});
+      const read = () => readBytes(ctx as Parameters<typeof readBytes>[0], async () => {});
       await readBody(ctx, limit, bodies, isCompressed(ctx) ? () => rejectOnClose(ctx, read) : read);
+      ctx.request.body = parseBody(ctx.request.body as unknown as Buffer);
     }
     return next();
   };
+}
+
+/**
+ * Parses the bytes of a body, the same way for every kind of request; see `parseJson` for the numbers and texts that it
+ * changes. An absent body is `{}`.
+ * @throws AppError invalid_json unless it is an object or an array
+ */
+export function parseBody(bytes: Uint8Array): object {
+  if (bytes.length === 0) return {};
+  try {
+    const value = readJson(bytes);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // The parser's message quotes the body.
+  }
+  throw mapBodyError({}, 0);
 }
 
 /** Returns the content coding of the body in lower case, with the alias x-gzip resolved (RFC 9110, 8.4.1). */
@@ -81,7 +99,7 @@ export function checkType(ctx: Context): void {
   if (type === "application/json") return;
   const isJson = ctx.request.is("application/json", "application/*+json") !== false;
   if (isJson && UTF_8.includes(ctx.request.charset.toLowerCase())) return;
-  const detail = `Content-Type is ${type}; send JSON as application/json${isJson ? ", in UTF-8" : ""}.`;
+  const detail = `The Content-Type is ${type}. Send JSON with Content-Type application/json${isJson ? ", in UTF-8" : ""}.`;
   throw new AppError("unsupported_media_type", { detail });
 }
 
@@ -91,12 +109,17 @@ const UTF_8: readonly string[] = ["", "utf-8", "utf8", "us-ascii", "ascii"];
 /** Maps an error of a body parser to ours, without its message, which quotes the body. */
 export function mapBodyError(error: object & { status?: number; type?: string }, limit: number): AppError {
   if (error.status === 413) {
-    return new AppError("body_too_large", { detail: `The body is larger than the ${limit} bytes that it may have.` });
+    return new AppError("body_too_large", {
+      detail: `The body is larger than ${limit} bytes, the limit of this endpoint.`,
+    });
   }
   if (error.status === 415)
-    return new AppError("unsupported_media_type", { detail: "The encoding of the body is not known." });
+    return new AppError("unsupported_media_type", {
+      detail: "The Content-Encoding of the body is not supported. Send the body uncompressed or with gzip.",
+    });
   if (error.type === "request.aborted" || error.type === "request.size.invalid") return incompleteBody();
-  return new AppError("invalid_json", { detail: "The body is not a JSON object." });
+  return new AppError("invalid_json", { detail: "The body must be a valid JSON object or array." });
 }
 
-const incompleteBody = () => new AppError("invalid_json", { detail: "The body ended early." });
+const incompleteBody = () =>
+  new AppError("invalid_json", { detail: "The connection closed before the whole body arrived." });

@@ -1,17 +1,21 @@
 import type Router from "@koa/router";
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
 import { AppError } from "../../shared/errors.ts";
 
 /**
  * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
+ * @param findHookFault returns the error for a path of the hooks without a hook, and undefined for any other path
  * @throws AppError method_not_allowed at a known path; hook_not_found, not_found
  */
-export function notFound(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
+export function notFound(router: Router, findHookFault: (ctx: Context) => AppError | undefined): Middleware {
   return (ctx) => {
-    if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
+    const hookFault = findHookFault(ctx);
+    if (hookFault) throw hookFault;
     const methods = methodsAt(router, ctx.path);
     if (methods.size === 0) {
-      throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
+      throw new AppError("not_found", {
+        detail: `There is no endpoint or page at ${ctx.path}. See /docs for the list of endpoints.`,
+      });
     }
     const allow = [...methods, "OPTIONS"].join(", ");
     if (ctx.method === "OPTIONS") {
@@ -19,7 +23,10 @@ export function notFound(router: Router, isUnknownHook: (path: string) => boolea
       ctx.set("Allow", allow);
       return;
     }
-    throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
+    throw new AppError("method_not_allowed", {
+      detail: `${ctx.path} does not support ${ctx.method}. It supports ${allow}.`,
+      headers: { Allow: allow },
+    });
   };
 }
 

@@ -17,7 +17,7 @@ export function problemDetails(log: Logger, metrics: Metrics, drainMs: number): 
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.status >= 500)
-        log.error({ reqId: ctx.state.requestId, code: error.code, err: error.cause }, "request failed");
+        log.error({ reqId: ctx.state.requestId, code: error.code, err: error.cause }, "the request failed");
       else metrics.refused.inc({ reason: error.code });
       ctx.status = error.status;
       ctx.set(error.headers);

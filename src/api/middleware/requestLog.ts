@@ -32,7 +32,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
           seconds,
         );
       const line = { reqId, method, path, status, code: ctx.state.code, ms: Math.round(seconds * 1e5) / 100 };
-      log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "request");
+      log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "the request has ended");
     });
     await next();
   };
@@ -47,7 +47,7 @@ export const checkTarget: Middleware = (ctx, next) => {
   const { url = "" } = ctx.req;
   const absolute = url.startsWith("/") ? undefined : URL.parse(url);
   if (absolute === null || (absolute && !/^https?:$/.test(absolute.protocol))) {
-    throw new AppError("invalid_query", { detail: "The target of the request is neither a path nor a URL." });
+    throw new AppError("invalid_query", { detail: "The request target must be a path or an http or https URL." });
   }
   if (absolute) ctx.req.url = absolute.pathname + absolute.search;
   return next();

@@ -3,31 +3,42 @@ import { deliveryFault, recipientOn } from "../../models/deliveries/addDelivery.
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);
 
-const params = Type.Object({ deliveryId: s.Identifier("As the run's deliveries name it.") });
+const params = Type.Object({
+  deliveryId: s.Identifier("Identifies the delivery: a `deliveryId` of the list or of a run."),
+});
 
 const getDeliveries = route({
   method: "get",
   path: "/api/deliveries",
   operationId: "listDeliveries",
   tag: "deliveries",
-  summary: "Replies on their way to people, newest first; `state=failed` for those that have failed",
+  summary: "List deliveries",
+  description:
+    "Returns the replies that were or will be sent to chat channels, newest first. Use `state=failed` to find those that need your attention. The list ends when `nextCursor` is null.",
+  example: examples.listDeliveries,
   schemas: {
     query: Type.Object(
       {
-        state: Type.Optional(Type.Array(State, { minItems: 1, description: "May be repeated: any of them." })),
-        channel: Type.Optional(Type.Enum(CHANNELS)),
+        state: Type.Optional(
+          Type.Array(State, {
+            minItems: 1,
+            description: "Deliveries in this state. Repeat the parameter for several.",
+          }),
+        ),
+        channel: Type.Optional(Type.Enum(CHANNELS, { description: "Deliveries to this channel." })),
         ...s.idPaging,
       },
       closed,
     ),
   },
-  answers: { 200: Type.Object({ deliveries: Type.Array(s.Delivery), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ deliveries: s.Rows(s.Delivery), nextCursor: s.nextCursor }, closed) },
   errors: [],
   async handler({ query }, { stores }) {
     const { limit = 100, ...rest } = query;
@@ -40,15 +51,18 @@ const retryDelivery = route({
   path: "/api/deliveries/:deliveryId/retry",
   operationId: "retryDelivery",
   tag: "deliveries",
-  summary: "Begin a failed delivery anew, or try one that waits at once; what of it was sent is not sent again",
+  summary: "Retry a delivery",
+  description:
+    "Sends a failed delivery again, or tries a pending one at once (202). Parts that were already sent are not sent again. A delivery without a recipient uses the recipient of the main session.",
+  example: examples.retryDelivery,
   schemas: { params },
   answers: { 202: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
-  async handler({ params }, { stores, queues, channels, firstRoute, clock }) {
+  async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
     const { deliveryId } = params;
     const found = await stores.deliveries.find(deliveryId);
-    const route = (await stores.sessions.route()) ?? firstRoute;
-    const to = found.to ?? recipientOn(found.channel, route);
+    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const to = found.to ?? recipientOn(found.channel, target);
     const fault = deliveryFault(found.channel, to, channels);
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);
@@ -62,7 +76,10 @@ const cancelDelivery = route({
   path: "/api/deliveries/:deliveryId/cancel",
   operationId: "cancelDelivery",
   tag: "deliveries",
-  summary: "Give a delivery up that was not sent wholly; a part that is being handed over may still arrive",
+  summary: "Cancel a delivery",
+  description:
+    "Stops a delivery that is not completely sent. A part that is being sent at this moment can still arrive.",
+  example: examples.cancelDelivery,
   schemas: { params },
   answers: { 200: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
+import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -14,22 +15,28 @@ const HEADERS = {
 const Stream = Type.Unsafe<Readable>({
   ...{
     type: "object",
-    description: "Each server-sent event; see docs/reference/events.md.",
+    description: "One server-sent event. The guide lists the events: /guide/reference/events.",
     required: ["event", "data"],
   },
   properties: {
-    event: { type: "string" },
-    data: { type: "string", description: "JSON." },
-    id: { type: "string", description: "Where to resume; not every event has one." },
+    event: { type: "string", description: "Kind of the event, such as `job`, `step`, `run` or `state`." },
+    data: { type: "string", description: "The changed record as JSON." },
+    id: { type: "string", description: "Position in the stream, to resume from. Not every event has one." },
   },
 });
 const headers = Type.Object({
   "last-event-id": Type.Optional(
-    Type.String({ maxLength: 64, description: "The newest id seen: what came after it follows." }),
+    Type.String({
+      maxLength: 64,
+      description: "The latest id that you received. The stream starts with the events after it.",
+    }),
   ),
 });
 const position = Type.Optional(
-  Type.String({ maxLength: 64, description: "As the header Last-Event-ID, for clients that cannot set one." }),
+  Type.String({
+    maxLength: 64,
+    description: "The same as the header `Last-Event-ID`, for clients that cannot set headers.",
+  }),
 );
 
 const getEvents = route({
@@ -37,13 +44,19 @@ const getEvents = route({
   path: "/api/events",
   operationId: "watchEvents",
   tag: "events",
-  summary: "What changes, as it happens: jobs that the filters fit, runs and deliveries",
+  summary: "Watch jobs, runs and deliveries",
+  description:
+    'Opens a stream of server-sent events that reports each change of the jobs that match the filters, of runs and of deliveries. Use it instead of polling. After a broken connection, send the latest `id` as `Last-Event-ID` to receive what was missed. "Try it out" does not show streams: use `curl -N`.',
+  example: examples.watchEvents,
   schemas: {
     headers,
     query: Type.Object(
       {
         topic: Type.Optional(
-          Type.Array(Type.Enum(TOPICS), { minItems: 1, description: "May be repeated; all of them without it." }),
+          Type.Array(Type.Enum(TOPICS), {
+            minItems: 1,
+            description: "Kind of record to report. Repeat the parameter for several; all kinds by default.",
+          }),
         ),
         lastEventId: position,
         ...filters,
@@ -68,7 +81,10 @@ const getJobEvents = route({
   path: "/api/jobs/:jobId/events",
   operationId: "watchJob",
   tag: "events",
-  summary: "What changes of one job and its steps, as it happens",
+  summary: "Watch a job",
+  description:
+    'Opens a stream of server-sent events that reports each change of one job and its steps. After a broken connection, send the latest `id` as `Last-Event-ID` to receive what was missed. "Try it out" does not show streams: use `curl -N`.',
+  example: examples.watchJob,
   schemas: {
     params: Type.Object({ jobId: s.JobId }),
     headers,

@@ -9,6 +9,7 @@ import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { invalidField } from "../../shared/errors.ts";
 import { agentHook } from "../../shared/queue/definitions.ts";
+import * as examples from "../examples/gateway.ts";
 import { type AnyRoute, route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -18,10 +19,20 @@ type HookConfig = Config["hooks"];
 const open = { additionalProperties: true } as const;
 const closed = { additionalProperties: false } as const;
 
-const WakeMode = Type.Enum(["now", "next-heartbeat"]);
+const WakeMode = Type.Enum(["now", "next-heartbeat"], {
+  description: "When the main session takes its turn.",
+});
+export const RunId = Type.String({ description: "Identifies the run. Read it at `GET /api/runs/{runId}`." });
 
 export const hookQuery = Type.Object(
-  { token: Type.Optional(Type.Unknown({ deprecated: true, description: "The hook token; better sent as a header." })) },
+  {
+    token: Type.Optional(
+      Type.Unknown({
+        deprecated: true,
+        description: "The hook token. Deprecated, because proxies log URLs: send a header instead.",
+      }),
+    ),
+  },
   open,
 );
 export const hookHeaders = Type.Object(
@@ -30,7 +41,7 @@ export const hookHeaders = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: "The same key and body within 24 hours has one effect.",
+        description: "Makes a repetition safe: requests with the same key and body have one effect within 24 hours.",
       }),
     ),
   },
@@ -58,13 +69,21 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     method: "post",
     path: `${path}/wake`,
     operationId: "wake",
-    summary: "Tell the main session something",
+    summary: "Wake the main session",
+    description:
+      "Adds an event to the queue of the main session, such as `The nightly backup failed`. With `mode: now` (the default) the agent takes a turn at once. With `next-heartbeat` it reads the event at the next heartbeat. Use `/hooks/agent` instead when you want a run with a reply of its own.\n\nSend an `Idempotency-Key` to make a repeated request safe.",
+    example: examples.wake,
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
       body: Type.Object(wakeFields, { ...open, title: "WakeHook" }),
     },
-    answers: { 200: Type.Object({ ok: Type.Literal(true), mode: WakeMode, eventId: Type.String() }, closed) },
+    answers: {
+      200: Type.Object(
+        { ok: s.Ok.properties.ok, mode: WakeMode, eventId: Type.String({ description: "Identifies the event." }) },
+        closed,
+      ),
+    },
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "wake", body);
@@ -79,7 +98,10 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     method: "post",
     path: `${path}/agent`,
     operationId: "runAgent",
-    summary: "Have the agent do something, in a session of its own or in one that goes on",
+    summary: "Start an agent run",
+    description:
+      "Starts a run of the agent with your message and returns its `runId` at once (202). The agent works in the background: read `GET /api/runs/{runId}` for the reply, or have the reply delivered to a chat with `channel` and `to`. Without `sessionKey` each run has its own conversation; runs with the same key share one and are processed in order.\n\nSend an `Idempotency-Key` to make a repeated request safe.",
+    example: examples.runAgent,
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
@@ -88,13 +110,18 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
         { ...open, title: "AgentHook" },
       ),
     },
-    answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
+    answers: {
+      202: Type.Object(
+        { ok: s.Ok.properties.ok, runId: RunId, sessionKey: s.Identifier("The conversation of the run.") },
+        closed,
+      ),
+    },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {
       const request = agentRequest(body, checkModel(defaults, body.model), defaults);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK))) {
-        throw invalidField("sessionKey", "names a session that belongs to another hook: choose another key");
+        throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
       }
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
@@ -118,7 +145,7 @@ function checkModel(agent: Config["agents"]["defaults"], requested: string | und
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
   if (!hooks.allowRequestSessionKey)
-    throw invalidField("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+    throw invalidField("sessionKey", "must not be sent: the operator has set hooks.allowRequestSessionKey to false");
   const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
   if (fault) throw invalidField("sessionKey", fault);
   return requested;

@@ -4,6 +4,7 @@ import type { JobChange } from "../../models/jobs/job.ts";
 import type { JobFilter } from "../../models/jobs/jobFilter.ts";
 import { listJobs, readJob, viewJob } from "../../models/jobs/readJobs.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -13,14 +14,20 @@ const closed = { additionalProperties: false } as const;
 const JobBody = Type.Object(
   {
     name: Type.Optional(s.nullable(s.Name)),
-    description: Type.Optional(s.nullable(s.Text)),
-    input: Type.Optional(s.nullable(s.FreeObject("What the job works on."))),
-    metadata: Type.Optional(s.nullable(s.FreeObject("Whatever the caller wants to find the job by."))),
+    description: Type.Optional(s.nullable(s.Text, { description: "A description for people." })),
+    input: Type.Optional(s.nullable(s.FreeObject("Input of the job: any JSON object."))),
+    metadata: Type.Optional(
+      s.nullable(s.FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
+    ),
     staleAfterSeconds: Type.Optional(s.nullable(s.StaleAfterSeconds)),
     status: Type.Optional(s.Status),
-    progress: Type.Optional(s.Progress("For manual correction; forward only.")),
-    message: Type.Optional(s.nullable(s.Text)),
-    output: Type.Optional(s.nullable(s.FreeObject("For manual correction."))),
+    progress: Type.Optional(
+      s.Progress(
+        "Progress of the job in percent, to correct it by hand. A lower value than the current one is ignored.",
+      ),
+    ),
+    message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
+    output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
     ...s.readOnly(
       "jobId",
       "createdAt",
@@ -53,9 +60,10 @@ const putJob = route({
   path: "/api/jobs/:jobId",
   operationId: "putJob",
   tag: "jobs",
-  summary: "Create a job, or change the fields given",
+  summary: "Create or update a job",
   description:
-    "A new job is running at 0. A field that is not there stays as it is; null clears it. status, progress, message and output are for manual correction: progress only goes forward, and `completed` brings it to 100.",
+    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.",
+  example: examples.putJob,
   schemas: { params, body: JobBody },
   answers: { 200: s.JobView, 201: s.JobView },
   errors: [],
@@ -73,13 +81,20 @@ const getJob = route({
   path: "/api/jobs/:jobId",
   operationId: "getJob",
   tag: "jobs",
-  summary: "One job, with its output and current step",
+  summary: "Get a job",
+  description:
+    "Returns the job with its input, metadata, output and the step that runs. Use `stepKey` or `include=steps` to read steps in the same request. To follow a job, use `GET /api/jobs/{jobId}/events` instead of repeating this request.",
+  example: examples.getJob,
   schemas: {
     params,
     query: Type.Object(
       {
-        stepKey: Type.Optional(s.Identifier("Adds `step`, null when there is none of this key.")),
-        include: Type.Optional(Type.Enum(["steps"], { description: "Adds `steps`, oldest first." })),
+        stepKey: Type.Optional(s.Identifier("Adds the field `step` with the step of this key.")),
+        include: Type.Optional(
+          Type.Enum(["steps"], {
+            description: "`steps` adds the field `steps` with all steps of the job, oldest first.",
+          }),
+        ),
       },
       closed,
     ),
@@ -95,17 +110,23 @@ const getJob = route({
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
 export const filters = {
-  status: Type.Optional(Type.Array(s.Status, { minItems: 1, description: "May be repeated: any of them." })),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_024, description: "How the name begins; case does not matter." }),
+  status: Type.Optional(
+    Type.Array(s.Status, { minItems: 1, description: "Jobs with this status. Repeat the parameter for several." }),
   ),
-  jobId: Type.Optional(s.Identifier("How the jobId begins.")),
-  createdFrom: instant("Created at this time or later."),
-  createdBefore: instant("Created before this time."),
-  updatedFrom: instant("Changed last at this time or later."),
-  updatedBefore: instant("Changed last before this time."),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description: "Jobs whose name starts with this text, in upper or lower case.",
+    }),
+  ),
+  jobId: Type.Optional(s.Identifier("Jobs whose jobId starts with this text.")),
+  createdFrom: instant("Jobs created at this time or later, such as `2026-01-31T18:00:00Z`. In a URL, write + as %2B."),
+  createdBefore: instant("Jobs created before this time."),
+  updatedFrom: instant("Jobs last changed at this time or later."),
+  updatedBefore: instant("Jobs last changed before this time."),
   stale: Type.Optional(
-    Type.Boolean({ description: "true: running without a report for too long; false: all others." }),
+    Type.Boolean({ description: "`true`: running jobs without a report for too long. `false`: all other jobs." }),
   ),
 };
 
@@ -144,7 +165,7 @@ export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
 function toDate(parameter: string, text: string): Date {
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  const detail = "is not a time";
+  const detail = "must be an existing time: leap seconds are not supported";
   throw new AppError("invalid_query", { detail: `${parameter} ${detail}.`, errors: [{ parameter, detail }] });
 }
 
@@ -153,9 +174,10 @@ const getJobs = route({
   path: "/api/jobs",
   operationId: "listJobs",
   tag: "jobs",
-  summary: "Jobs, newest first by creation",
+  summary: "List jobs",
   description:
-    "All filters given must hold. A page may be shorter than `limit` when its rows are large; only a null nextCursor ends the list.",
+    "Returns jobs, newest first. Filters can be combined; a job must match all of them. Use `fields` to receive only the fields that you need.\n\nTo read the next page, send `nextCursor` as `cursor`. A page can have fewer rows than `limit`; the list ends when `nextCursor` is null.",
+  example: examples.listJobs,
   schemas: {
     query: Type.Object(
       {
@@ -164,7 +186,7 @@ const getJobs = route({
           Type.Array(Type.Enum(s.JobFields), {
             minItems: 1,
             explode: false,
-            description: "Only these fields of each row, separated by commas; jobId is always there.",
+            description: "Fields to return for each job, separated by commas. `jobId` is always returned.",
           }),
         ),
         ...s.paging,
@@ -172,7 +194,7 @@ const getJobs = route({
       withMetadata,
     ),
   },
-  answers: { 200: Type.Object({ jobs: Type.Array(s.JobRow), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ jobs: s.Rows(s.JobRow), nextCursor: s.nextCursor }, closed) },
   errors: [],
   async handler({ query }, { stores, clock }) {
     const { limit = 100, cursor, fields, ...rest } = query;
@@ -188,7 +210,10 @@ const removeJob = route({
   path: "/api/jobs/:jobId",
   operationId: "deleteJob",
   tag: "jobs",
-  summary: "Delete a job and all its steps",
+  summary: "Delete a job",
+  description:
+    "Deletes the job, its steps and their outputs. This cannot be undone. A later report for one of its steps answers 404 `job_not_found`.",
+  example: examples.deleteJob,
   schemas: { params },
   answers: { 200: s.Ok },
   errors: ["job_not_found"],
@@ -203,8 +228,10 @@ const removeJobs = route({
   path: "/api/jobs",
   operationId: "deleteJobs",
   tag: "jobs",
-  summary: "Delete every job that the filters fit, with all steps",
-  description: "Takes the filters of the list. Without any it deletes every job.",
+  summary: "Delete jobs that match filters",
+  description:
+    "Deletes every job that matches all filters, with its steps. It takes the filters of the list. **Without any filter it deletes every job.** This cannot be undone: send the same filters to `GET /api/jobs` first to see which jobs match.",
+  example: examples.deleteJobs,
   schemas: { query: Type.Object(filters, withMetadata) },
   answers: { 200: s.Ok },
   errors: [],

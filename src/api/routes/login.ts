@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
+import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -12,13 +13,18 @@ const getSession = route({
   authContext: "login",
   operationId: "getSession",
   tag: "session",
-  summary: "What this browser may do",
+  summary: "Get the log-in of this browser",
+  description:
+    "Returns whether a token is required and what this browser may do. The dashboard calls it when it starts.",
+  example: examples.getSession,
   schemas: {},
   answers: {
     200: Type.Object(
       {
-        needsToken: Type.Boolean({ description: "Whether there is a token to log in with." }),
-        access: s.nullable(Type.Enum(["full", "read"]), { description: "Null: log in first." }),
+        needsToken: Type.Boolean({ description: "Whether a token is configured, so that a browser has to log in." }),
+        access: s.nullable(Type.Enum(["full", "read"]), {
+          description: "`full` or `read`. Null if the browser has to log in first.",
+        }),
       },
       closed,
     ),
@@ -35,8 +41,16 @@ const logIn = route({
   authContext: "login",
   operationId: "logIn",
   tag: "session",
-  summary: "Log this browser in: a cookie takes the token's place under /api",
-  schemas: { body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_024 }) }, closed) },
+  summary: "Log in",
+  description:
+    "Exchanges the API token or the read-only token for a cookie, which authenticates this browser under `/api` for 30 days. Programs send the token in the `Authorization` header instead.",
+  example: examples.logIn,
+  schemas: {
+    body: Type.Object(
+      { token: Type.String({ minLength: 1, maxLength: 1_024, description: "The API token or the read-only token." }) },
+      closed,
+    ),
+  },
   answers: { 204: NoContent },
   errors: [],
   async handler({ body, authContext }) {
@@ -51,7 +65,9 @@ const logOut = route({
   authContext: "login",
   operationId: "logOut",
   tag: "session",
-  summary: "Log this browser out",
+  summary: "Log out",
+  description: "Invalidates the cookie of this browser and removes it.",
+  example: examples.logOut,
   schemas: {},
   answers: { 204: NoContent },
   errors: [],

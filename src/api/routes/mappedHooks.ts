@@ -5,9 +5,10 @@ import { mappingContext, withoutForeignSessions } from "../../models/sessions/se
 import type { Config } from "../../shared/config/schema/config.ts";
 import { checkDepth } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
+import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-import { hookHeaders, hookQuery, idempotencyOf, joinKey } from "./hooks.ts";
+import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -18,34 +19,42 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
     path: `${path}/*name`,
     operationId: "callHook",
     tag: "hooks",
-    summary: "What a mapping of this name says: a run of the agent, or an event of the main session",
+    summary: "Call a mapped hook",
     description:
-      "The first mapping that matches takes the request, whatever its body says. A mapping with `auth` takes its sender's own proof in place of the hook token.",
+      "Accepts the request of another system, such as a GitHub webhook, and starts what the mapping with this name defines: a run of the agent, or an event of the main session. The first matching entry of `hooks.mappings` handles the request. The body can be any JSON object.\n\nIf the mapping has `auth`, the sender authenticates with its own signature or token. Otherwise the hook token is required.",
+    example: examples.callHook,
     schemas: {
-      params: Type.Object({ name: Type.String({ description: "`match.path` of the mapping." }) }, closed),
+      params: Type.Object(
+        { name: Type.String({ description: "Name of the hook: `match.path` of the mapping." }) },
+        closed,
+      ),
       query: hookQuery,
       headers: hookHeaders,
+      // `authenticateSender` has read the body, which may be an array too, into `authContext`.
       body: Type.Object({}, { additionalProperties: true }),
     },
     bodyLimit: maxBodyBytes,
     authContext: "sender",
     answers: {
       200: Type.Object(
-        { challenge: Type.String() },
-        { ...closed, description: "Slack asks for it once, when the address is entered." },
+        { challenge: Type.String({ description: "The value that Slack sent." }) },
+        { ...closed, description: "The answer to Slack's check of the URL, which it sends once." },
       ),
       202: Type.Object(
         {
-          ok: Type.Literal(true),
-          runId: s.nullable(Type.String(), { description: "The first of `runIds`." }),
-          runIds: Type.Array(Type.String(), { description: "One for each item where the mapping has `forEach`." }),
+          ok: s.Ok.properties.ok,
+          runId: s.nullable(RunId, { description: "The first of `runIds`; null if there is none." }),
+          runIds: Type.Array(Type.String(), {
+            description: "The runs: one for each item if the mapping has `forEach`.",
+          }),
         },
         closed,
       ),
     },
     errors: ["hook_not_found", "idempotency_conflict"],
-    async handler({ headers, body, authContext }, { stores, queues, clock, metrics }) {
+    async handler({ headers, authContext }, { stores, queues, clock, metrics }) {
       const { mapping, call, messageId, replayKey } = authContext;
+      const body = call.payload;
       const { type, challenge } = body as { type?: unknown; challenge?: unknown };
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { type Ping, pingJob } from "../../models/jobs/pingJob.ts";
 import type { ApiDeps } from "../deps.ts";
+import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -51,9 +52,10 @@ const ping = route({
   path: "/api/ping/:jobId",
   operationId: "ping",
   tag: "steps",
-  summary: "Report that a job runs, from a shell",
+  summary: "Ping a job",
   description:
     "For scripts and cron jobs: plain text and no JSON. Creates the job if it does not exist, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
+  example: examples.ping,
   textBody: true,
   schemas: { params: Type.Object({ jobId: s.JobId }), query },
   answers,
@@ -66,9 +68,10 @@ const pingPercent = route({
   path: "/api/ping/:jobId/:state",
   operationId: "pingState",
   tag: "steps",
-  summary: "Report a job's progress, or its end, from a shell",
+  summary: "Ping a job with its progress or its end",
   description:
-    "`done` completes the job, with the body as `message` of its output; `fail` fails it. A number is the progress in percent. Progress never decreases.",
+    "The last part of the path says what to report: `done` completes the job, with the body as `message` of its output; `fail` fails it. A number is the progress in percent. Progress never decreases.",
+  example: examples.pingState,
   textBody: true,
   schemas: {
     params: Type.Object({
@@ -97,9 +100,10 @@ const pingExit = route({
   path: "/api/ping/:jobId/exit/:code",
   operationId: "pingExit",
   tag: "steps",
-  summary: "Report the exit code of a program, which ends its job",
+  summary: "Ping a job with an exit code",
   description:
-    "0 completes the job; any other code fails it. `./backup.sh; curl -X POST $url/api/ping/backup/exit/$?` is all that a cron job needs.",
+    "The code 0 completes the job; any other code fails it. `./backup.sh; curl -X POST $url/api/ping/backup/exit/$?` is all that a cron job needs.",
+  example: examples.pingExit,
   textBody: true,
   schemas: {
     params: Type.Object({

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { withTimeout } from "../../shared/timeouts.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
+import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -11,18 +12,27 @@ const getHealth = route({
   path: "/healthz",
   operationId: "getHealth",
   tag: "operations",
-  summary: "The process lives",
+  summary: "Check that the process is alive",
+  description: "Answers 200 as long as the process can answer at all. Use it as a liveness probe.",
+  example: examples.getHealth,
   schemas: {},
-  answers: { 200: Type.Object({ status: Type.Literal("ok") }, closed) },
+  answers: { 200: Type.Object({ status: Type.Literal("ok", { description: "Always `ok`." }) }, closed) },
   errors: [],
   handler: async () => ({ status: 200, body: { status: "ok" as const } }),
 });
 
 const Readiness = Type.Object(
   {
-    status: Type.Enum(["ready", "not_ready"]),
+    status: Type.Enum(["ready", "not_ready"], { description: "Whether the process can serve requests." }),
     checks: Type.Array(
-      Type.Object({ name: Type.String({ description: "What is looked at." }), ok: Type.Boolean() }, closed),
+      Type.Object(
+        {
+          name: Type.String({ description: "The checked part: `mongodb`, `redis` or `process`." }),
+          ok: Type.Boolean({ description: "Whether the check succeeds." }),
+        },
+        closed,
+      ),
+      { description: "One entry for each dependency." },
     ),
   },
   closed,
@@ -33,7 +43,10 @@ const getReadiness = route({
   path: "/readyz",
   operationId: "getReadiness",
   tag: "operations",
-  summary: "Whether the process can serve, and which dependency is missing if not",
+  summary: "Check that the process is ready",
+  description:
+    "Answers 200 when the process can serve requests and 503 when it cannot; `checks` names the dependency that is missing. Use it as a readiness probe of a load balancer or Kubernetes.",
+  example: examples.getReadiness,
   schemas: {},
   answers: { 200: Readiness, 503: Readiness },
   errors: [],

@@ -2,27 +2,44 @@ import Type, { type TSchema } from "typebox";
 import { listRuns, readRequest, readRun } from "../../models/runs/readRuns.ts";
 import { trackRetried } from "../../models/runs/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
+import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
-const params = Type.Object({ runId: s.Identifier("The runId that the hook answered with.") });
-const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"], { title: "RunStatus" });
+const params = Type.Object({ runId: s.Identifier("Identifies the run. The response of the hook contains it.") });
+const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"], {
+  title: "RunStatus",
+  description: "`dropped`: the transform of the mapping decided that the request needs no run.",
+});
 
 const Run = Type.Object(
   {
-    runId: Type.String(),
-    kind: Type.Enum(["agent", "wake"], { description: "`wake`: an event of the main session." }),
-    name: s.nullable(Type.String()),
-    sessionKey: s.nullable(Type.String(), { description: "Null for the hook token." }),
+    runId: Type.String({ description: "Identifies the run." }),
+    kind: Type.Enum(["agent", "wake"], {
+      description: "`agent`: a run of the agent. `wake`: an event for the main session.",
+    }),
+    name: s.nullable(Type.String(), { description: "Name from the request or the mapping, for people." }),
+    sessionKey: s.nullable(Type.String(), {
+      description: "The conversation of the run. Null if the request is authenticated with the hook token.",
+    }),
     status: RunStatus,
-    attempts: Type.Integer({ minimum: 0 }),
-    reply: s.nullable(Type.String()),
-    error: s.nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
-    deliveries: Type.Array(s.Delivery),
-    createdAt: s.Timestamp("When it was accepted."),
-    startedAt: s.TimestampOrNull("When its latest try began."),
-    endedAt: s.TimestampOrNull("When it ended."),
+    attempts: Type.Integer({ minimum: 0, description: "Number of attempts so far." }),
+    reply: s.nullable(Type.String(), { description: "The answer of the agent; null until the run completes." }),
+    error: s.nullable(
+      Type.Object(
+        {
+          code: Type.String({ description: "One of the error codes at /docs/errors." }),
+          message: Type.String({ description: "The problem and how to correct it." }),
+        },
+        closed,
+      ),
+      { description: "Why the run failed; null otherwise." },
+    ),
+    deliveries: Type.Array(s.Delivery, { description: "The deliveries of the reply to chat channels." }),
+    createdAt: s.Timestamp("When the request was accepted."),
+    startedAt: s.TimestampOrNull("When the latest attempt started."),
+    endedAt: s.TimestampOrNull("When the run ended."),
   },
   { ...closed, title: "Run" },
 );
@@ -32,18 +49,26 @@ const getRuns = route({
   path: "/api/runs",
   operationId: "listRuns",
   tag: "runs",
-  summary: "Runs of hooks, newest first",
+  summary: "List runs",
+  description:
+    "Returns agent runs and wake events, newest first, with their replies and deliveries. Filter by status or session. The list ends when `nextCursor` is null.",
+  example: examples.listRuns,
   schemas: {
     query: Type.Object(
       {
-        status: Type.Optional(Type.Array(RunStatus, { minItems: 1, description: "May be repeated: any of them." })),
-        sessionKey: Type.Optional(s.Identifier("Runs of this session.")),
+        status: Type.Optional(
+          Type.Array(RunStatus, {
+            minItems: 1,
+            description: "Runs with this status. Repeat the parameter for several.",
+          }),
+        ),
+        sessionKey: Type.Optional(s.Identifier("Runs of this conversation.")),
         ...s.idPaging,
       },
       closed,
     ),
   },
-  answers: { 200: Type.Object({ runs: Type.Array(Run), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ runs: s.Rows(Run), nextCursor: s.nextCursor }, closed) },
   errors: [],
   async handler({ query }, { stores }) {
     const { limit = 100, ...rest } = query;
@@ -57,7 +82,10 @@ const getRun = route({
   operationId: "getRun",
   authContext: "api",
   tag: "runs",
-  summary: "What became of a run",
+  summary: "Get a run",
+  description:
+    "Returns the status, reply, error and deliveries of a run. The hook token is enough to read a single run, so that a sender can wait for the result of its own request.",
+  example: examples.getRun,
   schemas: { params },
   answers: { 200: Run },
   errors: ["run_not_found"],
@@ -72,7 +100,9 @@ const retryRun = route({
   path: "/api/runs/:runId/retry",
   operationId: "retryRun",
   tag: "runs",
-  summary: "Begin a failed run anew",
+  summary: "Retry a failed run",
+  description: "Queues a failed run again under the same runId (202). Other runs answer 409 `run_state_conflict`.",
+  example: examples.retryRun,
   schemas: { params },
   answers: { 202: Run },
   errors: ["run_not_found", "run_state_conflict"],
@@ -91,7 +121,10 @@ const cancelRun = route({
   path: "/api/runs/:runId/cancel",
   operationId: "cancelRun",
   tag: "runs",
-  summary: "End a run that has not ended; one under way is aborted within seconds",
+  summary: "Cancel a run",
+  description:
+    "Ends a run that is queued or running; its error code becomes `cancelled`. A running agent is stopped within a few seconds. A run that has ended answers 409 `run_state_conflict`.",
+  example: examples.cancelRun,
   schemas: { params },
   answers: { 200: Run },
   errors: ["run_not_found", "run_state_conflict"],
@@ -110,8 +143,10 @@ const getRunRequest = route({
   path: "/api/runs/:runId/request",
   operationId: "getRunRequest",
   tag: "runs",
-  summary: "What came for a run, and what the agent was asked",
-  description: "Not for the hook token.",
+  summary: "Get the request of a run",
+  description:
+    "Returns what a run received: the message and settings for the agent, and the body that a mapped hook received. Use it to find out why a run failed. The hook token cannot read it.",
+  example: examples.getRunRequest,
   schemas: { params },
   answers: {
     200: Type.Object(
@@ -119,34 +154,40 @@ const getRunRequest = route({
         request: s.nullable(
           Type.Object(
             {
-              message: Type.String(),
-              wakeMode: Type.String(),
-              deliver: Type.Boolean(),
-              channel: Type.String(),
-              to: s.nullable(Type.String()),
-              model: s.nullable(Type.String()),
-              thinking: s.nullable(Type.String()),
-              timeoutSeconds: Type.Number(),
-              trackAsJob: Type.Boolean(),
-              instructions: optional(Type.String({ description: "The operator's own words before the message." })),
-              allowUnsafe: optional(Type.Boolean({ description: "The message is the prompt as it is." })),
+              message: Type.String({ description: "The message for the agent." }),
+              wakeMode: Type.String({ description: "When the main session reads the summary of the run." }),
+              deliver: Type.Boolean({ description: "Whether the reply is sent to a channel." }),
+              channel: Type.String({ description: "The channel for the reply, or `last`." }),
+              to: s.nullable(Type.String(), { description: "The recipient; null means that of the main session." }),
+              model: s.nullable(Type.String(), { description: "The model; null means the configured default." }),
+              thinking: s.nullable(Type.String(), { description: "The reasoning effort; null means the default." }),
+              timeoutSeconds: Type.Number({ description: "Time limit of one attempt." }),
+              trackAsJob: Type.Boolean({ description: "Whether the run is also a job." }),
+              instructions: optional(
+                Type.String({ description: "Instructions of the operator, which precede the message." }),
+              ),
+              allowUnsafe: optional(
+                Type.Boolean({
+                  description: "True if the message is used as the prompt without the fence for untrusted content.",
+                }),
+              ),
             },
             closed,
           ),
-          { description: "Null before the mapping made it, and for an event of the main session." },
+          { description: "Null until the mapping has been applied, and for an event of the main session." },
         ),
         call: s.nullable(
           Type.Object(
             {
-              mapping: Type.String(),
-              path: s.nullable(Type.String()),
+              mapping: Type.String({ description: "Name of the mapping." }),
+              path: s.nullable(Type.String(), { description: "Name of the hook in the URL." }),
               payload: Type.Unsafe<unknown>({
-                description: "The body; null once the mapping has made a request of it.",
+                description: "The body of the request; null after the mapping has been applied.",
               }),
             },
             closed,
           ),
-          { description: "What a mapped hook was sent; null for other runs." },
+          { description: "The request to the mapped hook; null for other runs." },
         ),
       },
       closed,

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { readMessages } from "../../models/runs/readRuns.ts";
 import { listSessions } from "../../models/sessions/readSessions.ts";
+import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -12,19 +13,21 @@ const getSessions = route({
   path: "/api/sessions",
   operationId: "listSessions",
   tag: "sessions",
-  summary: "Sessions, the one used last first",
+  summary: "List sessions",
+  description: "Returns the conversations of the agent, the latest first.",
+  example: examples.listSessions,
   schemas: {
     query: Type.Object(s.idPaging, closed),
   },
   answers: {
     200: Type.Object(
       {
-        sessions: Type.Array(
+        sessions: s.Rows(
           Type.Object(
             {
-              sessionKey: Type.String(),
-              lastUsedAt: s.Timestamp("When its latest turn began."),
-              busy: Type.Boolean({ description: "A turn is under way." }),
+              sessionKey: Type.String({ description: "Identifies the conversation." }),
+              lastUsedAt: s.Timestamp("When the latest turn started."),
+              busy: Type.Boolean({ description: "Whether a turn is running." }),
             },
             closed,
           ),
@@ -45,23 +48,28 @@ const getWaitingEvents = route({
   path: "/api/sessions/main/events",
   operationId: "listWaitingEvents",
   tag: "sessions",
-  summary: "What waits for the main session's next turn, oldest first",
+  summary: "List waiting events of the main session",
+  description: "Returns the events that wait for the next turn of the main session, oldest first.",
+  example: examples.listWaitingEvents,
   schemas: { query: Type.Object({ limit: s.paging.limit }, closed) },
   answers: {
     200: Type.Object(
       {
-        events: Type.Array(
+        events: s.Rows(
           Type.Object(
             {
-              eventId: Type.String(),
-              text: Type.String(),
-              source: Type.String(),
-              createdAt: s.Timestamp("When it came."),
+              eventId: Type.String({ description: "Identifies the event." }),
+              text: Type.String({ description: "The text of the event." }),
+              source: Type.String({ description: "The source of the event." }),
+              createdAt: s.Timestamp("When the event was accepted."),
             },
             closed,
           ),
         ),
-        waiting: Type.Integer({ minimum: 0, description: "All that wait, these and others." }),
+        waiting: Type.Integer({
+          minimum: 0,
+          description: "Number of all waiting events, including those that the list leaves out.",
+        }),
       },
       closed,
     ),
@@ -84,9 +92,11 @@ const removeWaitingEvent = route({
   path: "/api/sessions/main/events/:eventId",
   operationId: "deleteWaitingEvent",
   tag: "sessions",
-  summary: "Take an event off the main session's queue",
-  description: "For one that no turn gets past. A turn that is under way may know it already.",
-  schemas: { params: Type.Object({ eventId: s.Identifier("An eventId of the list.") }) },
+  summary: "Delete a waiting event",
+  description:
+    "Removes an event from the queue of the main session. Use it for an event that makes every turn fail. A turn that is already running may have read the event.",
+  example: examples.deleteWaitingEvent,
+  schemas: { params: Type.Object({ eventId: s.Identifier("Identifies the event: an `eventId` of the list.") }) },
   answers: { 200: s.Ok },
   errors: ["event_not_found"],
   async handler({ params }, { stores }) {
@@ -100,20 +110,22 @@ const getMessages = route({
   path: "/api/sessions/:sessionKey/messages",
   operationId: "listMessages",
   tag: "sessions",
-  summary: "The latest messages of a session, oldest first",
+  summary: "List the messages of a session",
+  description: "Returns the latest messages of a conversation, oldest first. The key `main` is the main session.",
+  example: examples.listMessages,
   schemas: {
-    params: Type.Object({ sessionKey: s.Identifier("The session's key; `main` is the main session.") }),
+    params: Type.Object({ sessionKey: s.Identifier("Identifies the conversation; `main` is the main session.") }),
     query: Type.Object({ limit: s.paging.limit }, closed),
   },
   answers: {
     200: Type.Object(
       {
-        messages: Type.Array(
+        messages: s.Rows(
           Type.Object(
             {
-              role: Type.Enum(["user", "assistant"]),
-              content: Type.String(),
-              createdAt: s.Timestamp("When its turn ended."),
+              role: Type.Enum(["user", "assistant"], { description: "`user`: the prompt. `assistant`: the reply." }),
+              content: Type.String({ description: "The text of the message." }),
+              createdAt: s.Timestamp("When the turn of the message ended."),
             },
             closed,
           ),

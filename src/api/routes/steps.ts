@@ -2,6 +2,7 @@ import Type from "typebox";
 import { listSteps, readStep } from "../../models/jobs/readSteps.ts";
 import { reportStep } from "../../models/jobs/reportStep.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -11,15 +12,35 @@ const closed = { additionalProperties: false } as const;
 const ReportBody = Type.Object(
   {
     stepName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_024, description: "Needed by the first report." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1_024,
+        description: "A name for people. Required when the report creates the step.",
+      }),
     ),
     status: Type.Optional(s.Status),
-    progress: Type.Optional(s.Progress("The step's own progress.")),
-    jobProgressStart: Type.Optional(s.Progress("Where in the job's progress this step begins. Never stored.")),
-    jobProgressEnd: Type.Optional(s.Progress("Where in the job's progress this step ends. Never stored.")),
-    message: Type.Optional(s.nullable(s.Text, { description: "Becomes the job's message too." })),
-    output: Type.Optional(s.nullable(s.FreeObject("Required by the report that brings the job to 100."))),
-    failJob: Type.Optional(Type.Boolean({ description: "With status failed: the job has failed too. Never stored." })),
+    progress: Type.Optional(s.Progress("Progress of the step in percent.")),
+    jobProgressStart: Type.Optional(
+      s.Progress(
+        "Progress of the job when this step starts. Send it with `progress` and `jobProgressEnd`. Not stored.",
+      ),
+    ),
+    jobProgressEnd: Type.Optional(
+      s.Progress(
+        "Progress of the job when this step is complete. Send it with `progress` and `jobProgressStart`. Not stored.",
+      ),
+    ),
+    message: Type.Optional(
+      s.nullable(s.Text, { description: "The present work of the step. Also becomes the message of the job." }),
+    ),
+    output: Type.Optional(
+      s.nullable(
+        s.FreeObject("Result of the step: any JSON object. Required in the report that brings the job to 100."),
+      ),
+    ),
+    failJob: Type.Optional(
+      Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
+    ),
     ...s.readOnly(
       "stepId",
       "jobId",
@@ -41,9 +62,10 @@ const putStep = route({
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "reportStep",
   tag: "steps",
-  summary: "Create a step, or report on it",
+  summary: "Report a step",
   description:
-    "Idempotent by stepKey: the same report may be sent again. With progress, jobProgressStart and jobProgressEnd the job moves to start + progress / 100 × (end − start), never back. At 100 the report must carry output, and completes the job.",
+    "Creates the step with its first report (201) and updates it with later ones (200). Report when a step starts, at about every 5 points of progress, and when it completes or fails.\n\nWith `progress`, `jobProgressStart` and `jobProgressEnd`, the progress of the job becomes start + progress / 100 × (end − start). It never decreases. A report that brings the job to 100 must include `output`, which becomes the output of the job, and completes the job.\n\nThe call is idempotent by stepKey: after a network error, 429 or 503, send the same report again.",
+  example: examples.reportStep,
   schemas: { params, body: ReportBody },
   answers: { 200: s.StepReceipt, 201: s.StepReceipt },
   errors: ["job_not_found", "output_required", "too_many_steps"],
@@ -74,7 +96,7 @@ const fields = Type.Optional(
   Type.Array(Type.Enum(s.StepFields), {
     minItems: 1,
     explode: false,
-    description: "Only these fields of each step, separated by commas; stepKey is always there.",
+    description: "Fields to return for each step, separated by commas. `stepKey` is always returned.",
   }),
 );
 
@@ -83,10 +105,12 @@ const getSteps = route({
   path: "/api/jobs/:jobId/steps",
   operationId: "listSteps",
   tag: "steps",
-  summary: "The steps of a job, oldest first, with their outputs or those fields that are asked for",
-  description: "A page may be shorter than `limit` when its rows are large; only a null nextCursor ends the list.",
+  summary: "List the steps of a job",
+  description:
+    "Returns the steps of a job, oldest first, with their outputs. Use `fields` to leave out what you do not need. A page can have fewer rows than `limit` when its rows are large; the list ends when `nextCursor` is null.",
+  example: examples.listSteps,
   schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...s.paging }, closed) },
-  answers: { 200: Type.Object({ steps: Type.Array(s.StepRow), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ steps: s.Rows(s.StepRow), nextCursor: s.nextCursor }, closed) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
     const { limit = 100, cursor, fields } = query;
@@ -99,7 +123,10 @@ const getStep = route({
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "getStep",
   tag: "steps",
-  summary: "One step with its output and, once completed, its duration",
+  summary: "Get a step",
+  description:
+    "Returns one step with its output. After the step has completed, `durationMs` is the duration of its latest attempt.",
+  example: examples.getStep,
   schemas: { params },
   answers: { 200: s.SingleStep },
   errors: ["job_not_found", "step_not_found"],

@@ -1,6 +1,6 @@
-import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
-import { type ApiResult, sendRequest } from "../http.ts";
+import { type RequestOutcome, sendRequest } from "../http.ts";
 import {
   type ApiResponse,
   classifyStatus,
@@ -77,7 +77,7 @@ function newChat(
 }
 
 /** Returns whether the message was not sent because the chat does not exist yet. */
-function isMissingChat(response: ApiResult): boolean {
+function isMissingChat(response: RequestOutcome): boolean {
   if (response.kind !== "response" || response.status < 400) return false;
   return isFromBlueBubbles(response) && (response.status === 404 || CHAT_NOT_FOUND.test(readErrorText(response).words));
 }
@@ -91,7 +91,7 @@ interface Redactions {
   readonly secrets: readonly string[];
 }
 
-function classify(response: ApiResult, { names, secrets }: Redactions): SendResult {
+function classify(response: RequestOutcome, { names, secrets }: Redactions): SendOutcome {
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status >= 200 && status < 300) {

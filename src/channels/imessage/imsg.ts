@@ -1,5 +1,5 @@
 import { isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
-import type { Channel, SendResult } from "../channel.ts";
+import type { Channel, SendOutcome } from "../channel.ts";
 import { redactWithNames } from "../redact.ts";
 import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
@@ -26,7 +26,7 @@ const KIND_BY_CODE: Readonly<Record<number, "gone" | "authentication">> = {
   [-32700]: "authentication",
 };
 
-type Outcome =
+type CallOutcome =
   // biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
   | { readonly kind: "answer"; readonly answer: any }
   | { readonly kind: "transient" | "authentication" | "ambiguous"; readonly reason: string };
@@ -42,7 +42,7 @@ export function imsg(
 ): Pick<Channel, "send" | "check"> {
   const [name = "imsg", ...args] = settings.command;
   const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED_VARIABLES.test(key)));
-  async function call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
+  async function call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<CallOutcome> {
     if (signal.aborted) return { kind: "transient", reason: "The worker is stopping." };
     const program = {
       command: [name, ...args, "rpc"] as const,
@@ -101,7 +101,7 @@ function readAnswer(output: Buffer): any {
   return undefined;
 }
 
-function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
+function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): CallOutcome {
   if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it had answered." };
   if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed far more than an answer." };
   // A shell returns these codes for a command that it cannot find or execute.
@@ -113,7 +113,7 @@ function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof ru
   };
 }
 
-function classify(outcome: Outcome, names: readonly string[], text: string): SendResult {
+function classify(outcome: CallOutcome, names: readonly string[], text: string): SendOutcome {
   if (outcome.kind !== "answer") return outcome;
   const { result, error } = outcome.answer;
   if (error) return classifyError(error, names, text);
@@ -130,7 +130,7 @@ function classifyError(
   { code, message, data }: any,
   names: readonly string[],
   text: string,
-): Exclude<SendResult, { kind: "sent" }> {
+): Exclude<SendOutcome, { kind: "sent" }> {
   const errorText = [data, message].find((words) => typeof words === "string") ?? "";
   const words = redactWithNames(names, errorText, text);
   const label = Number.isInteger(code) ? `error ${code}` : "an error";

@@ -1,4 +1,5 @@
 import MarkdownIt, { type StateBlock } from "markdown-it";
+import cjkFriendly from "markdown-it-cjk-friendly";
 
 /** Maximum nesting of quotes and lists (a list counts twice). Deeper blocks are shown as source text. */
 const MAX_LEVELS = 16;
@@ -9,11 +10,14 @@ const MAX_LEVELS = 16;
  * - Blocks that are nested too deeply remain as source text.
  * - Surplus cells of a table row are appended to the last column.
  * - Underscores and asterisks in an address are not markup.
+ * - Emphasis and strike-through may begin and end between punctuation and Chinese, Japanese or Korean letters, which have no
+ *   spaces between words.
  *
  * Addresses stay as written. `mayHideAddress` decides later which become links: a link that the parser rejected would remain
  * as Markdown, which a service might turn into a link.
  */
 export const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: MAX_LEVELS + 4 });
+parser.use(cjkFriendly);
 parser.disable(["reference", "html_block", "html_inline"]);
 parser.core.ruler.enableOnly(["block"]);
 parser.validateLink = () => true;

@@ -1,12 +1,10 @@
+import { sanitizeText } from "../../shared/sanitizeText.ts";
 import { isVisible } from "../../shared/text.ts";
 import { readBlocks } from "./blocks.ts";
 import { MessageSplitter } from "./messageSplitter.ts";
 import { splitPlainText } from "./splitPlainText.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { WRITERS } from "./writers.ts";
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters to remove
-const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
 /** A longer reply is sent as source text, since parsing Markdown can take hundreds of times its memory. */
 const MAX_MARKDOWN_UNITS = 512 * 1024;
@@ -22,15 +20,4 @@ export function toParts(markdown: string, style: TextStyle): Part[] {
   const splitter = new MessageSplitter(style);
   for (const block of readBlocks(source)) splitter.add(block);
   return splitter.end();
-}
-
-/**
- * Normalizes a text: each line end becomes `\n`, half a surrogate pair becomes U+FFFD, and control characters are removed,
- * which no service shows and some refuse.
- */
-export function sanitizeText(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?|[\v\f\x85]/g, "\n")
-    .replace(CONTROLS, "");
 }

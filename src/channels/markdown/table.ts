@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import type { Inline } from "./inline.ts";
 
 /** Columns are aligned only while the result is at most 3 times the text plus 2,000: one long cell would pad all rows. */
@@ -11,7 +12,7 @@ export function layOutTable(rows: readonly (readonly Inline[])[]): string {
   let written = 0;
   for (const row of cells) {
     for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+      widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
       written += cell.length + 3;
     }
   }
@@ -24,9 +25,5 @@ export function layOutTable(rows: readonly (readonly Inline[])[]): string {
 }
 
 function pad(cell: string, width: number): string {
-  return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
-}
-
-function widthOf(cell: string): number {
-  return [...cell].length;
+  return cell + " ".repeat(Math.max(0, width - stringWidth(cell)));
 }

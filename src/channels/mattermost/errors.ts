@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import type { SendResult } from "../channel.ts";
+import type { SendOutcome } from "../channel.ts";
 import { type ApiResponse, classifyStatus, codeOf, describeResponse } from "../httpStatus.ts";
 
 /** The id of the error for a post whose earlier attempt is still being saved. */
@@ -12,7 +12,7 @@ const CHANNEL_ERROR = /channel_id|root_id|invalid_(url_)?param|can_not_post|shar
  * Classifies a response of Mattermost. The reason shows only the id of the error: plugins write its message, which may quote
  * the post.
  */
-export function classifyResponse(response: ApiResponse): SendResult {
+export function classifyResponse(response: ApiResponse): SendOutcome {
   const { status, headers, json } = response;
   const id: unknown = json?.id;
   const isFromMattermost = typeof id === "string" && id !== "";

@@ -3,7 +3,7 @@ import type { ApiCaller } from "../http.ts";
 import type { Failure } from "../httpStatus.ts";
 import { classifyResponse } from "./errors.ts";
 
-type FindResult = { readonly kind: "found"; readonly id: string };
+type FindOutcome = { readonly kind: "found"; readonly id: string };
 
 const ID = "[a-z0-9]{26}";
 const RECIPIENT = new RegExp(`^(${ID}|user:${ID}|@\\w[\\w.-]*|[\\w-]+/[\\w-]+)(?::(${ID}))?$`);
@@ -29,13 +29,13 @@ export function createChannelFinder(callApi: ApiCaller, clock: Clock) {
     const response = await callApi(method, path, body, signal);
     if (response.kind !== "response") return { kind: "transient", reason: response.reason } satisfies Failure;
     const result = classifyResponse(response);
-    if (result.kind === "sent") return { kind: "found", id: result.id as string } satisfies FindResult;
+    if (result.kind === "sent") return { kind: "found", id: result.id as string } satisfies FindOutcome;
     if (result.kind === "ambiguous") return { kind: "transient", reason: result.reason } satisfies Failure;
     if (result.kind === "content") return { kind: "gone", reason: result.reason } satisfies Failure;
     return result;
   }
 
-  async function findDirect(target: string, signal: AbortSignal): Promise<FindResult | Failure> {
+  async function findDirect(target: string, signal: AbortSignal): Promise<FindOutcome | Failure> {
     const user = target.startsWith("@")
       ? await requestId("GET", `/users/username/${target.slice(1)}`, undefined, signal)
       : ({ kind: "found", id: target.slice("user:".length) } as const);
@@ -48,13 +48,13 @@ export function createChannelFinder(callApi: ApiCaller, clock: Clock) {
     return requestId("POST", "/channels/direct", [ownId, user.id], signal);
   }
 
-  async function findNamed(target: string, signal: AbortSignal): Promise<FindResult | Failure> {
+  async function findNamed(target: string, signal: AbortSignal): Promise<FindOutcome | Failure> {
     const [team, channel] = target.split("/");
     return requestId("GET", `/teams/name/${team}/channels/name/${channel}`, undefined, signal);
   }
 
   return {
-    async find(target: string, signal: AbortSignal): Promise<FindResult | Failure> {
+    async find(target: string, signal: AbortSignal): Promise<FindOutcome | Failure> {
       if (!/[:@/]/.test(target)) return { kind: "found", id: target };
       const cached = cache.get(target);
       if (cached && cached.until > clock.now().getTime()) return { kind: "found", id: cached.id };

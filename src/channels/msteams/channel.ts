@@ -2,8 +2,8 @@ import { trimSlashes } from "../../shared/address.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import type { Channel, SendResult } from "../channel.ts";
-import { type ApiResult, sendRequest } from "../http.ts";
+import type { Channel, SendOutcome } from "../channel.ts";
+import { type RequestOutcome, sendRequest } from "../http.ts";
 import {
   type ApiResponse,
   classifyStatus,
@@ -24,7 +24,7 @@ export function msteamsChannel(
   const conversations = `${trimSlashes(settings.apiUrl)}/v3/conversations`;
   const tokens = tokenSource(settings, clock);
 
-  async function post(to: string, activity: object, signal: AbortSignal): Promise<ApiResult | Failure> {
+  async function post(to: string, activity: object, signal: AbortSignal): Promise<RequestOutcome | Failure> {
     const token = await tokens.get(signal);
     if (token.kind !== "token") return token;
     const response = await sendRequest(
@@ -63,11 +63,11 @@ export function msteamsChannel(
   };
 }
 
-const isUnauthorized = (response: ApiResult | Failure): boolean =>
+const isUnauthorized = (response: RequestOutcome | Failure): boolean =>
   response.kind === "response" && response.status === 401;
 
 /** Classifies a response of the connector. The reason shows only the code: the error's text may quote the request. */
-function classify(response: ApiResponse): SendResult {
+function classify(response: ApiResponse): SendOutcome {
   const { status, headers, json } = response;
   if (status >= 200 && status < 300 && typeof json?.id === "string") return { kind: "sent", id: json.id };
   const code = codeOf(json?.error?.code);

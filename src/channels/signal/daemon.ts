@@ -1,6 +1,6 @@
-import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
-import { type ApiResult, sendRequest } from "../http.ts";
+import { type RequestOutcome, sendRequest } from "../http.ts";
 import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
 import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
@@ -73,7 +73,7 @@ function textParams({ text, plain }: OutgoingMessage): object {
   return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
 }
 
-function classify(response: ApiResult, names: readonly string[], text: string): SendResult {
+function classify(response: RequestOutcome, names: readonly string[], text: string): SendOutcome {
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status === 421) {
@@ -88,7 +88,7 @@ function classify(response: ApiResult, names: readonly string[], text: string): 
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a response can have any shape
-function classifyError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
+function classifyError({ code, message, data }: any, names: readonly string[], text: string): SendOutcome {
   const words = redactWithNames(names, message, text);
   const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
   const results = data?.response?.results;

@@ -1,6 +1,6 @@
-import type { Channel, SendResult } from "../channel.ts";
+import type { Channel, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
-import { type ApiResult, sendRequest } from "../http.ts";
+import { type RequestOutcome, sendRequest } from "../http.ts";
 import { classifyStatus, describeResponse, type Failure, failureWithoutResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
 import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
@@ -72,7 +72,12 @@ function toRestRecipient({ kind, id }: SignalRecipient): string {
   return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
 }
 
-function classify(response: ApiResult, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
+function classify(
+  response: RequestOutcome,
+  { kind }: SignalRecipient,
+  names: readonly string[],
+  text: string,
+): SendOutcome {
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status >= 200 && status < 300) {

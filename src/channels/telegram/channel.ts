@@ -1,5 +1,5 @@
 import type { Config } from "../../shared/config/schema/config.ts";
-import type { Channel, SendResult } from "../channel.ts";
+import type { Channel, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
@@ -30,7 +30,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       if (chat === undefined) {
         return { kind: "gone", reason: "No recipient of Telegram: give a chat's id, @channel or chat:topic." };
       }
-      const post = async (chatId: string): Promise<SendResult | { kind: "moved"; to: string }> => {
+      const post = async (chatId: string): Promise<SendOutcome | { kind: "moved"; to: string }> => {
         const message = {
           chat_id: chatId,
           ...(topic && { message_thread_id: Number(topic) }),

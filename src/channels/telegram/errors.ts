@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import type { SendResult } from "../channel.ts";
+import type { SendOutcome } from "../channel.ts";
 import { type ApiResponse, classifyStatus, describeResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
 
@@ -26,7 +26,7 @@ interface MessageContext {
 export function classifyResponse(
   response: ApiResponse,
   context: MessageContext,
-): SendResult | { kind: "moved"; to: string } {
+): SendOutcome | { kind: "moved"; to: string } {
   const { status, json } = response;
   const id = json?.result?.message_id;
   if (status === 200 && json?.ok === true && Number.isSafeInteger(id)) return { kind: "sent", id: String(id) };

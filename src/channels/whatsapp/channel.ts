@@ -1,6 +1,6 @@
 import { trimSlashes } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import type { Channel, SendResult } from "../channel.ts";
+import type { Channel, SendOutcome } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
@@ -48,7 +48,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
 }
 
 /** Classifies a response. An `error` counts whatever the status: Meta advises against relying on the status. */
-function classify(response: ApiResponse): SendResult {
+function classify(response: ApiResponse): SendOutcome {
   const { status, json } = response;
   if (json?.error) return classifyError(response);
   const id = json?.messages?.[0]?.id;

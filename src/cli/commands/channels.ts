@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../channels/channel.ts";
 import { openChannels } from "../../channels/channels.ts";
 import { toParts } from "../../channels/markdown/parts.ts";
 import { readConfig } from "../../shared/config/load.ts";
@@ -26,12 +26,12 @@ const channelsOf = (env: NodeJS.ProcessEnv) =>
  */
 export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
   const channels = channelsOf(env);
-  if (channels.size === 0) console.log("No channel is configured: see `channels` in docs/reference/configuration.md.");
+  if (channels.size === 0) console.log("No channel is configured. Add one to `channels` in the configuration file.");
   const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
   const checked = await Promise.all(
     [...channels].map(async ([name, channel]) => ({ name, ...(await channel.check(signal)) })),
   );
-  for (const { name, ok, detail } of checked) console.log(`${ok ? "good" : "BAD "}  ${name.padEnd(10)}  ${detail}`);
+  for (const { name, ok, detail } of checked) console.log(`${ok ? "ok  " : "FAIL"}  ${name.padEnd(10)}  ${detail}`);
   return checked.every(({ ok }) => ok);
 }
 
@@ -44,7 +44,7 @@ export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: s
   if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
   const to = parseRecipient(typed);
   const parts = toParts(text, channel.style);
-  if (parts.length === 0) throw new StartError("The text is empty: there is nothing to send.");
+  if (parts.length === 0) throw new StartError("--text is empty: pass the message to send.");
   const key = randomUUID();
   for (const [index, part] of parts.entries()) {
     const message = { to, text: part.text, plain: false, key: `${key}-${index}` };
@@ -59,7 +59,7 @@ export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: s
   }
 }
 
-async function send(channel: Channel, message: OutgoingMessage): Promise<SendResult> {
+async function send(channel: Channel, message: OutgoingMessage): Promise<SendOutcome> {
   const { signal } = new AbortController();
   for (let waitedMs = 0; ; ) {
     const result = await channel.send(message, signal);

@@ -4,16 +4,16 @@ import { redactConfig } from "../configFile/redact.ts";
 import { readSettings } from "../start/firstUse.ts";
 
 /**
- * `config check`: prints whether the configuration is usable, and each reference to a channel that is not configured.
+ * `config check`: prints whether the configuration is valid, and each reference to a channel that is not configured.
  * @throws ConfigError with all problems
  */
 export function checkConfig(env: NodeJS.ProcessEnv): void {
   const file = configFile(env);
   const config = readConfig(env);
-  console.log(`The configuration (${file?.path ?? "environment and defaults; there is no file"}) is usable.`);
+  console.log(`The configuration (${file?.path ?? "environment and defaults, without a file"}) is valid.`);
   for (const { key, channel } of unconfigured(config)) {
     console.log(
-      `  - ${key} is ${channel}, which is not configured: replies to it fail until there is channels.${channel}`,
+      `  - ${key} is ${channel}, which is not configured: replies to it fail until channels.${channel} is set`,
     );
   }
 }

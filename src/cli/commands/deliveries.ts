@@ -6,7 +6,7 @@ import { age, formatOf, print } from "../terminal/words.ts";
 import { type ListOptions, printList } from "./list.ts";
 
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
-  { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId },
+  { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId, optional: () => true },
   { title: "CHANNEL", of: ({ channel }) => channel },
   { title: "TO", of: ({ to }) => to, least: 8 },
   { title: "STATE", of: ({ state }) => state, format: ({ state }) => formatOf(state) },
@@ -30,7 +30,7 @@ export function listDeliveries(
         return { rows: deliveries, nextCursor };
       },
       DELIVERY_COLUMNS,
-      "No delivery.",
+      "No deliveries match.",
     ),
   );
 }

@@ -69,4 +69,4 @@ async function untilEnd(service: Service, runId: string, signal: AbortSignal): P
 }
 
 const stateLine = ({ runId, status, attempts, createdAt }: Run): string =>
-  `${cleanLine(runId)}  ${status}  ${age(createdAt)}${attempts > 1 ? `  (try ${attempts})` : ""}`;
+  `${cleanLine(runId)}  ${status}  ${age(createdAt)}${attempts > 1 ? `  (attempt ${attempts})` : ""}`;

@@ -62,7 +62,7 @@ export async function startGmailProcess(
     await listener?.close();
     if (stopping) return;
     listener = listen(changed);
-    if (!listener) log.info("hooks.gmail is set no longer; nothing is listened to until it is again");
+    if (!listener) log.info("hooks.gmail is no longer set; the listener waits until it is set again");
   };
   log.info("the Gmail listener is ready");
   lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));
@@ -70,7 +70,7 @@ export async function startGmailProcess(
     ready: {},
     deadlineMs: config.worker.shutdownSeconds * 1_000,
     reload,
-    onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
+    onError: (name, error) => log.error({ err: error }, `${name} failed to close`),
   };
 }
 
@@ -94,27 +94,30 @@ function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
   const rows = [
     ["Mailbox", account],
     ["Listener", listener ?? "none"],
-    ["Complete up to", lagSeconds === null ? "never listed" : `${lagSeconds} s ago`],
+    ["Complete up to", lagSeconds === null ? "the mailbox has not been read yet" : `${lagSeconds} s ago`],
     ["Last mail", lastMailAt?.toISOString() ?? "none"],
-    ["Last notice", lastNoticeAt?.toISOString() ?? "none"],
-    ["Watch until", watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used: no topic is set" : "none")],
+    ["Last notification", lastNoticeAt?.toISOString() ?? "none"],
+    [
+      "Watch until",
+      watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used, because no topic is set" : "none"),
+    ],
     ["Last error", lastError ? `${lastError.at.toISOString()} ${lastError.reason}` : "none"],
   ];
   return [
-    ...rows.map(([name = "", value]) => `${name.padEnd(16)}${value}`),
+    ...rows.map(([name = "", value]) => `${name.padEnd(19)}${value}`),
     "",
-    ...(problems.length > 0 ? problems : ["All is well."]),
+    ...(problems.length > 0 ? problems : ["No problems."]),
   ].join("\n");
 }
 
 function gmailOf({ hooks }: Config): GmailConfig {
   if (hooks.gmail) return hooks.gmail;
-  throw new StartError("hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.");
+  throw new StartError("hooks.gmail is not set: run `signalbox webhooks gmail setup`.");
 }
 
 /** @throws StartError if they cannot be used */
 function checkCredentials({ credentialsFile: file }: GmailConfig, log: Logger): void {
   readCredentials(file);
   if (isOpenToOthers(file))
-    log.warn({ file }, "the credentials file can be read by others: take their rights to it away");
+    log.warn({ file }, "the credentials file is readable by other users; restrict it with `chmod 600`");
 }

@@ -40,7 +40,7 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   const file = readConfigText(env);
   const saved = savedGmail(file, env);
   if (options.account === undefined && saved.account === undefined) {
-    throw new CommandError(EXIT.usage, "Whose mailbox is it? Name it with --account.");
+    throw new CommandError(EXIT.usage, "--account is required: pass the address of the mailbox.");
   }
   const given = findInitialCredentials(credentialsPath(file, saved), options);
   const ownProject = given.known?.project ?? given.client?.project;
@@ -49,7 +49,7 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   const project = projectOf(settings.topic) ?? options.project ?? ownProject;
   if (settings.topic && ownProject && ownProject !== project) {
     throw new StartError(
-      `The topic is in the project ${project}, and Gmail publishes only to one in the project of the OAuth client or the service account, ${ownProject}: leave --project out, or take a client of ${project}.`,
+      `The topic is in the project ${project}, but Gmail publishes only to topics in ${ownProject}, the project of the OAuth client or the service account: omit --project, or pass a client of ${project}.`,
     );
   }
 
@@ -59,7 +59,7 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
   if (dryRun) return printPlan(file, planConfig(file, env, desired).text, desired);
   const isWritten = await inStep("configuration", names, () => writeConfig(file, env, desired));
-  const what = file.isNew ? "made, with the hooks on" : isWritten ? "hooks.gmail is written" : "was there";
+  const what = file.isNew ? "created, with hooks enabled" : isWritten ? "hooks.gmail written" : "was there";
   printStep("did", "configuration", `${file.path} (${what})`);
   console.log(`\n${nextStep(env)}`);
 }
@@ -68,8 +68,8 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
 function nextStep(env: NodeJS.ProcessEnv): string {
   const running = findRunningInstance(resolve(readConfig(env).dataDir));
   return running
-    ? `Next: \`kill -HUP ${running.pid}\` has the Signalbox that runs here listen, and so does a new \`npm start\`.`
-    : "Next: `npm start`. Where web and worker run by themselves, beside them `npx signalbox webhooks gmail run`; each of those\nthat run already takes the change up on SIGHUP.";
+    ? "Next: run `npx signalbox reload`, so that the instance that runs here listens to the mailbox."
+    : "Next: run `npm start`. If web and worker run separately, run `npx signalbox webhooks gmail run` beside them,\nand send SIGHUP to those that run already.";
 }
 
 async function setUpNotices(
@@ -83,21 +83,21 @@ async function setUpNotices(
     const { signal } = new AbortController();
     await inStep("label", names, () => gmail.listMessages({ labelIds: [label], max: 1 }, signal));
     if (saved.topic !== undefined && !dryRun) await inStep("watch", names, () => gmail.stop(signal));
-    const stopped = saved.topic === undefined ? "" : dryRun ? "; the watch would be ended" : "; the watch is ended";
-    return printStep("did", "watch", `none, the mailbox is looked into every ${pollEveryMinutes} minutes${stopped}`);
+    const stopped = saved.topic === undefined ? "" : dryRun ? "; the watch would be stopped" : "; the watch is stopped";
+    return printStep("did", "watch", `none; the mailbox is read every ${pollEveryMinutes} minutes${stopped}`);
   }
   const setup = createPubSubSetup(pubsubAuth, { ...(pubsubUrl !== undefined && { url: pubsubUrl }), dryRun });
   const isGrantNew = await ensurePubSub({ topic, subscription }, setup, names, dryRun);
-  if (dryRun) return printStep("would", "watch", `${label} (would be begun, or renewed)`);
+  if (dryRun) return printStep("would", "watch", `${label} (would be started or renewed)`);
   await startWatch({ topic, label }, gmail, names, isGrantNew);
 }
 
 /** Prints the remaining steps of a dry run that has no credentials to check them. */
 function printUnseen({ topic = "", subscription = "", label }: GmailConfig): void {
-  printStep("would", "topic", `${topic} (made, unless it is there)`);
-  printStep("would", "publisher", "Gmail (granted, unless it is)");
-  printStep("would", "subscription", `${subscription} (made, unless it is there)`);
-  printStep("would", "watch", `${label} (begun, or renewed)`);
+  printStep("would", "topic", `${topic} (created if missing)`);
+  printStep("would", "publisher", "Gmail (granted if missing)");
+  printStep("would", "subscription", `${subscription} (created if missing)`);
+  printStep("would", "watch", `${label} (started or renewed)`);
 }
 
 function printPlan(file: ReturnType<typeof readConfigText>, text: string, desired: DesiredGmailConfig): void {
@@ -105,7 +105,7 @@ function printPlan(file: ReturnType<typeof readConfigText>, text: string, desire
     printStep("did", "configuration", `${file.path} (was there)`);
     return;
   }
-  printStep("would", "configuration", `${file.path} (${file.isNew ? "would be made" : "would be changed"}), to say\n`);
+  printStep("would", "configuration", `${file.path} (would be ${file.isNew ? "created" : "changed"}) with\n`);
   console.log(gmailBlock(desired));
 }
 
@@ -116,7 +116,7 @@ function desiredConfig(options: GmailSetupOptions, saved: Json, ownProject: stri
   const named = options.topic ?? options.subscription ?? project;
   const settings = { account, label, includeBody };
   if (pollOnly && named !== undefined) {
-    throw new StartError("--poll-only needs no topic: leave --project, --topic and --subscription out.");
+    throw new StartError("--poll-only cannot be used with --project, --topic or --subscription.");
   }
   if (isPolled && named === undefined) return { ...settings, topic: null, subscription: null };
 
@@ -127,7 +127,7 @@ function desiredConfig(options: GmailSetupOptions, saved: Json, ownProject: stri
     if (option === undefined && before !== undefined && project === undefined) return before;
     const name = option ?? before?.split("/").at(-1) ?? NAME;
     if (p) return `projects/${p}/${kind}/${name}`;
-    throw new StartError("In which Google Cloud project is the topic? Name it with --project.");
+    throw new StartError("--project is required: pass the Google Cloud project of the topic.");
   };
   return {
     ...settings,

@@ -37,11 +37,12 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   const { hooks } = config;
   const payload = readJsonObject(options.body).value;
   const mapping = matchBody(mappingsNamed(compileMappings(hooks), name), payload);
-  if (!mapping) throw new StartError(`No mapping takes ${name} with this body: see hooks.mappings and hooks.presets.`);
+  if (!mapping)
+    throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);
   const call = { ...requestOf(hooks.path, name, options), payload };
   const calls = expandItems(mapping, call);
-  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}: the mapping is for each of its items.`);
-  if (calls.length === 0) console.log(`${mapping.forEach} has no items: no run comes of it.`);
+  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which the forEach of the mapping names.`);
+  if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
@@ -56,7 +57,7 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
       console.log(options.json ? cleanJson(result) : describeResult(result));
     }
   } catch (error) {
-    if (error instanceof AppError) throw new StartError(`${mapping.key} fails (${error.code}): ${error.message}`);
+    if (error instanceof AppError) throw new StartError(`${mapping.key} failed (${error.code}): ${error.message}`);
     throw error;
   } finally {
     await transforms.close();
@@ -71,7 +72,7 @@ async function runMapping(config: Config, mapping: Mapping, call: HookCall, tran
   if (result?.kind !== "agent") return { mapping: mapping.key, ...(result ?? { kind: "dropped" as const }) };
   const { hooks, agents } = config;
   const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
-  const { sessionKey = "one of its own", request: run } = mapped;
+  const { sessionKey = "a new session", request: run } = mapped;
   const { message, instructions, allowUnsafe, ...rest } = run;
   const source = result.name ?? mapping.key;
   const prompt = agentPrompt({ message, source, instructions, allowUnsafe });

@@ -16,14 +16,14 @@ export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): voi
     "hooks.token": generateSecret(),
   });
   if (!write(path, text, force)) {
-    throw new StartError(`There is a file ${path} already: --force replaces it, and its secrets are gone then.`);
+    throw new StartError(`${path} already exists: pass --force to replace it. Its secrets are lost then.`);
   }
   console.log(
     [
-      `Wrote ${path}, which only you can read. The hooks are on; fresh secrets are in it:`,
-      "  server.apiToken  clients of /api send it as `Authorization: Bearer …`",
-      "  hooks.token      senders of hooks send it likewise",
-      "Next: set agents.defaults.runner and what it needs, then `npm start`.",
+      `Wrote ${path}, readable only by you. It enables the hooks and contains two new secrets:`,
+      "  server.apiToken  for clients of /api, which send it as `Authorization: Bearer …`",
+      "  hooks.token      for senders of hooks, which send it in the same way",
+      "Next: set agents.defaults.runner in the file, then run `npm start`.",
     ].join("\n"),
   );
 }

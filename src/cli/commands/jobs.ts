@@ -17,7 +17,8 @@ import { type ListOptions, printList, printNote } from "./list.ts";
 
 /** The options that filter jobs. */
 export interface FilterOptions {
-  readonly status?: readonly Status[];
+  /** `stale` stands for jobs that are running and stale. */
+  readonly status?: readonly (Status | "stale")[];
   readonly name?: string;
   readonly jobId?: string;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
@@ -28,10 +29,22 @@ export interface FilterOptions {
   readonly updatedBefore?: string;
 }
 
+/** @throws CommandError for `--status stale` beside another status or `--no-stale` */
 export function filterOf(options: FilterOptions): JobFilter {
-  const { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
+  const { name, jobId, metadata, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
+  const isStale = options.status?.includes("stale");
+  if (isStale && (new Set(options.status).size > 1 || options.stale === false)) {
+    const problem = "--status stale cannot be used with another --status or with --no-stale";
+    throw new CommandError(EXIT.usage, `${problem}: run one command for each.`);
+  }
+  const status = isStale ? undefined : (options.status as readonly Status[] | undefined);
+  const stale = isStale ? true : options.stale;
   return { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore };
 }
+
+/** Returns the filter without fields that are undefined, which deleteAll refuses. */
+const setFields = (filter: JobFilter): object =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 
 export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).some((value) => value !== undefined);
 
@@ -39,7 +52,7 @@ export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).
 const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
 
 const COLUMNS: readonly Column<JobSummary>[] = [
-  { title: "JOB ID", of: ({ jobId }) => jobId, least: 16 },
+  { title: "JOB ID", of: ({ jobId }) => jobId, optional: ({ name }) => name !== null },
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "STATUS", of: stateOf, format: (job) => formatOf(stateOf(job)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },
@@ -65,7 +78,7 @@ export function listJobs(env: NodeJS.ProcessEnv, options: ServiceOptions & Filte
         return { rows: jobs, nextCursor };
       },
       COLUMNS,
-      "No job.",
+      "No jobs match.",
     ),
   );
 }
@@ -90,7 +103,7 @@ function jobLines(job: Job): string[] {
       ["Job", job.jobId],
       ["Name", job.name],
       ["Description", job.description],
-      ["Status", stale ? `${status}, and silent for too long (stale)` : status],
+      ["Status", stale ? `${status}, without a report for too long (stale)` : status],
       ["Progress", percent(progress)],
       ["Message", job.message],
       ["Step", currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`],
@@ -98,7 +111,7 @@ function jobLines(job: Job): string[] {
       ["Updated", `${updatedAt} (${age(updatedAt)} ago)`],
       ["Last report", lastReportAt && `${lastReportAt} (${age(lastReportAt)} ago)`],
     ]),
-    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["No step."])] : []),
+    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["The job has no steps."])] : []),
     ...section("Input", input),
     ...section("Metadata", metadata),
     ...section("Output", output),
@@ -129,16 +142,18 @@ export function deleteJobs(
   const filter = filterOf(options);
   const ways = [jobIds.length > 0, isFiltered(filter), options.all === true].filter(Boolean);
   if (ways.length !== 1) {
-    const what = ways.length === 0 ? "Say which jobs" : "Say in one way which jobs";
-    throw new CommandError(EXIT.usage, `${what}: name them, give filters such as --status failed, or take --all.`);
+    throw new CommandError(
+      EXIT.usage,
+      "Select jobs in one way: by ids, by filters such as --status failed, or with --all.",
+    );
   }
   return withService(env, options, async ({ client }) => {
     if (jobIds.length > 0) return deleteNamed(client, jobIds);
     const count = await countUpTo(client, filter);
-    if (count === 0) return printNote("No job fits: nothing is deleted.");
+    if (count === 0) return printNote("No jobs match: nothing was deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
-    await client.jobs.deleteAll(filter);
+    await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
     print([`deleted ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}`]);
   });
 }
@@ -154,7 +169,7 @@ async function deleteNamed(client: Client, jobIds: readonly string[]): Promise<v
       missing.push(jobId);
     }
   }
-  if (missing.length > 0) throw new CommandError(EXIT.service, `There is no job ${missing.join(", ")}.`);
+  if (missing.length > 0) throw new CommandError(EXIT.service, `These jobs do not exist: ${missing.join(", ")}.`);
 }
 
 const MOST = 1_000;
@@ -169,7 +184,7 @@ async function countUpTo(client: Client, filter: JobFilter): Promise<number> {
 /** Asks for confirmation. @throws CommandError unless the user confirms */
 async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError(EXIT.usage, `${question} Confirm it with --yes: there is no terminal to ask at.`);
+    throw new CommandError(EXIT.usage, `${question} There is no terminal to confirm it: pass --yes.`);
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const interrupt = new AbortController();
@@ -179,7 +194,7 @@ async function confirm(question: string): Promise<void> {
     const answer = await terminal.question(`${question} [y/N] `, { signal }).catch(() => "\n"); // Ctrl-C, Ctrl-D
     if (/^y(es)?$/i.test(answer.trim())) return;
     const exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
-    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing is deleted.`);
+    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing was deleted.`);
   } finally {
     terminal.close();
   }

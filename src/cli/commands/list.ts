@@ -13,6 +13,8 @@ export interface ListOptions {
   readonly all?: boolean | undefined;
   /** Whether to print JSON, one line for each row, instead of a table. */
   readonly json?: boolean | undefined;
+  /** Whether to print every cell of the table in full. */
+  readonly wide?: boolean | undefined;
 }
 
 interface Page<Row> {
@@ -25,7 +27,7 @@ interface Page<Row> {
  * @param nothing the note for an empty list
  */
 export async function printList<Row>(
-  { limit, all = false, json = false }: ListOptions,
+  { limit, all = false, json = false, wide }: ListOptions,
   read: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,
   columns: readonly Column<Row>[],
   nothing: string,
@@ -42,12 +44,13 @@ export async function printList<Row>(
   } while (cursor !== null && left > 0);
   if (json) return;
   if (rows.length === 0) return printNote(nothing);
-  print(tableLines(rows, columns));
-  if (cursor !== null) printNote(`There are more: --limit or --all shows them.`);
+  print(tableLines(rows, columns, { wide }));
+  if (cursor !== null) printNote("There are more rows: print them with --limit or --all.");
 }
 
 /** The note while a watch continues without a connection to the service. */
-export const SERVICE_LOST = "Nothing is heard from the service; trying again …";
+export const SERVICE_LOST = "The connection to the service is lost; trying again …";
+export const SERVICE_BACK = "The connection to the service is back.";
 
 /** Prints a note for people to standard error, so that it is not part of the output. */
 export function printNote(text: string): void {

@@ -1,10 +1,12 @@
 import { connectDatabase } from "../../models/db/database.ts";
+import { migrateSearchKeys } from "../../models/jobs/migrateSearchKeys.ts";
 import { migrateSteps } from "../../models/jobs/migrateSteps.ts";
 import { migrateSessionOwners } from "../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { throttle } from "../throttle.ts";
 
 /**
  * `release`: what has to be done once for a version before its processes start.
@@ -13,9 +15,12 @@ import { StartError } from "../../shared/lifecycle.ts";
 export async function release(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { uri } = config.mongodb;
-  if (!uri) throw new StartError("MONGODB_URI is not set: name the MongoDB to prepare (`npm start` prepares its own).");
-  await prepareDatabase(uri, config, (done, total) => console.log(`Folded the steps of ${done} of ${total} jobs.`));
-  console.log("The indexes are there.");
+  if (!uri)
+    throw new StartError(
+      "MONGODB_URI is not set: set it to the MongoDB to prepare. `npm start` prepares its embedded one by itself.",
+    );
+  await prepareDatabase(uri, config, (done, total) => console.log(`Migrated the steps of ${done} of ${total} jobs.`));
+  console.log("MongoDB is ready for this version.");
 }
 
 type Progress = (done: number, total: number) => void;
@@ -24,9 +29,9 @@ type Progress = (done: number, total: number) => void;
 const PROGRESS_EVERY_MS = 5_000;
 
 /**
- * Creates the indexes, moves the steps of versions before 2 into their jobs, and gives sessions of earlier versions their
- * owner. Safe to repeat and to interrupt.
- * @param onProgress receives how many jobs have been folded, every few seconds
+ * Creates the indexes, rewrites the search keys of jobs of earlier versions, moves the steps of versions before 2 into their
+ * jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
+ * @param onProgress receives how many jobs have been migrated, every few seconds
  * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
  */
 export async function prepareDatabase(
@@ -36,11 +41,14 @@ export async function prepareDatabase(
 ): Promise<void> {
   const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
   const { sessions, runs, jobs, payloads } = database.collections;
+  const report = throttle(onProgress, PROGRESS_EVERY_MS);
   try {
     await database.createIndexes();
+    // Before the steps: processes refuse to start while these are where versions before 2 stored them.
+    await migrateSearchKeys(jobs, payloads);
     await migrateSteps(jobs, payloads, {
       staleAfterSeconds: config.jobs.staleAfterSeconds,
-      onProgress: everyFewSeconds(onProgress),
+      onProgress: report,
     });
     const named = config.hooks.mappings.map((mapping) => ({
       key: mappingKey(mapping),
@@ -48,15 +56,7 @@ export async function prepareDatabase(
     }));
     await migrateSessionOwners({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
+    report.cancel();
     await database.close();
   }
-}
-
-function everyFewSeconds(report: Progress): Progress {
-  let last = performance.now();
-  return (done, total) => {
-    if (performance.now() - last < PROGRESS_EVERY_MS) return;
-    last = performance.now();
-    report(done, total);
-  };
 }

@@ -8,10 +8,10 @@ import { withStores } from "../withStores.ts";
  */
 export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
-  const kept = await withStores(config, ({ sessions }) => sessions.route());
-  if (kept) console.log(`${kept.channel} ${kept.to}`);
+  const route = await withStores(config, ({ sessions }) => sessions.replyTarget());
+  if (route) console.log(`${route.channel} ${route.to}`);
   else if (config.session.main) console.log(`${config.session.main.channel} ${config.session.main.to} (session.main)`);
-  else console.log("There is no route yet: set one with `signalbox route set CHANNEL TO`.");
+  else console.log("No route is set. Set one with `signalbox route set CHANNEL TO`.");
 }
 
 /**
@@ -20,6 +20,6 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
  */
 export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
   const to = parseRecipient(typed);
-  await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
+  await withStores(readConfig(env), ({ sessions }) => sessions.setReplyTarget({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);
 }

@@ -124,13 +124,16 @@ async function createJob(
   return job.step("run", { name: title, from: 0, to: 100 });
 }
 
-/** The service's limit. */
+/** The service's limits. */
 const MAX_NAME_CHARS = 1_024;
+const MAX_ID_CHARS = 256;
 
 /** Returns the id, with the present time as its suffix if its job has ended. */
 async function openJobId(client: Client, jobId: string): Promise<string> {
   const { status } = await client.job(jobId).create();
-  return status === "running" ? jobId : `${jobId}-${new Date().toISOString().replace(/[-:.]/g, "")}`;
+  if (status === "running") return jobId;
+  const suffix = `-${new Date().toISOString().replace(/[-:.]/g, "")}`;
+  return jobId.slice(0, MAX_ID_CHARS - suffix.length).toWellFormed() + suffix;
 }
 
 /** The progress in a line of output, below 100, since only the end of the program completes the job. */

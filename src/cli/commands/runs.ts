@@ -7,7 +7,7 @@ import { DELIVERY_COLUMNS } from "./deliveries.ts";
 import { type ListOptions, printList } from "./list.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
-  { title: "RUN ID", of: ({ runId }) => runId },
+  { title: "RUN ID", of: ({ runId }) => runId, optional: ({ name }) => name !== null },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },
@@ -31,7 +31,7 @@ export function listRuns(
         return { rows: runs, nextCursor };
       },
       COLUMNS,
-      "No run.",
+      "No runs match.",
     ),
   );
 }
@@ -44,9 +44,9 @@ export function getRun(
 ): Promise<void> {
   return withService(env, options, async ({ client }) => {
     const run = await client.runs.get(runId);
-    const asked = options.request ? await client.runs.request(runId) : undefined;
-    if (options.json) print([cleanJson({ ...run, ...asked })]);
-    else print([...runLines(run), ...(asked ? requestLines(asked) : [])]);
+    const request = options.request ? await client.runs.request(runId) : undefined;
+    if (options.json) print([cleanJson({ ...run, ...request })]);
+    else print([...runLines(run), ...(request ? requestLines(request) : [])]);
   });
 }
 
@@ -90,12 +90,12 @@ function requestLines({ request, call }: RunRequest): string[] {
   const { message, instructions, ...settings } = request ?? {};
   const rows = Object.entries(settings).filter(([, value]) => value !== null && value !== undefined);
   return [
-    ...section("Asked", message),
+    ...section("Prompt", message),
     ...section("Instructions", instructions),
     ...(rows.length > 0 ? ["", ...rowLines(rows.map(([name, value]) => [name, String(value)] as const))] : []),
-    ...section("What came", call?.payload === null ? notKept(call.mapping) : call),
+    ...section("Request", call?.payload === null ? notKept(call.mapping) : call),
   ];
 }
 
 const notKept = (mapping: string) =>
-  `A hook for the mapping ${mapping}, whose body is not kept once it has been applied.`;
+  `A webhook for the mapping ${mapping}. Its body is deleted after the mapping has been applied.`;

@@ -46,8 +46,8 @@ export function sendWake(env: NodeJS.ProcessEnv, options: WakeOptions): Promise<
 /** `hooks send agent`: starts a run. With `wait` it then follows the run as `runs watch` does. */
 export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promise<void> {
   const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
-  const asked = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const fields = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const message = textOf(options.message, "The message");
   return send(env, options, async (service) => {
     needHookToken(service);
@@ -71,22 +71,22 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
 export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
   // The option is not required in commander, because `hooks send agent` would then require it too.
   if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
-  const { text, value } = readJsonObject(options.body);
+  const { bytes, value } = readJsonObject(options.body);
   const headers = options.header ?? {};
-  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
+  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: bytes });
   const act = async (service: Service) => {
     if (Object.keys(headers).length === 0) needHookToken(service); // a header may authenticate the sender instead
     const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
     if (options.json) return print([cleanJson(answer)]);
     const { runIds = [answer.runId] } = answer;
     const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
-    if (runs.length === 0) printNote("No run comes of it.");
+    if (runs.length === 0) printNote("The webhook starts no run.");
     print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
   };
   return withService(env, { ...options, fetch: sendUnchanged }, act, "mapped");
 }
 
-const BODY_MISSING = "Say with --body where the JSON body is: a file, or - for standard input.";
+const BODY_MISSING = "--body is required: name a file with the JSON body, or - for standard input.";
 
 const send = (env: NodeJS.ProcessEnv, options: ServiceOptions, act: (service: Service) => Promise<void>) =>
   withService(env, options, act, "hooks");
@@ -95,7 +95,7 @@ const send = (env: NodeJS.ProcessEnv, options: ServiceOptions, act: (service: Se
 function needHookToken({ url, hookToken, settingNames }: Service): void {
   if (hookToken !== undefined) return;
   const where = settingNames("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
-  throw new CommandError(EXIT.failed, `There is no hook token for the service at ${url}: set ${where}.`);
+  throw new CommandError(EXIT.failed, `The service at ${url} requires its hook token: set ${where}.`);
 }
 
 /** Returns the text, or standard input for `-`. */

@@ -7,7 +7,7 @@ import { age, print } from "../terminal/words.ts";
 import { type ListOptions, printList, printNote } from "./list.ts";
 
 const COLUMNS: readonly Column<Session>[] = [
-  { title: "SESSION", of: ({ sessionKey }) => sessionKey, least: 16 },
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey },
   { title: "LAST USED", of: ({ lastUsedAt }) => `${age(lastUsedAt)} ago`, right: true },
   { title: "NOW", of: ({ busy }) => (busy ? "busy" : ""), format: () => "cyan" },
 ];
@@ -22,7 +22,7 @@ export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & L
         return { rows: sessions, nextCursor };
       },
       COLUMNS,
-      "No session.",
+      "There are no sessions.",
     ),
   );
 }
@@ -36,7 +36,7 @@ export function listMessages(
   return withService(env, options, async ({ client }) => {
     const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
     if (options.json) return print(messages.map((message) => cleanJson(message)));
-    if (messages.length === 0) printNote("No message.");
+    if (messages.length === 0) printNote("The session has no messages.");
     const blocks = messages.map(({ role, content, createdAt }) =>
       [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join("\n"),
     );

@@ -3,6 +3,7 @@ import { ConfigError } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
 import { modulePath } from "../../shared/modulePath.ts";
+import { checkPort } from "../start/checkPort.ts";
 import { launchChild, ReportedStartError } from "../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
@@ -30,6 +31,7 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
     const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
     const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
     try {
+      if (config.server.port !== 0) await checkPort(config.server);
       const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
       const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
       await prepareDatabase(mongodbUri, config);
@@ -53,12 +55,14 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       lock?.setUrl(url);
       if (watch) {
         const restart = (file: string) => {
-          console.log(`${file} changed: starting the API and the worker again …`);
+          console.log(`${file} changed: restarting the API and the worker …`);
           for (const supervised of [web, worker, listener]) void supervised.restart();
         };
         lifecycle.onClose("watch", watchSource(SOURCE, restart));
       }
-      console.log(summary({ config, generatedToken }, url, watch));
+      // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
+      const reloadCommand = lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`;
+      console.log(summary({ config, generatedToken }, { url, watch, reload: reloadCommand }));
       /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
       const reload = async () => {
         let changed: Config;
@@ -66,19 +70,19 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
           changed = readSettings(given).config;
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
-          return console.error(`${error.message}\nThe old configuration stays.`);
+          return console.error(`${error.message}\nThe previous configuration stays in effect.`);
         }
         for (const supervised of [web, worker]) supervised.signal("SIGHUP");
         await listener.setWanted(changed.hooks.gmail !== undefined).catch((error: Error) => {
-          console.error(`The Gmail listener does not run: ${error.message}`);
+          console.error(`The Gmail listener did not start: ${error.message}`);
         });
-        console.log("The configuration is read again.");
+        console.log("The changed configuration is in effect.");
       };
       return {
         reload,
         ready: { url },
         deadlineMs: webStopsMs + 2 * workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
-        onError: (name, error) => console.error(`${name} did not stop well: ${error}`),
+        onError: (name, error) => console.error(`${name} failed to stop: ${error}`),
       };
     } catch (error) {
       if (!(error instanceof ReportedStartError)) throw error;

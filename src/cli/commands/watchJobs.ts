@@ -23,7 +23,7 @@ export function watchJobs(
 ): Promise<void> {
   const filter = filterOf(options);
   if (jobId !== undefined && isFiltered(filter)) {
-    throw new CommandError(EXIT.usage, "Name one job, or give filters: not both.");
+    throw new CommandError(EXIT.usage, "Pass a job id or filters, not both.");
   }
   const read = jobId === undefined ? readMany(filter) : readOne(jobId);
   return withService(env, options, ({ client, retrying }) =>

@@ -33,11 +33,11 @@ export function makePrivateDir(path: string): void {
   const { mode } = statSync(path);
   if ((mode & 0o077) === 0) return;
   try {
-    if ((mode & STICKY) !== 0) throw new Error("it is a directory for everybody");
+    if ((mode & STICKY) !== 0) throw new Error("it is shared by all users");
     chmodSync(path, mode & 0o700);
   } catch (error) {
     console.warn(
-      `Others can read the data directory ${path}, and it stays so (${(error as Error).message}): name one of your own in SIGNALBOX_DATA_DIR.`,
+      `Other users can read the data directory ${path}, and its access rights were not changed (${(error as Error).message}): set SIGNALBOX_DATA_DIR to a private one.`,
     );
   }
 }

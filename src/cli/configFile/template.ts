@@ -3,13 +3,33 @@ import { ConfigSchema, isSection } from "../../shared/config/schema/config.ts";
 
 const WIDTH = 100;
 
-const HEAD = `The configuration of Signalbox, in JSON5. A line with // right before a key shows the key's default, or an example where
-there is none: take the // away to set it. \${NAME} in a string takes the environment variable NAME, and a variable that is
-named with a key wins over it. \`signalbox config check\` says whether the file is usable.`;
+const HEAD = `Configuration of Signalbox in JSON5. A running service has its guide at /guide/, by default
+http://127.0.0.1:3000/guide/. \`signalbox config check\` validates this file.
+
+A line with // directly before a key shows the default of the key, or an example if there is no
+default. Remove the // to set the key. \${NAME} in a string stands for the environment variable
+NAME. The environment variable in parentheses after a description overrides the key below it.`;
+
+/** Examples that are too long for one line, by the name of the key. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  "hooks.mappings": `For example, POST /hooks/ci with { "branch": "main", "url": "…" } starts a run, and the reply
+of the agent goes to a chat:
+
+  mappings: [
+    {
+      match: { path: "ci" },
+      name: "CI of {{branch}}",
+      messageTemplate: "The build of {{branch}} failed: {{url}}. Find the reason.",
+      channel: "telegram",
+      to: "12345",
+    },
+  ],
+`,
+};
 
 /** Returns a configuration file that explains every key and sets those in `set`, which are given by their dotted names. */
 export function configTemplate(set: Readonly<Record<string, unknown>>): string {
-  const head = HEAD.split("\n").map((line) => `// ${line}`);
+  const head = commented(HEAD, "");
   return [...head, "{", ...keys(ConfigSchema as ConfigNode, "", "  ", set), "}", ""].join("\n");
 }
 
@@ -17,13 +37,17 @@ function keys(node: ConfigNode, path: string, indent: string, set: Readonly<Reco
   return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
     const key = path ? `${path}.${name}` : name;
     const words = [child.description, child.env && `(${child.env})`].filter(Boolean).join(" ");
-    const comment = wrap(words, WIDTH - indent.length).map((line) => `${indent}// ${line}`);
+    const comment = wrap(words, WIDTH - indent.length - "// ".length).map((line) => `${indent}// ${line}`);
+    comment.push(...commented(EXAMPLES[key], indent));
     if (!isSection(child)) return [...comment, `${indent}${line(name, child, set[key])}`];
     // A section without a default may be absent, so it is commented out.
     const off = child.default === undefined ? "//" : "";
     return [...comment, `${indent}${off}${name}: {`, ...keys(child, key, `${indent}  `, set), `${indent}${off}},`];
   });
 }
+
+const commented = (text: string | undefined, indent: string): string[] =>
+  text === undefined ? [] : text.split("\n").map((line) => `${indent}// ${line}`.trimEnd());
 
 function line(name: string, node: ConfigNode, value: unknown): string {
   if (value !== undefined) return `${name}: ${literal(value)},`;

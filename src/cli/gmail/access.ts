@@ -50,7 +50,7 @@ export function findInitialCredentials(
   { client: clientFile, credentials: keyFile, again }: AccessOptions,
 ): InitialCredentials {
   if (clientFile !== undefined && keyFile !== undefined) {
-    throw new StartError("--client and --credentials exclude each other: a consent, or a service account's key.");
+    throw new StartError("Pass --client for a consent or --credentials for a service account, not both.");
   }
   if (keyFile !== undefined) {
     const known = knownCredentials(keyFile);
@@ -60,13 +60,13 @@ export function findInitialCredentials(
   const saved = client ? savedIfReadable(path) : savedCredentials(path);
   if (!saved && !client) {
     throw new StartError(
-      "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/how-to/set-up-gmail.md says where to get them).",
+      "No consent is saved: pass the JSON file of an OAuth client with --client, or the key file of a service account with --credentials.",
     );
   }
   const own = saved && clientOf(saved);
   if (!own && again && !client) {
     throw new StartError(
-      "--again asks for a consent, and the credentials are a service account's key: give a --client.",
+      "--again asks for a consent, but the saved credentials are the key of a service account: pass --client.",
     );
   }
   const isSaved = client === undefined || client.client_id === own?.client_id;
@@ -108,21 +108,21 @@ export async function obtainAccess(request: AccessRequest): Promise<Access | nul
   const { known, client, isNewKey } = given;
   const { account, credentialsFile: path } = settings;
   const scopes = settings.topic === undefined ? [GMAIL_SCOPE] : [GMAIL_SCOPE, PUBSUB_SCOPE];
-  let why = "there is none yet, or another one was asked for";
+  let why = "no consent is saved, or --again or another client was given";
   if (known) {
     const access = open(known, request);
     const found = covers(known, scopes) ? await checkMailbox(access, account) : "unfit";
     if (isUsable(found)) {
       const isRight = !isNewKey && !isOpenToOthers(path);
       if (!isRight && !options.dryRun) await inStep("credentials", access.names, () => saveCredentials(path, known));
-      const outcome = isRight ? "was there" : isNewKey ? "new" : "mended: others could read it";
+      const outcome = isRight ? "was there" : isNewKey ? "new" : "other users could read it; now only you can";
       printStep(isRight || !options.dryRun ? "did" : "would", "credentials", `${path} (${outcome})`);
     }
     if (isUsable(found) || !client || isClientError(found)) return requireMailbox(access, account, found);
-    why = found === "unfit" ? "the one there does not cover Pub/Sub" : found === "other" ? OTHER : ENDED;
+    why = found === "unfit" ? "the saved one does not cover Pub/Sub" : found === "other" ? OTHER : ENDED;
     if (!options.dryRun) console.log(`       A new consent is needed: ${why}.`);
   }
-  if (!client) throw new StartError("There is no OAuth client to consent to: give its JSON with --client.");
+  if (!client) throw new StartError("A consent needs an OAuth client: pass its JSON file with --client.");
   if (options.dryRun) {
     printStep("would", "consent", `of ${account}, in a browser: ${why}`);
     return null;
@@ -133,13 +133,13 @@ export async function obtainAccess(request: AccessRequest): Promise<Access | nul
   const found = await checkMailbox(access, account);
   if (isUsable(found)) {
     await inStep("consent", names, () => saveCredentials(path, consented));
-    printStep("did", "consent", `given, and kept in ${path}, which only you can read`);
+    printStep("did", "consent", `given, and saved in ${path}, which only you can read`);
   }
   return requireMailbox(access, account, found);
 }
 
-const OTHER = "the one there is another account's";
-const ENDED = "the one there has ended (one to an app in testing does after seven days: publish the app)";
+const OTHER = "the saved one is for another account";
+const ENDED = "the saved one has expired (for an app in testing that takes seven days: publish the app)";
 
 /** The result of opening the mailbox: the right account, another one, missing scopes, or the error. */
 type MailboxCheck = "right" | "other" | "unfit" | GoogleError;
@@ -152,8 +152,8 @@ const isUsable = (found: MailboxCheck): boolean =>
 const isClientError = (found: MailboxCheck) =>
   found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
 
-const covers = ({ scopes: held }: KnownCredentials, scopes: readonly string[]) =>
-  held === undefined || scopes.every((scope) => held.includes(scope));
+const covers = ({ scopes: granted }: KnownCredentials, scopes: readonly string[]) =>
+  granted === undefined || scopes.every((scope) => granted.includes(scope));
 
 async function checkMailbox({ gmail }: Access, account: string): Promise<MailboxCheck> {
   try {
@@ -171,7 +171,9 @@ async function requireMailbox(access: Access, account: string, found: MailboxChe
     if (found instanceof GoogleError) throw found;
     if (found === "right") return;
     const choose = access.names.serviceAccount ? "" : `run again and choose ${account} on Google's page, or `;
-    throw new StartError(`This opens another mailbox than ${account}: ${choose}name its main address with --account.`);
+    throw new StartError(
+      `The consent is for another mailbox than ${account}: ${choose}pass its main address with --account.`,
+    );
   });
   printStep("did", "account", account);
   return access;
@@ -192,7 +194,7 @@ async function consent(client: Client, scopes: readonly string[], request: Acces
     ...{ client, account, scopes, port, consentUrl, tokenUrl },
     timeoutMs: CONSENT_WITHIN_MS,
     show(address) {
-      console.log(`Open this address in a browser and allow what it asks, as ${account}:\n\n  ${address}\n`);
+      console.log(`Open this address in a browser and give the consent as ${account}:\n\n  ${address}\n`);
       if (browser) openBrowser(address, request.env);
       else console.log(ELSEWHERE);
     },
@@ -203,10 +205,9 @@ async function consent(client: Client, scopes: readonly string[], request: Acces
 }
 
 const REFUSED = {
-  unreadable: "That is no such address: paste the whole of it, from http://127.0.0.1 on.",
-  foreign:
-    "An answer came that is not to this question (its state is another), and is left alone: open the address above.",
+  unreadable: "This is not the final address: paste the whole address, which starts with http://127.0.0.1.",
+  foreign: "A response to another request (with another state) was ignored: open the address above.",
 };
 
 const ELSEWHERE =
-  "Where the browser runs on another machine, it ends at a page that cannot be shown: paste that page's address here.\n";
+  "If the browser runs on another machine, it ends at a page that it cannot show: paste the address of that page here.\n";

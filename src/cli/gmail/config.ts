@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { GmailConfig } from "../../gmail/api/google.ts";
 import { type Json, substitute } from "../../shared/config/fill.ts";
 import { ConfigError, configPath, parseConfig, parseFile } from "../../shared/config/load.ts";
 import { isObject } from "../../shared/json.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
@@ -25,7 +25,7 @@ export interface ConfigText {
 export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
   const path = configPath(env);
   try {
-    return { path, text: readFileSync(path, "utf8"), isNew: false };
+    return { path, text: readTextFile(path), isNew: false };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);
@@ -38,11 +38,11 @@ export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
  * its API stays without a token.
  */
 function newConfigText(env: NodeJS.ProcessEnv): string {
-  const kept = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
+  const savedToken = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
   return configTemplate({
-    "server.apiToken": kept ? undefined : generateSecret(),
+    "server.apiToken": savedToken ? undefined : generateSecret(),
     "hooks.enabled": true,
-    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? generateSecret()),
+    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (savedToken ?? generateSecret()),
   });
 }
 
@@ -101,7 +101,7 @@ function edit({ path, text }: ConfigText, edits: readonly Json5Edit[]): string {
   try {
     return editJson5(text, edits);
   } catch {
-    throw new ConfigError(path, ["hooks.gmail cannot be written into it: hooks and hooks.gmail must be objects"]);
+    throw new ConfigError(path, ["hooks.gmail cannot be written, because hooks or hooks.gmail is not an object"]);
   }
 }
 
@@ -123,7 +123,7 @@ export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: D
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(desired)}`,
+      `${from.path} cannot be written (${code}): add the following to it, and "gmail" to hooks.presets.\n\n${gmailBlock(desired)}`,
     );
   }
 }

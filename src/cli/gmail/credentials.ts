@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Consent, ConsentClient } from "../../gmail/auth/consent.ts";
 import { readCredentials } from "../../gmail/auth/credentials.ts";
 import type { GoogleCredentials } from "../../gmail/auth/googleAuth.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 
 /** Credentials with the properties that the set-up needs, if they are known. */
@@ -25,7 +26,7 @@ export const savedCredentials = (path: string): KnownCredentials | undefined =>
 /** Reads credentials from a file. @throws StartError if the file is missing or cannot be used */
 export function knownCredentials(path: string): KnownCredentials {
   const credentials = readCredentials(path);
-  return describe(credentials, readFileSync(path, "utf8"));
+  return describe(credentials, readTextFile(path));
 }
 
 function describe(credentials: GoogleCredentials, text: string): KnownCredentials {
@@ -48,8 +49,8 @@ export function consentCredentials(client: Client, { refreshToken, scopes }: Con
     client_secret,
     refresh_token: refreshToken,
   };
-  const kept = { ...credentials, scopes, ...(project !== undefined && { project_id: project }) };
-  return describe(credentials, `${JSON.stringify(kept, null, 2)}\n`);
+  const saved = { ...credentials, scopes, ...(project !== undefined && { project_id: project }) };
+  return describe(credentials, `${JSON.stringify(saved, null, 2)}\n`);
 }
 
 /** Saves credentials in a file that only this user can read. @throws StartError if it cannot be written */
@@ -85,21 +86,23 @@ export function readClient(path: string): Client {
   const [id, secret] = [textOf(client_id), textOf(client_secret)];
   if (id && secret) return { client_id: id, client_secret: secret, project: textOf(project_id) };
   throw new StartError(
-    `${path} is no OAuth client: it needs "installed" with "client_id" and "client_secret", as Google's console gives it out for a client of type Desktop app.`,
+    `${path} is not the JSON file of an OAuth client: it needs "installed" with "client_id" and "client_secret", as in the file that the Google Cloud console provides for a client of type Desktop app.`,
   );
 }
 
 function parse(path: string): object {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path);
   } catch (error) {
-    throw new StartError(`The OAuth client's file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new StartError(
+      `The file of the OAuth client ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw new StartError(`The OAuth client's file ${path} is not valid JSON.`); // the parser's message would quote the file
+    throw new StartError(`The file of the OAuth client ${path} is not valid JSON.`); // the parser's message would quote the file
   }
 }
 

@@ -37,7 +37,7 @@ export async function ensurePubSub(
   const { signal } = new AbortController();
   const ensure = async (step: StepName, what: string, act: () => ReturnType<PubSubSetup["ensureTopic"]>) => {
     const ensured = await inStep(step, names, act);
-    if (ensured === "unseen") printStep("did", step, `${what} (may not be looked at; the watch tells)`);
+    if (ensured === "unseen") printStep("did", step, `${what} (cannot be checked; the watch will show it)`);
     else if (!dryRun || ensured === "was there") printStep("did", step, `${what} (${ensured})`);
     else printStep("would", step, `${what} (would be ${ensured})`);
     return ensured === "made" && !dryRun;
@@ -64,7 +64,7 @@ export async function startWatch(
         const isEarly = error instanceof GoogleError && error.status === 403 && error.kind === "refused";
         if (!isEarly || !isGrantNew || waitMs > GRANT_WITHIN_MS / 2) throw error;
       }
-      console.log(`       Gmail does not see the grant yet: the next try is in ${waitMs / 1_000} s`);
+      console.log(`       The grant has no effect yet; the next attempt is in ${waitMs / 1_000} s`);
       await pause(waitMs);
     }
   });

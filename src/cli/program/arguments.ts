@@ -15,54 +15,75 @@ export const wholeNumber =
 export function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("It must be a number of seconds above 0.");
+  throw new InvalidArgumentError("It must be a number of seconds greater than 0.");
 }
 
-/** A year, month, day or time. Date guesses other texts: it reads 45, a typing error for 45d, as 2045. */
-const TIME_PATTERN = /^(19|20)\d\d(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
+/** A time on a day. Date guesses other texts: it reads 45, a typing error for 45d, as 2045. */
+const TIME_PATTERN = /^(19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/;
+/** A year, a month or a day. */
+const DATE_PATTERN = /^((?:19|20)\d\d)(?:-(\d\d)(?:-(\d\d))?)?$/;
 
-/** Parses a time, or a duration before now, and returns the time in ISO 8601. */
+/**
+ * Parses a time, a date, `today`, `yesterday` or a duration before now, and returns the time in ISO 8601. A date stands for
+ * its beginning in the time zone of this machine.
+ */
 export function timeOrAge(text: string): string {
   const isAgo = new RegExp(DURATION_PATTERN).test(text);
   if (isAgo) return new Date(Math.max(0, Date.now() - durationMs(text))).toISOString();
-  const time = new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
+  const time = beginningOf(text) ?? new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
-  throw new InvalidArgumentError("It must be a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2h or 7d.");
+  throw new InvalidArgumentError(
+    "It must be a date such as 2026-03-01, a time such as 2026-03-01T12:00:00Z, today, yesterday, or a duration before now such as 2h or 7d.",
+  );
+}
+
+/** Returns the beginning of a date; undefined if the text is not a date of the calendar. */
+function beginningOf(text: string): Date | undefined {
+  const now = new Date();
+  if (text === "today") return new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  if (text === "yesterday") return new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
+  const [, year, month = "1", day = "1"] = DATE_PATTERN.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const date = new Date(Number(year), Number(month) - 1, Number(day));
+  return date.getMonth() === Number(month) - 1 && date.getDate() === Number(day) ? date : undefined; // not 31 April
 }
 
 export type Pairs = Readonly<Record<string, readonly string[]>>;
 
 /** Parses `key=value`, which may be repeated. */
-export function pair(text: string, known: Pairs = {}): Pairs {
+export function pair(text: string, previous: Pairs = {}): Pairs {
   const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("It must be key=value.");
+  if (at < 1) throw new InvalidArgumentError("It must have the form key=value.");
   const key = text.slice(0, at);
-  return { ...known, [key]: [...(known[key] ?? []), text.slice(at + 1)] };
+  return { ...previous, [key]: [...(previous[key] ?? []), text.slice(at + 1)] };
 }
 
 /** Parses `name: value`, which may be repeated. */
-export function header(line: string, known: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+export function header(
+  line: string,
+  previous: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
   const at = line.indexOf(":");
-  if (at < 1) throw new InvalidArgumentError('It must be "name: value".');
-  return { ...known, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
+  if (at < 1) throw new InvalidArgumentError('It must have the form "name: value".');
+  return { ...previous, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
 }
 
 /** Parses a name that becomes one segment of a URL's path. */
 function name(text: string): string {
-  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError("No URL can carry it.");
+  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError("It cannot be part of a URL.");
   return text;
 }
 
-const names = (text: string, known: readonly string[] = []): readonly string[] => [...known, name(text)];
+const names = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, name(text)];
 
 /** Parses the name of a hook, in which / separates segments of a URL's path. */
 export const hookName = (text: string): string => text.split("/").map(name).join("/");
 
 /** Returns an option with a limited set of values that may be repeated. */
 export function choicesOption(flags: string, description: string, words: readonly string[]): Option {
-  const option = new Option(flags, `${description}; may be repeated`).choices(words);
-  return option.argParser((word: string, known: readonly string[] = []) => {
-    if (words.includes(word)) return [...known, word];
+  const option = new Option(flags, `${description} (repeatable)`).choices(words);
+  return option.argParser((word: string, previous: readonly string[] = []) => {
+    if (words.includes(word)) return [...previous, word];
     throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.`);
   });
 }
@@ -73,17 +94,18 @@ export function serviceCommand(command: Command): Command {
     if (argument.variadic) argument.argParser(names);
     else if (!argument.parseArg) argument.argParser(name);
   }
-  return command.option("--url <url>", "where the service is (SIGNALBOX_URL; by default the configured one)");
+  return command.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the configured one)");
 }
 
 /** Adds the options of commands that list rows of the service. */
 export const listCommand = (command: Command): Command =>
   serviceCommand(
     command
-      .option("--limit <n>", "most rows", wholeNumber(1, 1_000_000), 100)
-      .option("--all", "every row, however many")
-      .option("--json", "print JSON, one line for each"),
+      .option("--limit <n>", "maximum number of rows", wholeNumber(1, 1_000_000), 100)
+      .option("--all", "print every row")
+      .option("--wide", "do not truncate any column of the table")
+      .option("--json", "print one line of JSON for each row"),
   );
 
 /** Returns an argument for any channel, configured or not. */
-export const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);
+export const channelArgument = () => new Argument("<channel>", "name of the channel").choices(CHANNELS);

@@ -5,8 +5,8 @@ import { withExamples } from "./examples.ts";
 export function addCompletion(program: Command): void {
   const completion = program
     .command("completion")
-    .description("Print what has a shell complete the commands and options of signalbox.")
-    .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
+    .description("Print the shell completion script.")
+    .addArgument(new Argument("<shell>", "shell to complete in").choices(["bash", "zsh", "fish"]))
     .action(async (shell: "bash" | "zsh" | "fish") => {
       const { completionScript } = await import("../completion/script.ts");
       process.stdout.write(completionScript(program, shell));

@@ -4,11 +4,14 @@ import { withExamples } from "./examples.ts";
 
 /** `config …` */
 export function addConfig(program: Command, environment: Environment): void {
-  const config = program.command("config").description("Look at the configuration: file and environment together.");
+  const config = program
+    .command("config")
+    .description("Check or print the configuration: the file and the environment together.");
+  withExamples(config, "signalbox config check", "signalbox config show");
 
   const check = config
     .command("check")
-    .description("Say whether it is usable, or name every problem.")
+    .description("Validate the configuration and list every problem.")
     .action(async () => {
       const { checkConfig } = await import("../commands/config.ts");
       checkConfig(await environment());
@@ -17,7 +20,7 @@ export function addConfig(program: Command, environment: Environment): void {
 
   const show = config
     .command("show")
-    .description("Print it as it takes effect, without its secrets.")
+    .description("Print the configuration in effect as JSON, with secrets redacted.")
     .action(async () => {
       const { showConfig } = await import("../commands/config.ts");
       showConfig(await environment());

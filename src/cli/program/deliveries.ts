@@ -9,28 +9,30 @@ import { withExamples } from "./examples.ts";
 
 /** `deliveries …` */
 export function addDeliveries(program: Command, environment: Environment): void {
-  const deliveries = program.command("deliveries").description("Replies on their way to people.");
+  const deliveries = program.command("deliveries").description("List, retry and cancel deliveries to channels.");
+  withExamples(deliveries, "signalbox deliveries list --state failed");
 
   const list = deliveries
     .command("list")
-    .description("Print deliveries, newest first.")
-    .addOption(choicesOption("--state <state>", "in this state", ["pending", "sent", "failed"]))
-    .addOption(new Option("--channel <channel>", "to this channel").choices(CHANNELS))
+    .description("List deliveries, newest first.")
+    .addOption(choicesOption("--state <state>", "only deliveries in this state", ["pending", "sent", "failed"]))
+    .addOption(new Option("--channel <channel>", "only deliveries to this channel").choices(CHANNELS))
     .action(async (options: ServiceOptions & ListOptions & { state?: DeliveryState[]; channel?: string }) => {
       const { listDeliveries } = await import("../commands/deliveries.ts");
       await listDeliveries(await environment(), options);
     });
   withExamples(listCommand(list), "signalbox deliveries list --state failed --channel telegram");
 
-  const acts = {
-    retry: "Begin a failed delivery anew, or try one that waits at once.",
-    cancel: "Give up a delivery that waits.",
+  const descriptions = {
+    retry: "Restart a failed delivery, or try a pending one now.",
+    cancel: "Cancel a pending delivery.",
   } as const;
   for (const act of ["retry", "cancel"] as const) {
     const command = deliveries
-      .command(`${act} <deliveryId>`)
-      .description(acts[act])
-      .option("--json", "print the delivery as JSON")
+      .command(act)
+      .argument("<deliveryId>", "id of the delivery")
+      .description(descriptions[act])
+      .option("--json", "print the delivery as one line of JSON")
       .action(async (deliveryId: string, options: ServiceOptions & { json?: boolean }) => {
         const { actOnDelivery } = await import("../commands/deliveries.ts");
         await actOnDelivery(await environment(), deliveryId, act, options);

@@ -7,15 +7,21 @@ import { withExamples } from "./examples.ts";
 
 /** `hooks …` */
 export function addHooks(program: Command, environment: Environment): void {
-  const hooks = program.command("hooks").description("The webhook gateway.");
+  const hooks = program.command("hooks").description("Test and send webhooks.");
+  withExamples(
+    hooks,
+    "signalbox hooks test ci/build --body body.json",
+    "signalbox hooks send wake --text 'The nightly backup failed'",
+  );
 
   const test = hooks
-    .command("test <name>")
-    .description("Carry out a mapping and its transform here and print what would come of it; nothing is sent.")
-    .requiredOption("--body <file>", "the JSON body, - for standard input")
-    .option("--header <line>", 'a header of the request, as "name: value"; may be repeated', header)
-    .option("--query <text>", "the query of the request, as a=1&b=2", "")
-    .option("--json", "print JSON, one line for each run", false)
+    .command("test")
+    .argument("<name>", "path of the hook below hooks.path")
+    .description("Apply a mapping and its transform on this machine and print the resulting run. Nothing is sent.")
+    .requiredOption("--body <file>", "file with the JSON body, or - for standard input")
+    .option("--header <line>", 'header of the request as "name: value" (repeatable)', header)
+    .option("--query <text>", "query string of the request, such as a=1&b=2", "")
+    .option("--json", "print one line of JSON for each run", false)
     .action(async (name: string, options: HookTestOptions) => {
       const { testHook } = await import("../commands/hooks.ts");
       await testHook(await environment(), name, options);
@@ -29,65 +35,65 @@ export function addHooks(program: Command, environment: Environment): void {
 function addSend(hooks: Command, environment: Environment): void {
   const send = hooks
     .command("send")
-    .addArgument(new Argument("<name>").argParser(hookName))
+    .addArgument(new Argument("<name>", "path of the hook below hooks.path").argParser(hookName))
     .helpCommand(false) // a mapping may be named help
-    .description("Send a hook of a name that hooks.mappings or hooks.presets take, or one of the built-in ones.")
-    .option("--body <file>", "the JSON body, sent as it stands; - for standard input (needed)")
-    .option("--header <line>", 'a header such as a signature, as "name: value"; may be repeated', header)
+    .description("Send a webhook to a mapping or preset, or use one of the built-in hooks below.")
+    .option("--body <file>", "file with the JSON body, sent unchanged, or - for standard input (required)")
+    .option("--header <line>", 'header such as a signature, as "name: value" (repeatable)', header)
     .action(async (name: string, options: MappedOptions) => {
       const { sendMapped } = await import("../commands/sendHook.ts");
       await sendMapped(await environment(), name, options);
     });
   withExamples(
-    ofSend(send),
+    withSendOptions(send),
     "signalbox hooks send ci/build --body body.json",
     "signalbox hooks send github --body push.json --header 'X-Hub-Signature-256: sha256=2fd4e1c6'",
   );
 
   const wake = send
     .command("wake")
-    .description("Tell the main session something.")
-    .requiredOption("--text <text>", "what happened; - for standard input")
+    .description("Send an event to the main session of the agent.")
+    .requiredOption("--text <text>", "text of the event, or - for standard input")
     .addOption(wakeMode("--mode <mode>"))
     .action(async (options: WakeOptions) => {
       const { sendWake } = await import("../commands/sendHook.ts");
       await sendWake(await environment(), options);
     });
-  withExamples(ofSend(wake), "signalbox hooks send wake --text 'The nightly backup failed'");
+  withExamples(withSendOptions(wake), "signalbox hooks send wake --text 'The nightly backup failed'");
 
   const agent = send
     .command("agent")
-    .description("Set the agent to work, in a session of its own.")
-    .requiredOption("--message <text>", "what it is told; - for standard input")
-    .option("--name <name>", "what the run is called")
-    .option("--session-key <key>", "the session; a constant key goes on with its conversation")
-    .option("--model <model>", "a model of the allow-list, or its alias")
-    .option("--thinking <level>", "how hard the model thinks")
-    .option("--timeout <seconds>", "how long it may take", seconds)
-    .option("--deliver", "send the reply to a channel, as it is by default")
-    .option("--no-deliver", "send the reply to no channel")
-    .option("--channel <channel>", "the channel; by default the main session's last one")
-    .option("--to <id>", "the recipient, as the channel names it")
+    .description("Start a run of the agent in a separate session.")
+    .requiredOption("--message <text>", "message to the agent, or - for standard input")
+    .option("--name <name>", "name of the run")
+    .option("--session-key <key>", "session of the run; a constant key continues one conversation")
+    .option("--model <model>", "model of agents.defaults.models, or its alias")
+    .option("--thinking <level>", "thinking level of the model")
+    .option("--timeout <seconds>", "time limit of the run", seconds)
+    .option("--deliver", "send the reply to a channel (the default)")
+    .option("--no-deliver", "do not send the reply to a channel")
+    .option("--channel <channel>", "channel of the reply (default: the last one of the main session)")
+    .option("--to <id>", "recipient of the reply, in the form that the channel uses")
     .addOption(wakeMode("--wake-mode <mode>"))
-    .option("--wait", "wait for the end and print the reply; exits with 1 unless the run is completed")
+    .option("--wait", "wait for the end of the run and print the reply; exits with 1 unless the run is completed")
     .action(async (options: AgentOptions) => {
       const { sendAgent } = await import("../commands/sendHook.ts");
       await sendAgent(await environment(), options);
     });
   withExamples(
-    ofSend(agent),
+    withSendOptions(agent),
     "signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait",
     "signalbox hooks send agent --message - --session-key incidents --name Incident",
   );
 }
 
 const wakeMode = (flags: string) =>
-  new Option(flags, "when the main session takes it up").choices(["now", "next-heartbeat"]);
+  new Option(flags, "when the main session processes the event").choices(["now", "next-heartbeat"]);
 
-const ofSend = (command: Command): Command =>
+const withSendOptions = (command: Command): Command =>
   serviceCommand(
     command
-      .option("--idempotency-key <key>", "the same key and body within 24 hours have one effect")
-      .option("--json", "print JSON, on one line")
-      .option("--hooks-path <path>", "what the hooks' paths begin with there; by default as configured, or /hooks"),
+      .option("--idempotency-key <key>", "repeated calls with the same key within 24 hours have one effect")
+      .option("--json", "print one line of JSON")
+      .option("--hooks-path <path>", "hooks.path of the service (default: the configured one, else /hooks)"),
   );

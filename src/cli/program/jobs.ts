@@ -9,26 +9,28 @@ import { withExamples } from "./examples.ts";
 
 /** `jobs …` */
 export function addJobs(program: Command, environment: Environment): void {
-  const jobs = program.command("jobs").description("The jobs that the service tracks.");
+  const jobs = program.command("jobs").description("List, read, watch and delete jobs.");
+  withExamples(jobs, "signalbox jobs list --status failed", "signalbox jobs watch report-7");
 
   const list = jobs
     .command("list")
-    .description("Print jobs, newest first.")
+    .description("List jobs, newest first.")
     .action(async (options: ServiceOptions & FilterOptions & ListOptions) => {
       const { listJobs } = await import("../commands/jobs.ts");
       await listJobs(await environment(), options);
     });
   withExamples(
-    listCommand(ofFilter(list)),
-    "signalbox jobs list --status failed --created-from 1d",
+    listCommand(withFilters(list)),
+    "signalbox jobs list --status failed --created-from yesterday",
     "signalbox jobs list --metadata team=sales --all --json",
   );
 
   const get = jobs
-    .command("get <jobId>")
-    .description("Print one job, with its input, metadata and output.")
-    .option("--steps", "its steps too")
-    .option("--json", "print JSON, on one line")
+    .command("get")
+    .argument("<jobId>", "id of the job")
+    .description("Print one job with its input, metadata and output.")
+    .option("--steps", "include the steps")
+    .option("--json", "print one line of JSON")
     .action(async (jobId: string, options: ServiceOptions & { steps?: boolean; json?: boolean }) => {
       const { getJob } = await import("../commands/jobs.ts");
       await getJob(await environment(), jobId, options);
@@ -36,40 +38,40 @@ export function addJobs(program: Command, environment: Environment): void {
   withExamples(serviceCommand(get), "signalbox jobs get report-7 --steps", "signalbox jobs get report-7 --json");
 
   const watch = jobs
-    .command("watch [jobId]")
-    .description(
-      "Follow one job to its end, and exit with 1 where it fails; or those that run, or fit the filters, until Ctrl-C.",
-    )
-    .option("--json", "print JSON, one line for each change")
+    .command("watch")
+    .argument("[jobId]", "id of the job (default: all running jobs, or those that match the filters)")
+    .description("Follow one job until it ends and exit with 1 if it fails, or follow many until Ctrl-C.")
+    .option("--json", "print one line of JSON for each change")
     .action(async (jobId: string | undefined, options: ServiceOptions & FilterOptions & WatchOptions) => {
       const { watchJobs } = await import("../commands/watchJobs.ts");
       await watchJobs(await environment(), jobId, options);
     });
   withExamples(
-    serviceCommand(ofFilter(watch)),
+    serviceCommand(withFilters(watch)),
     "signalbox jobs watch report-7",
     "signalbox jobs watch --name nightly",
     "signalbox jobs watch report-7 --json",
   );
 
   const remove = jobs
-    .command("delete [jobId...]")
-    .description("Delete the jobs named, or those that the filters fit, with all their steps.")
-    .option("--all", "every job there is")
-    .option("--yes", "do not ask before what fits the filters, or all, is deleted")
+    .command("delete")
+    .argument("[jobId...]", "ids of the jobs")
+    .description("Delete the given jobs, or all jobs that match the filters, with their steps.")
+    .option("--all", "delete every job")
+    .option("--yes", "do not ask for confirmation")
     .action(async (jobIds: string[], options: ServiceOptions & FilterOptions & { all?: boolean; yes?: boolean }) => {
       const { deleteJobs } = await import("../commands/jobs.ts");
       await deleteJobs(await environment(), jobIds, options);
     });
   withExamples(
-    serviceCommand(ofFilter(remove)),
+    serviceCommand(withFilters(remove)),
     "signalbox jobs delete report-6 report-7",
     "signalbox jobs delete --status completed --updated-before 30d --yes",
   );
 }
 
 /** Adds the filters of jobs. A job must match all of those given. */
-function ofFilter(command: Command): Command {
+function withFilters(command: Command): Command {
   const given = new Set<string>();
   for (const name of ["stale", "no-stale"]) {
     command.on(`option:${name}`, () => {
@@ -78,14 +80,20 @@ function ofFilter(command: Command): Command {
     });
   }
   return command
-    .addOption(choicesOption("--status <status>", "in this status", ["running", "completed", "failed"]))
-    .option("--name <text>", "whose name begins so; case does not matter")
-    .option("--job-id <text>", "whose id begins so")
-    .option("--metadata <key=value>", "whose metadata has this value; may be repeated", pair)
-    .option("--stale", "running, and silent for too long")
-    .option("--no-stale", "all others")
-    .option("--created-from <time>", "created then or later; a time, or how long ago: 2h, 7d", timeOrAge)
-    .option("--created-before <time>", "created before", timeOrAge)
-    .option("--updated-from <time>", "changed then or later", timeOrAge)
-    .option("--updated-before <time>", "changed before", timeOrAge);
+    .addOption(
+      choicesOption("--status <status>", "only jobs in this status", ["running", "completed", "failed", "stale"]),
+    )
+    .option("--name <text>", "only jobs whose name starts with this text (case-insensitive)")
+    .option("--job-id <text>", "only jobs whose id starts with this text")
+    .option("--metadata <key=value>", "only jobs with this metadata value (repeatable)", pair)
+    .option("--stale", "only running jobs without a report for too long")
+    .option("--no-stale", "only jobs that are not stale")
+    .option(
+      "--created-from <time>",
+      "only jobs created at this time or later, such as 2026-03-01, yesterday or 2h",
+      timeOrAge,
+    )
+    .option("--created-before <time>", "only jobs created before this time", timeOrAge)
+    .option("--updated-from <time>", "only jobs updated at this time or later", timeOrAge)
+    .option("--updated-before <time>", "only jobs updated before this time", timeOrAge);
 }

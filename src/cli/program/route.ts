@@ -5,11 +5,14 @@ import { withExamples } from "./examples.ts";
 
 /** `route …` */
 export function addRoute(program: Command, environment: Environment): void {
-  const route = program.command("route").description("Where replies of the main session go.");
+  const route = program
+    .command("route")
+    .description("Print or set the channel and recipient for replies of the main session.");
+  withExamples(route, "signalbox route show");
 
   const show = route
     .command("show")
-    .description("Print the channel and the recipient.")
+    .description("Print the channel and recipient for replies of the main session.")
     .action(async () => {
       const { showRoute } = await import("../commands/route.ts");
       await showRoute(await environment());
@@ -18,9 +21,9 @@ export function addRoute(program: Command, environment: Environment): void {
 
   const set = route
     .command("set")
-    .description("Send them there from now on.")
+    .description("Set the channel and recipient for replies of the main session.")
     .addArgument(channelArgument())
-    .argument("<to>", "the recipient, as the channel names it")
+    .argument("<to>", "recipient, in the form that the channel uses")
     .action(async (channel: string, to: string) => {
       const { setRoute } = await import("../commands/route.ts");
       await setRoute(await environment(), channel, to);

@@ -11,17 +11,17 @@ export function addRun(program: Command, environment: Environment): void {
     .description(
       "Run a program and report it as a job. Exit code 0 completes the job, any other fails it; the last line of output becomes the message.",
     )
-    .argument("<command...>", "the program and its arguments, after --")
+    .argument("<command...>", "program and its arguments, after --")
     .passThroughOptions()
-    .option("--job <id>", "the id of the job; a random one by default")
-    .option("--name <name>", "the name of the job; by default the command")
-    .option("--metadata <key=value>", "metadata of the job; may be repeated", pair)
+    .option("--job <id>", "id of the job (default: a random one)")
+    .option("--name <name>", "name of the job (default: the command)")
+    .option("--metadata <key=value>", "metadata of the job (repeatable)", pair)
     .option(
       "--progress-from <regex>",
       "find the progress in a line of output: one group is the percentage, two are done and total",
       regularExpression,
     )
-    .option("--wait <seconds>", "how long the last report may take after the program has ended", waitSeconds, 10)
+    .option("--wait <seconds>", "maximum time for the last report after the program has ended", waitSeconds, 10)
     .action(async (command: [string, ...string[]], options: RunProgramOptions) => {
       const { runProgram } = await import("../commands/runProgram.ts");
       await runProgram(await environment(), command, options);

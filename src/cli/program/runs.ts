@@ -12,13 +12,14 @@ const STATES = ["queued", "running", "completed", "failed", "dropped"] as const;
 
 /** `runs …` */
 export function addRuns(program: Command, environment: Environment): void {
-  const runs = program.command("runs").description("What became of hooks: the runs of the agent.");
+  const runs = program.command("runs").description("List, read, watch, retry and cancel runs of the agent.");
+  withExamples(runs, "signalbox runs list --status failed");
 
   const list = runs
     .command("list")
-    .description("Print runs, newest first.")
-    .addOption(choicesOption("--status <status>", "in this status", STATES))
-    .option("--session <key>", "of this session")
+    .description("List runs, newest first.")
+    .addOption(choicesOption("--status <status>", "only runs in this status", STATES))
+    .option("--session <key>", "only runs in this session")
     .action(async (options: ServiceOptions & ListOptions & { status?: RunStatus[]; session?: string }) => {
       const { listRuns } = await import("../commands/runs.ts");
       await listRuns(await environment(), options);
@@ -30,10 +31,11 @@ export function addRuns(program: Command, environment: Environment): void {
   );
 
   const get = runs
-    .command("get <runId>")
+    .command("get")
+    .argument("<runId>", "id of the run")
     .description("Print one run with its reply and deliveries.")
-    .option("--request", "also what came, and what the agent was asked")
-    .option("--json", "print JSON, on one line")
+    .option("--request", "include the webhook request and the prompt")
+    .option("--json", "print one line of JSON")
     .action(async (runId: string, options: RunOptions & { request?: boolean }) => {
       const { getRun } = await import("../commands/runs.ts");
       await getRun(await environment(), runId, options);
@@ -41,21 +43,23 @@ export function addRuns(program: Command, environment: Environment): void {
   withExamples(serviceCommand(get), "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request");
 
   const watch = runs
-    .command("watch <runId>")
-    .description("Wait for a run's end and print its reply; exits with 1 unless it is completed.")
-    .option("--json", "print the run that has ended as JSON")
+    .command("watch")
+    .argument("<runId>", "id of the run")
+    .description("Wait for the end of a run, print its reply, and exit with 1 unless it is completed.")
+    .option("--json", "print the ended run as one line of JSON")
     .action(async (runId: string, options: RunOptions) => {
       const { watchRun } = await import("../commands/followRun.ts");
       await watchRun(await environment(), runId, options);
     });
   withExamples(serviceCommand(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
 
-  const acts = { retry: "Begin a failed run anew.", cancel: "End a run that has not ended." } as const;
+  const descriptions = { retry: "Restart a failed run.", cancel: "Cancel a queued or running run." } as const;
   for (const act of ["retry", "cancel"] as const) {
     const command = runs
-      .command(`${act} <runId>`)
-      .description(acts[act])
-      .option("--json", "print the run as JSON")
+      .command(act)
+      .argument("<runId>", "id of the run")
+      .description(descriptions[act])
+      .option("--json", "print the run as one line of JSON")
       .action(async (runId: string, options: RunOptions) => {
         const { actOnRun } = await import("../commands/runs.ts");
         await actOnRun(await environment(), runId, act, options);

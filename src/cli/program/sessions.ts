@@ -7,11 +7,12 @@ import { withExamples } from "./examples.ts";
 
 /** `sessions …` */
 export function addSessions(program: Command, environment: Environment): void {
-  const sessions = program.command("sessions").description("The agent's conversations.");
+  const sessions = program.command("sessions").description("List sessions of the agent and print their messages.");
+  withExamples(sessions, "signalbox sessions messages main --limit 10");
 
   const list = sessions
     .command("list")
-    .description("Print sessions, last used first.")
+    .description("List sessions, most recently used first.")
     .action(async (options: ServiceOptions & ListOptions) => {
       const { listSessions } = await import("../commands/sessions.ts");
       await listSessions(await environment(), options);
@@ -19,10 +20,11 @@ export function addSessions(program: Command, environment: Environment): void {
   withExamples(listCommand(list), "signalbox sessions list --limit 20");
 
   const messages = sessions
-    .command("messages <sessionKey>")
-    .description("Print the latest messages of a session, oldest first; main is the main session.")
-    .option("--limit <n>", "most messages", wholeNumber(1, 1_000), 100)
-    .option("--json", "print JSON, one line for each")
+    .command("messages")
+    .argument("<sessionKey>", "key of the session; main is the main session")
+    .description("Print the latest messages of a session, oldest first.")
+    .option("--limit <n>", "maximum number of messages", wholeNumber(1, 1_000), 100)
+    .option("--json", "print one line of JSON for each message")
     .action(async (sessionKey: string, options: ServiceOptions & { limit: number; json?: boolean }) => {
       const { listMessages } = await import("../commands/sessions.ts");
       await listMessages(await environment(), sessionKey, options);

@@ -3,11 +3,11 @@ import { EXIT } from "../exit.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
-/** `start`, `init`, `release`, `backup` and `restore`. */
+/** `start`, `reload`, `init`, `release`, `doctor`, `backup` and `restore`. */
 export function addStart(program: Command, environment: Environment): void {
   const start = program
     .command("start")
-    .description("Run everything on this machine, with an embedded MongoDB and Redis where none is configured.")
+    .description("Run all processes on this machine, with an embedded MongoDB and Redis unless these are configured.")
     .option("--watch", "restart the API and the worker when a source file changes")
     .action(async (options: { watch?: true }) => {
       const { start } = await import("../commands/start.ts");
@@ -15,10 +15,19 @@ export function addStart(program: Command, environment: Environment): void {
     });
   withExamples(start, "signalbox start", "signalbox start --watch");
 
+  const reload = program
+    .command("reload")
+    .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine.")
+    .action(async () => {
+      const { reload } = await import("../commands/reload.ts");
+      reload(await environment());
+    });
+  withExamples(reload, "signalbox reload");
+
   const init = program
     .command("init")
-    .description("Write a configuration file that explains every key, with fresh secrets.")
-    .option("--force", "replace the file that is there")
+    .description("Write a configuration file with new secrets and an explanation of every key.")
+    .option("--force", "replace an existing file")
     .action(async (options: { force?: true }) => {
       const { init } = await import("../commands/init.ts");
       init(await environment(), { force: options.force ?? false });
@@ -27,7 +36,9 @@ export function addStart(program: Command, environment: Environment): void {
 
   const release = program
     .command("release")
-    .description("Make the indexes that this version needs in the configured MongoDB.")
+    .description(
+      "Prepare the configured MongoDB for this version: create indexes and migrate stored data. Safe to repeat.",
+    )
     .action(async () => {
       const { release } = await import("../commands/release.ts");
       await release(await environment());
@@ -44,18 +55,20 @@ export function addStart(program: Command, environment: Environment): void {
   withExamples(doctor, "signalbox doctor");
 
   const backup = program
-    .command("backup <file>")
-    .description("Write all data to a compressed file, while the service may run. - is standard output.")
+    .command("backup")
+    .description("Write all data to a compressed file. The service may go on running.")
+    .argument("<file>", "path of the file, or - for standard output")
     .action(async (file: string) => {
       const { backup } = await import("../commands/backup.ts");
       await backup(await environment(), file);
     });
-  withExamples(backup, "signalbox backup signalbox.backup", "signalbox backup - | ssh host 'cat > signalbox.backup'");
+  withExamples(backup, "signalbox backup signalbox.backup", "signalbox backup -");
 
   const restore = program
-    .command("restore <file>")
-    .description("Restore the data of a backup. Refuses a database that holds data.")
-    .option("--force", "delete the data that is there first")
+    .command("restore")
+    .description("Restore the data of a backup into an empty database.")
+    .argument("<file>", "path of the file")
+    .option("--force", "delete the existing data first")
     .action(async (file: string, options: { force?: true }) => {
       const { restore } = await import("../commands/backup.ts");
       await restore(await environment(), file, { force: options.force ?? false });

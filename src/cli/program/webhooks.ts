@@ -5,29 +5,28 @@ import { withExamples } from "./examples.ts";
 
 /** `webhooks …`: senders to which this service itself listens. */
 export function addWebhooks(program: Command, environment: Environment): void {
-  const gmail = program
-    .command("webhooks")
-    .description("Senders that are listened to.")
-    .command("gmail")
-    .description("New mails of a Gmail mailbox.");
+  const webhooks = program.command("webhooks").description("Set up and run listeners that start runs.");
+  withExamples(webhooks, "signalbox webhooks gmail status");
+  const gmail = webhooks.command("gmail").description("Start a run for each new mail of a Gmail mailbox.");
+  withExamples(gmail, "signalbox webhooks gmail setup --account me@example.com --client client.json");
 
   const setup = gmail
     .command("setup")
-    .description("See to all that listening to a mailbox needs, and write hooks.gmail; safe to run again.")
-    .option("--account <address>", "the mailbox")
-    .option("--client <file>", "the JSON of an OAuth client (type Desktop app), for the first consent")
-    .option("--credentials <file>", "the key of a service account with domain-wide delegation, instead of a consent")
-    .option("--project <id>", "the Google Cloud project; by default the one of the client or the service account")
-    .option("--topic <name>", "where Gmail publishes its notices")
-    .option("--subscription <name>", "where they are pulled from")
-    .option("--label <id>", "the label whose new mails count")
-    .option("--include-body", "mails come with their text")
-    .option("--no-include-body", "mails come with their snippet alone")
-    .option("--poll-only", "no notices: the mailbox is looked into every few minutes")
-    .option("--again", "consent anew")
-    .option("--port <number>", "the port that the browser comes back to; by default a free one", readPort, 0)
-    .option("--no-browser", "open none; the address that it ends at may be pasted here")
-    .option("--dry-run", "say what would be done, and change nothing")
+    .description("Set up a Gmail mailbox and write hooks.gmail. Safe to repeat.")
+    .option("--account <address>", "address of the mailbox")
+    .option("--client <file>", "JSON file of an OAuth client (type Desktop app), for the first consent")
+    .option("--credentials <file>", "key file of a service account with domain-wide delegation, instead of a consent")
+    .option("--project <id>", "Google Cloud project (default: that of the client or the service account)")
+    .option("--topic <name>", "Pub/Sub topic that Gmail publishes to")
+    .option("--subscription <name>", "Pub/Sub subscription that the listener reads")
+    .option("--label <id>", "only mails with this label")
+    .option("--include-body", "pass the text of a mail to the agent")
+    .option("--no-include-body", "pass only the snippet of a mail to the agent")
+    .option("--poll-only", "read the mailbox every few minutes, without Pub/Sub")
+    .option("--again", "ask for a new consent")
+    .option("--port <number>", "local port that the browser returns to (default: a free one)", readPort, 0)
+    .option("--no-browser", "do not open a browser; paste the final address of one on another machine")
+    .option("--dry-run", "print the steps without changing anything")
     .action(async (options: GmailSetupOptions) => {
       const { setupGmail } = await import("../commands/gmailSetup.ts");
       await setupGmail(await environment(), options);
@@ -40,7 +39,7 @@ export function addWebhooks(program: Command, environment: Environment): void {
 
   const run = gmail
     .command("run")
-    .description("Listen to the mailbox of hooks.gmail: each new mail becomes a run.")
+    .description("Listen to the mailbox in hooks.gmail and start a run for each new mail.")
     .action(async () => {
       const { runGmail } = await import("../commands/gmail.ts");
       await runGmail(await environment());
@@ -49,8 +48,8 @@ export function addWebhooks(program: Command, environment: Environment): void {
 
   const status = gmail
     .command("status")
-    .description("Say how listening goes; exits with 1 when something is wrong.")
-    .option("--json", "print JSON", false)
+    .description("Print the state of the listener and exit with 1 if there is a problem.")
+    .option("--json", "print one line of JSON", false)
     .action(async (options: { json: boolean }) => {
       const { gmailStatus } = await import("../commands/gmail.ts");
       if (!(await gmailStatus(await environment(), options))) process.exitCode = 1;
@@ -61,5 +60,5 @@ export function addWebhooks(program: Command, environment: Environment): void {
 function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("It must be a number up to 65535.");
+  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
 }

@@ -62,7 +62,7 @@ export class DataDirectoryLock {
       if (error instanceof StartError) throw error;
       const { code } = error as NodeJS.ErrnoException;
       throw new StartError(
-        `The data directory ${dataDir} cannot be used (${code}): make it writable, or name another in SIGNALBOX_DATA_DIR.`,
+        `The data directory ${dataDir} cannot be used (${code}): make it writable, or set SIGNALBOX_DATA_DIR to another one.`,
       );
     }
     return lock;
@@ -138,7 +138,7 @@ async function releaseAbandoned(dataDir: string): Promise<void> {
   while (owner && isRunning(owner)) {
     if (Date.now() - since > (owner.stopping ? STOPPING_WAIT_MS : NOT_STOPPING_WAIT_MS)) {
       throw new StartError(
-        `The data directory ${dataDir} is in use by another instance (process ${owner.pid}${owner.url ? `, ${owner.url}` : ""}): stop that one, or name another directory in SIGNALBOX_DATA_DIR.`,
+        `The data directory ${dataDir} is in use by another instance (process ${owner.pid}${owner.url ? `, ${owner.url}` : ""}): stop that instance, or set SIGNALBOX_DATA_DIR to another directory.`,
       );
     }
     await delay(50);

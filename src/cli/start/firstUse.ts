@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 
 export interface Settings {
@@ -24,8 +25,8 @@ export interface Settings {
 export function readSettings(env: NodeJS.ProcessEnv, { createToken = true } = {}): Settings {
   const config = readConfig(env);
   if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, generatedToken: undefined };
-  const kept = () => (createToken ? readOrCreateToken(resolve(config.dataDir)) : PLACEHOLDER_TOKEN);
-  const generatedToken = config.hooks.token ? undefined : kept();
+  const token = () => (createToken ? readOrCreateToken(resolve(config.dataDir)) : PLACEHOLDER_TOKEN);
+  const generatedToken = config.hooks.token ? undefined : token();
   const withHooks = {
     ...env,
     ...(generatedToken ? { [GENERATED_HOOKS_TOKEN]: generatedToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
@@ -50,15 +51,17 @@ function readOrCreateToken(dataDir: string): string {
       makePrivateDir(dataDir);
       writePrivateFile(path, `${generateSecret()}\n`, { replace: false }); // a token of a concurrent start wins
     }
-    token = readFileSync(path, "utf8").trim();
+    token = readTextFile(path).trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `The data directory ${dataDir} cannot be used (${code}): make it writable, or name another in SIGNALBOX_DATA_DIR.`,
+      `The data directory ${dataDir} cannot be used (${code}): make it writable, or set SIGNALBOX_DATA_DIR to another one.`,
     );
   }
   if (/^\S{16,}$/.test(token)) return token;
-  throw new StartError(`${path} holds no token of 16 characters or more: remove it, and a new one is made.`);
+  throw new StartError(
+    `${path} does not contain a token of at least 16 characters: remove the file, and the next start generates a token.`,
+  );
 }
 
 /** Returns a random secret of 192 bits, in characters that need no quoting anywhere. */

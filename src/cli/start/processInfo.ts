@@ -8,7 +8,7 @@ const isLinux = process.platform === "linux";
  * the system. Returns undefined if there is no such process.
  */
 export function processIdentity(pid: number): string | undefined {
-  return ask(() => {
+  return whileItRuns(() => {
     if (!isLinux) return ps("lstart", pid);
     const { state, startedAt } = readStat(pid);
     if (state === ZOMBIE) return undefined;
@@ -18,7 +18,7 @@ export function processIdentity(pid: number): string | undefined {
 
 /** Returns the command line of a process; empty if there is no such process. */
 export function commandLine(pid: number): string {
-  const line = ask(() =>
+  const line = whileItRuns(() =>
     isLinux ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : ps("command", pid),
   );
   return line ?? "";
@@ -26,7 +26,7 @@ export function commandLine(pid: number): string {
 
 /** Returns the id of the parent process; undefined if there is no such process. */
 export function parentOf(pid: number): number | undefined {
-  return ask(() => (isLinux ? readStat(pid).parent : Number(ps("ppid", pid))));
+  return whileItRuns(() => (isLinux ? readStat(pid).parent : Number(ps("ppid", pid))));
 }
 
 /** The state of a process that has ended but was not reaped by its parent. */
@@ -43,9 +43,9 @@ function readStat(pid: number): { state: string; parent: number; startedAt: stri
   return { state: fields[0] ?? "", parent: Number(fields[1]), startedAt: fields[19] ?? "" };
 }
 
-function ask<T>(question: () => T): T | undefined {
+function whileItRuns<T>(read: () => T): T | undefined {
   try {
-    return question();
+    return read();
   } catch {
     return undefined; // there is no such process
   }

@@ -2,43 +2,47 @@ import { resolve } from "node:path";
 import { hostsOf } from "../../shared/address.ts";
 import type { Settings } from "./firstUse.ts";
 
+interface SummaryOptions {
+  readonly url: string;
+  /** Whether source files are watched. */
+  readonly watch: boolean;
+  /** The command with which this instance reads its configuration again. */
+  readonly reload: string;
+}
+
 /**
  * Returns the text that `start` prints once everything runs. It shows the hosts of configured servers but never their
  * credentials, and the hook token only if it was generated here, because no configuration shows it.
  */
-export function summary(settings: Pick<Settings, "config" | "generatedToken">, url: string, watch: boolean): string {
+export function summary(settings: Pick<Settings, "config" | "generatedToken">, options: SummaryOptions): string {
   const { config } = settings;
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
+  const { url, watch, reload } = options;
   const rows = [
-    ["Dashboard", url],
-    ["API", url],
-    ["Docs", `${url}/docs`],
-    ...hookRows(settings, url),
+    ["Guide", `${url}/guide/`],
+    ...hookRows(settings),
     ...(config.hooks.gmail
-      ? [["Gmail", `${config.hooks.gmail.account}; how it goes: signalbox webhooks gmail status`]]
+      ? [["Gmail", `${config.hooks.gmail.account} (state: npx signalbox webhooks gmail status)`]]
       : []),
-    ["Data", uri ? `in MongoDB at ${hostsOf(uri)}` : resolve(config.dataDir)],
-    ["MongoDB", uri ? hostsOf(uri) : embedded("MONGODB_URI", "mongodb.uri")],
-    ["Redis", redisUrl ? hostsOf(redisUrl) : embedded("REDIS_URL", "redis.url")],
-    ["Stop", `Ctrl-C${watch ? " (source files are watched)" : ""}`],
+    ["Data", uri ? `MongoDB at ${hostsOf(uri)}` : resolve(config.dataDir)],
+    ["MongoDB", uri ? hostsOf(uri) : "embedded (another one: MONGODB_URI)"],
+    ["Redis", redisUrl ? hostsOf(redisUrl) : "embedded (another one: REDIS_URL)"],
+    ["Reload", `${reload}   reads a changed configuration file`],
+    ["Stop", `Ctrl-C${watch ? " (restarts when a source file changes)" : ""}`],
   ];
   const lines = rows.map(([name = "", value]) => `  ${name.padEnd(10)}${value}`);
-  return `\nSignalbox is ready.\n\n${lines.join("\n")}\n`;
+  return `\nSignalbox is ready.\n\n  Open ${url}\n\n${lines.join("\n")}\n`;
 }
 
-function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generatedToken">, url: string): string[][] {
+function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generatedToken">): string[][] {
   const { enabled, path } = config.hooks;
-  if (!enabled) return [["Hooks", "off; to turn them on set hooks.enabled and hooks.token in signalbox.json5"]];
+  if (!enabled) return [["Hooks", "off (set hooks.enabled and hooks.token in signalbox.json5)"]];
   const { runner, model } = config.agents.defaults;
-  const echo =
-    "echo, the embedded default, which only repeats what it is told; for a real one set agents.defaults.runner in signalbox.json5";
+  const echo = "echo, which repeats its input (set agents.defaults.runner)";
   return [
-    ["Hooks", `POST ${url}${path}/agent`],
+    ["Hooks", `POST ${path}/agent`],
     ["Token", `Authorization: Bearer ${generatedToken ?? "… (the configured hooks.token)"}`],
     ["Agent", runner === "echo" ? echo : `${runner}${model ? `, ${model}` : ""}`],
   ];
 }
-
-const embedded = (variable: string, key: string) =>
-  `embedded, the default; for a server of your own set ${variable}, or ${key} in signalbox.json5`;

@@ -102,7 +102,7 @@ export class Supervised<R extends Running> {
         if (Date.now() - since > STABLE_MS) exits = 0;
         if (running) {
           console.error(
-            `${name} ended unexpectedly (${end}); ${restartOnExit ? "it is started again" : "waiting for a change"}.`,
+            `${name} ended unexpectedly (${end}). ${restartOnExit ? "It is restarted" : "It is restarted after the next change of a file"}.`,
           );
         }
         this.#wake = new AbortController();
@@ -111,7 +111,7 @@ export class Supervised<R extends Running> {
       }
       this.#restart = false;
       running = await this.#launch().catch((error: Error) => {
-        console.error(`${name} could not be started again: ${error.message}`);
+        console.error(`${name} could not be restarted: ${error.message}`);
         return undefined;
       });
     }

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
+import stringWidth from "string-width";
 import type { JobSummary } from "../../client/client.ts";
-import { printNote, SERVICE_LOST } from "../commands/list.ts";
+import { printNote, SERVICE_BACK, SERVICE_LOST } from "../commands/list.ts";
 import { bar } from "./bar.ts";
 import { cleanJson, cleanLine } from "./cleanText.ts";
 import { cut, outputWidth } from "./columns.ts";
@@ -34,13 +35,13 @@ export function lineView(): JobView {
   let wasLost = false;
   return {
     changed(job) {
-      const { updatedAt, jobId, progress, message } = job;
+      const { updatedAt, progress, message } = job;
       const state = `${percent(progress).padStart(5)}  ${shownState(job).padEnd(9)}`;
-      print([`${updatedAt}  ${cleanLine(jobId)}  ${state}  ${cleanLine(message ?? "")}`.trimEnd()]);
+      print([`${updatedAt}  ${titleOf(job)}  ${state}  ${cleanLine(message ?? "")}`.trimEnd()]);
     },
     removed: (jobId) => print([`${new Date().toISOString()}  ${cleanLine(jobId)}  removed`]),
     live(isLive) {
-      if (isLive === wasLost) printNote(isLive ? "The service is heard again." : SERVICE_LOST);
+      if (isLive === wasLost) printNote(isLive ? SERVICE_BACK : SERVICE_LOST);
       wasLost = !isLive;
     },
     close() {},
@@ -62,15 +63,16 @@ export const boardView = (jobs: LiveJobs): JobView =>
     const shown = all.slice(0, Math.max(1, height - 1));
     const failed = jobs.ended.filter(({ status }) => status === "failed").length;
     const counts = `${newest.length} running, ${jobs.ended.length - failed} completed, ${failed} failed`;
-    const more = all.length > shown.length ? `; ${all.length - shown.length} more than there is room for` : "";
+    const more = all.length > shown.length ? `; ${all.length - shown.length} not shown` : "";
     return [
-      ...tableLines(shown, boardColumns(width < 100 ? 10 : 20), { width, titles: false }),
-      styleText("dim", cut(all.length === 0 ? "No job runs. Waiting for one …" : counts + more, width)),
+      ...tableLines(shown, boardColumns(shown, width < 100 ? 10 : 20), { width, titles: false }),
+      styleText("dim", cut(all.length === 0 ? "No job is running. Waiting for one …" : counts + more, width)),
     ];
   });
 
-const boardColumns = (barWidth: number): readonly Column<JobSummary>[] => [
-  { title: "", of: ({ jobId }) => jobId, least: 12 },
+/** The id has a column of its own only where every job has a name; otherwise it stands in for a missing name. */
+const boardColumns = (jobs: readonly JobSummary[], barWidth: number): readonly Column<JobSummary>[] => [
+  { title: "", of: ({ name, jobId }) => name ?? jobId, least: 12 },
   {
     title: "",
     of: ({ progress }) => bar(progress, barWidth),
@@ -80,19 +82,40 @@ const boardColumns = (barWidth: number): readonly Column<JobSummary>[] => [
   { title: "", of: shownState, format: (job) => formatOf(shownState(job)) },
   { title: "", of: ({ createdAt }) => age(createdAt), right: true },
   { title: "", of: ({ message }) => message, least: 12 },
+  {
+    title: "",
+    of: ({ jobId }) => (jobs.every(({ name }) => name) ? jobId : null),
+    format: () => "dim",
+    optional: () => true,
+  },
 ];
 
+/** Returns the name of a job and its id. */
+const titleOf = ({ name, jobId }: JobSummary): string =>
+  [cut(cleanLine(name ?? ""), MAX_NAME), cleanLine(jobId)].filter(Boolean).join("  ");
+
+/** Maximum width of a name in a line for logs and pipes. */
+const MAX_NAME = 100;
+
 function barLines(job: JobSummary, width: number): string[] {
-  const { jobId, name, progress, currentStep, message, createdAt } = job;
+  const { name, jobId, progress, currentStep, message, createdAt } = job;
   const state = shownState(job);
   const tail = `${percent(progress).padStart(5)}  ${state}  ${age(createdAt)}`;
   const shown = bar(progress, Math.max(0, Math.min(60, width - tail.length - 1)));
   const step = currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`;
   return [
-    styleText("bold", cut([jobId, name ?? ""].map(cleanLine).join("  ").trimEnd(), width)),
+    ...headingLines(cleanLine(name ?? ""), cleanLine(jobId), width),
     cut(`${shown} ${tail}`, width).replace(shown, (text) => styleText(formatOf(state), text)),
     ...[step, message].flatMap((text) => (text ? [cut(cleanLine(text), width)] : [])),
   ];
+}
+
+/** Returns the name and the id on one line, or on two if they do not fit. */
+function headingLines(name: string, jobId: string, width: number): string[] {
+  if (!name) return [styleText("bold", cut(jobId, width))];
+  const fits = stringWidth(`${name}  ${jobId}`) <= width;
+  const id = styleText("dim", cut(jobId, width));
+  return fits ? [`${styleText("bold", name)}  ${id}`] : [styleText("bold", cut(name, width)), id];
 }
 
 function blockView(lines: (width: number, height: number) => string[]): JobView {

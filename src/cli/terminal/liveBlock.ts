@@ -1,4 +1,5 @@
 import stringWidth from "string-width";
+import { throttle } from "../throttle.ts";
 import { outputWidth } from "./columns.ts";
 
 const HIDE_CURSOR = "\x1b[?25l";
@@ -19,7 +20,6 @@ const TICK_MS = 1_000;
 export class LiveBlock {
   readonly #lines: () => readonly string[];
   readonly #tick: NodeJS.Timeout;
-  #soon: NodeJS.Timeout | undefined;
   #drawn: readonly string[] = [];
 
   /** @param lines returns the current lines: safe texts, no wider than the terminal, fewer than its rows */
@@ -31,9 +31,7 @@ export class LiveBlock {
   }
 
   /** Schedules a drawing. Several changes within the interval are drawn once. */
-  readonly changed = (): void => {
-    this.#soon ??= setTimeout(() => this.#draw(), REDRAW_MS);
-  };
+  readonly changed = throttle(() => this.#draw(), REDRAW_MS);
 
   /** Draws the last state, which stays on the terminal, and restores the terminal's settings. */
   close(): void {
@@ -44,8 +42,7 @@ export class LiveBlock {
   }
 
   #draw(): void {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
+    this.changed.cancel();
     // A terminal that has become narrower has wrapped the drawn lines.
     const rows = this.#drawn.map((line) => Math.max(1, Math.ceil(stringWidth(line) / outputWidth())));
     const height = rows.reduce((sum, one) => sum + one, 0);

@@ -1,36 +1,54 @@
 import { readFileSync } from "node:fs";
 import { isObject, parseJson } from "../../shared/json.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { decodeText } from "../../shared/textFile.ts";
 
 /** The descriptor of standard input. A command that runs inside another program, such as a test, replaces it. */
 export const standardInput = { fd: 0 };
 
-/**
- * Returns the content of a file, or of standard input for `-`.
- * @param what names the content in the error
- * @throws StartError if it cannot be read
- */
-export function readInput(file: string, what: string): string {
-  try {
-    return readFileSync(file === "-" ? standardInput.fd : file, "utf8");
-  } catch (error) {
-    throw new StartError(
-      `${what} cannot be read from ${file === "-" ? "standard input" : file} (${(error as NodeJS.ErrnoException).code}).`,
-    );
-  }
+interface Input {
+  readonly bytes: Buffer;
+  readonly text: string;
 }
 
 /**
- * Returns the JSON object in a file or standard input, parsed as the service does, and the unchanged text.
+ * Returns the content of a file, or of standard input for `-`, as text in any encoding that `decodeText` reads.
+ * @param what names the content in the error
+ * @throws StartError if it cannot be read
+ */
+export const readInput = (file: string, what: string): string => read(file, what).text;
+
+function read(file: string, what: string): Input {
+  try {
+    const bytes = readFileSync(file === "-" ? standardInput.fd : file);
+    return { bytes, text: decodeText(bytes) };
+  } catch (error) {
+    throw new StartError(`${what} cannot be read from ${nameOf(file)} (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+const nameOf = (file: string): string => (file === "-" ? "standard input" : file);
+
+interface JsonInput {
+  /** The bytes of the input; converted to UTF-8, the only encoding of a request, if it is in UTF-16. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The value, parsed as the service does. */
+  readonly value: Record<string, unknown>;
+}
+
+/**
+ * Reads a JSON object from a file or standard input.
  * @throws StartError if it does not contain a JSON object
  */
-export function readJsonObject(file: string): { readonly text: string; readonly value: Record<string, unknown> } {
-  const text = readInput(file, "The body");
+export function readJsonObject(file: string): JsonInput {
+  const { bytes, text } = read(file, "The body");
   try {
     const value = parseJson(text);
-    if (isObject(value)) return { text, value };
+    if (isObject(value)) return { bytes: Uint8Array.from(isUtf16(bytes) ? Buffer.from(text) : bytes), value };
   } catch {
     // The error below covers this case too.
   }
-  throw new StartError(`${file === "-" ? "Standard input" : file} does not hold a JSON object.`);
+  throw new StartError(`The body in ${nameOf(file)} is not a JSON object.`);
 }
+
+const isUtf16 = (bytes: Buffer): boolean => /^(fffe|feff)/.test(bytes.toString("hex", 0, 2));

@@ -14,23 +14,51 @@ export interface Column<Row> {
   readonly format?: (row: Row) => Format;
   /** Minimum width to which the column may be truncated on a narrow terminal. The last such column is truncated first. */
   readonly least?: number;
+  /**
+   * Whether the column is dispensable for a row. If it is for all rows, and the table does not fit otherwise, the column is
+   * left out. For ids, because nobody can copy a truncated one.
+   */
+  readonly optional?: (row: Row) => boolean;
+}
+
+/** Maximum width of a cell that may be truncated, where the output is not a terminal. */
+const MAX_PIPED_CELL = 100;
+
+interface TableOptions {
+  /** Width in columns; by default that of the terminal, or unlimited if the output is not one. */
+  readonly width?: number;
+  readonly titles?: boolean;
+  /** Truncates nothing, whatever the width. */
+  readonly wide?: boolean | undefined;
 }
 
 const GAP = "  ";
+
+interface Cells<Row> extends Column<Row> {
+  readonly texts: readonly string[];
+  readonly width: number;
+}
 
 /** Returns the lines of a table: the titles, then one line for each row. Columns without any text are left out. */
 export function tableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { width = outputWidth(), titles = true } = {},
+  { width: limit = outputWidth(), titles = true, wide = false }: TableOptions = {},
 ): string[] {
-  const cells = columns
-    .map((column) => ({ ...column, texts: rows.map((row) => cleanLine(column.of(row) ?? "")) }))
+  const width = wide ? Number.POSITIVE_INFINITY : limit;
+  const maxCell = wide || Number.isFinite(width) ? Number.POSITIVE_INFINITY : MAX_PIPED_CELL;
+  const all = columns
+    .map((column): Cells<Row> => {
+      const texts = rows.map((row) => cleanLine(column.of(row) ?? ""));
+      const widest = Math.max(...[titles ? column.title : "", ...texts].map((text) => stringWidth(text)));
+      return { ...column, texts, width: column.least === undefined ? widest : Math.min(widest, maxCell) };
+    })
     .filter(({ texts }) => texts.some((text) => text !== ""));
-  const widths = cells.map(({ title, texts }) =>
-    Math.max(...[titles ? title : "", ...texts].map((text) => stringWidth(text))),
-  );
-  let over = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length) - width;
+  const narrowest = (cells: readonly Cells<Row>[]) =>
+    totalWidth(cells.map(({ least, width }) => Math.min(width, least ?? width)));
+  const cells = narrowest(all) > width ? all.filter(({ optional }) => !optional || !rows.every(optional)) : all;
+  const widths = cells.map(({ width }) => width);
+  let over = totalWidth(widths) - width;
   for (const [i, { least = Number.POSITIVE_INFINITY }] of [...cells.entries()].reverse()) {
     const taken = Math.max(0, Math.min(over, (widths[i] ?? 0) - least));
     widths[i] = (widths[i] ?? 0) - taken;
@@ -52,3 +80,6 @@ export function tableLines<Row>(
   const heading = titles ? [line(-1, () => "bold")] : [];
   return [...heading, ...rows.map((row, at) => line(at, ({ format }) => format?.(row)))];
 }
+
+const totalWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);

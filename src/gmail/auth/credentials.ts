@@ -1,7 +1,8 @@
 import { createPrivateKey } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { isObject } from "../../shared/json.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import type { GoogleCredentials } from "./googleAuth.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup`, or name another file in hooks.gmail.credentialsFile";
@@ -36,7 +37,7 @@ export function isOpenToOthers(path: string): boolean {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw unusable(path, code === "ENOENT" ? "does not exist" : `cannot be read (${code})`);

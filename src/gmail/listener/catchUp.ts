@@ -56,7 +56,7 @@ async function startFromNow(
   const newest = id === undefined ? null : await gmail.getMessage(id, { includeBody: false }, signal);
   const { historyId: cursor } = await gmail.getProfile(signal);
   await mailbox.update({ cursor, oldUntil: (newest && receivedAtOrNow(clock.now(), newest)) ?? null });
-  log.info("listening to the mailbox for the first time; existing mails become no runs");
+  log.info("the listener reads this mailbox for the first time; existing mails start no runs");
   return cursor;
 }
 
@@ -72,7 +72,7 @@ async function fullSync(deps: CatchUpDeps, gmail: GmailApi, cursor: string, sign
   const since = Math.floor(sinceMs / 1_000) - 1;
   log.warn(
     { since: new Date(sinceMs) },
-    "Gmail no longer stores the history since the last listing; starting a full sync",
+    "Gmail no longer has the history since the last listing; the listener reads all mails since then",
   );
   const isWanted = (position: MessagePosition) => {
     const at = receivedAt(position);

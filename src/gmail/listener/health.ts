@@ -10,15 +10,15 @@ const REMEDY = "run `signalbox webhooks gmail setup` again";
 
 /** Consequence of a lasting fault, by part. */
 const FAULT_TEXTS: Readonly<Record<MailboxPart, string>> = {
-  mails: "No new mail comes in",
-  notices: "The notices of new mails cannot be pulled, so that mails come in late or not at all",
-  watch: "Gmail cannot be told to send notices, so that new mails come in late or not at all",
+  mails: "New mails cannot be read",
+  notices: "Notifications of new mails cannot be pulled, so mails arrive late or not at all",
+  watch: "Notifications cannot be requested from Gmail, so new mails arrive late or not at all",
 };
 
 const RECOVERY_TEXTS: Readonly<Record<MailboxPart, string>> = {
-  mails: "New mails come in",
-  notices: "The notices of new mails come in",
-  watch: "Gmail sends notices",
+  mails: "New mails are read",
+  notices: "Notifications of new mails are pulled",
+  watch: "Gmail sends notifications",
 };
 
 export interface HealthDeps {
@@ -66,10 +66,10 @@ export class Health {
       // Stored before the event, so that after a crash the next process reports the same fault under the same id.
       await this.#mailbox.setFault(part, fault);
       if (!isLasting || fault.toldAs !== null) return;
-      log.error({ part, reason }, `${FAULT_TEXTS[part]}: ${REMEDY}; the listener continues to retry`);
+      log.error({ part, reason }, `${FAULT_TEXTS[part]}: ${REMEDY}; the listener keeps retrying`);
       const same = Object.values(faults).find((other) => other?.reason === reason && other.toldAs !== null);
       const toldAs = same?.toldAs ?? eventId(_id, part, fault.since);
-      const text = `${FAULT_TEXTS[part]}: ${reason} To mend it, ${REMEDY}.`;
+      const text = `${FAULT_TEXTS[part]}: ${reason} To fix it, ${REMEDY}.`;
       if ((await stores.events.add([{ _id: toldAs, text, source: "gmail", wake: true }])) > 0) await triggerHeartbeat();
       await this.#mailbox.setFault(part, { ...fault, toldAs });
     });

@@ -83,7 +83,7 @@ class MailboxListener {
         const isAcquired = await stores.gmailMailboxes.acquire(account, { token, holder }, lease.durationMs);
         if (isAcquired) await this.#runWithLease(token, stopping);
       } catch (error) {
-        log.warn({ err: error }, "listening to the mailbox failed; trying again");
+        log.warn({ err: error }, "the listener failed; it retries");
       }
       await this.#pause(lease.acquireEveryMs, stopping);
     }
@@ -173,7 +173,7 @@ class MailboxListener {
         const retryInMs = retryDelayMs(failure, failures);
         this.#deps.log.warn(
           { part, reason: failure.reason, failures, retryInMs, ...(failure.isUnexpected && { err: error }) },
-          "a part of the Gmail listener failed; trying again",
+          "a part of the Gmail listener failed; it retries",
         );
         if (failure.isLasting) this.#google = undefined;
         const isLost = await health

@@ -112,7 +112,7 @@ export class MailImporter {
   async #skipUnlessTransient(id: string, error: unknown): Promise<void> {
     const isAppError = error instanceof AppError;
     if (isAppError ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
-    await this.#skip(id, isAppError ? error.message : "It could not be read; the listener's log says why.");
+    await this.#skip(id, isAppError ? error.message : "It could not be read; the log of the listener has the reason.");
   }
 
   /** Counts a failure and returns the number of consecutive ones. */
@@ -163,11 +163,11 @@ export class MailImporter {
   async #skip(message: string, reason: string): Promise<void> {
     this.#failures.delete(message);
     const { stores, clock, log, mailbox, settings } = this.#deps;
-    log.error({ message, reason }, "skipping a mail that cannot become a run");
-    const text = `The mail with Gmail's id ${message} could not be taken and is passed over: ${reason}`;
+    log.error({ message, reason }, "a mail cannot start a run and is skipped");
+    const text = `The mail with Gmail's id ${message} could not be read and is skipped: ${reason}`;
     const _id = `gmail-mail-${mailRunId(settings.account, message)}`;
     await stores.events.add([{ _id, text, source: "gmail", wake: false }]);
-    await mailbox.update({ lastError: { at: clock.now(), reason: `A mail was passed over: ${reason}` } });
+    await mailbox.update({ lastError: { at: clock.now(), reason: `A mail was skipped: ${reason}` } });
   }
 }
 

@@ -23,12 +23,12 @@ export interface MailboxStatus {
 const PATIENCE_MS = 10 * 60_000;
 
 const START =
-  "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";
+  "start Signalbox with `npm start`, apply hooks.gmail to a running one with `signalbox reload`, or run `signalbox webhooks gmail run` beside web and worker";
 const SET_UP = "run `signalbox webhooks gmail setup` again";
 
 const FAILING: Readonly<Record<MailboxPart, string>> = {
-  mails: "No new mail comes in",
-  notices: "No notices of new mails come in",
+  mails: "New mails cannot be read",
+  notices: "Notifications of new mails cannot be pulled",
   watch: "The watch on the mailbox cannot be renewed",
 };
 
@@ -39,7 +39,9 @@ export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, n
   const none = { mails: null, notices: null, watch: null };
   const { listedAt = null, lastMailAt = null, lastNoticeAt = null, lastError = null, faults = none } = found ?? {};
   return {
-    problems: found ? problemsOf(settings, found, listener, now) : [`Nobody has listened to ${account} yet: ${START}.`],
+    problems: found
+      ? problemsOf(settings, found, listener, now)
+      : [`No process has listened to ${account} yet: ${START}.`],
     ...{ account, listener, listedAt, lastMailAt, lastNoticeAt, lastError },
     lagSeconds: listedAt && Math.max(0, Math.round((now.getTime() - listedAt.getTime()) / 1_000)),
     watchExpiresAt: found?.watch?.expiresAt ?? null,
@@ -56,17 +58,19 @@ function problemsOf(settings: GmailConfig, mailbox: MailboxDoc, listener: string
     const fault = faults[part];
     if (!fault) return [];
     const what = `${FAILING[part]} since ${fault.since.toISOString()}: ${fault.reason}`;
-    if (fault.isLasting) return [`${what} To mend it, ${SET_UP}.`];
+    if (fault.isLasting) return [`${what} To fix it, ${SET_UP}.`];
     const isLong = now.getTime() - fault.since.getTime() > PATIENCE_MS;
-    return isLong ? [`${what} It is tried again; look whether this machine reaches Google and MongoDB.`] : [];
+    return isLong ? [`${what} The listener keeps retrying; check that this machine can reach Google and MongoDB.`] : [];
   });
   if (!listener) problems.unshift(`No process listens to the mailbox: ${START}.`);
   const isLate = !listedAt || now.getTime() - listedAt.getTime() > pollEveryMinutes * 3 * 60_000;
   if (isLate && listener && !faults.mails) {
-    problems.push(`The mailbox was last listed ${listedAt?.toISOString() ?? "never"}: look at the listener's log.`);
+    problems.push(
+      `The mailbox was last listed ${listedAt?.toISOString() ?? "never"}: the log of the listener has the reason.`,
+    );
   }
   if (topic !== undefined && listener && !faults.watch && !(watch && watch.expiresAt > now)) {
-    problems.push("Gmail sends no notices: look at the listener's log for why the watch is not made.");
+    problems.push("Gmail sends no notifications, because it has no watch: the log of the listener has the reason.");
   }
   return problems;
 }

@@ -1,6 +1,6 @@
 import { TextDecoder } from "node:util";
+import { decodeStateful } from "./statefulCharsets.ts";
 
-const ESC = 0x1b;
 const NUL = 0x00;
 
 /** Names used by mail programs on Windows that the standard (encoding.spec.whatwg.org) does not define. */
@@ -11,6 +11,9 @@ const CODE_PAGES: Readonly<Record<string, string>> = {
   cp950: "big5",
 };
 
+/** Windows-1252 from 0x80 to 0x9f; the five bytes that it does not define are the control characters of these numbers. */
+const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+
 /**
  * Decodes a part or an encoded word. Valid UTF-8 is decoded as such, whatever the charset: Gmail does not document whether it
  * converts parts to UTF-8, and text in other charsets is valid UTF-8 only if it is ASCII. Never throws; invalid bytes become
@@ -18,30 +21,33 @@ const CODE_PAGES: Readonly<Record<string, string>> = {
  * @param isTruncated whether the bytes may end within a character, which is dropped then
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined, isTruncated = false): string {
-  if (!isStatefulEncoding(bytes, charset)) {
+  const stateful = decodeStateful(bytes, charset);
+  if (stateful !== undefined) return stateful;
+  // Valid UTF-8 does not rule out UTF-16.
+  if (!bytes.includes(NUL)) {
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isTruncated });
     } catch {
       // Not UTF-8.
     }
   }
-  const decoder = decoderFor(charset);
-  const byMark = decoder.encoding.startsWith("utf-16") ? decoderByByteOrderMark(bytes) : undefined;
-  return (byMark ?? decoder).decode(bytes, { stream: isTruncated });
+  const named = decoderFor(charset);
+  const decoder = (named.encoding.startsWith("utf-16") && decoderByByteOrderMark(bytes)) || named;
+  const text = decoder.decode(bytes, { stream: isTruncated });
+  return decoder.encoding === "windows-1252" ? completeWindows1252(text) : text;
 }
 
-/**
- * Returns whether the bytes may be UTF-16 or ISO 2022, which valid UTF-8 does not rule out. ESC counts only with an ISO 2022
- * charset, as other texts contain it too, for example for colours.
- */
-function isStatefulEncoding(bytes: Uint8Array, charset = ""): boolean {
-  return bytes.includes(NUL) || (/2022/.test(charset) && bytes.includes(ESC));
+/** Completes what Node up to 22.18 decodes as ISO 8859-1 (nodejs/node#56542): its control characters are none here. */
+function completeWindows1252(text: string): string {
+  return text.replace(/[\x80-\x9f]/g, (control) => WINDOWS_1252.charAt(control.charCodeAt(0) - 0x80));
 }
 
 /** Returns the decoder of a charset; Windows-1252 for a missing or unknown name, as most such mails use it. */
 function decoderFor(charset: string | undefined): TextDecoder {
   try {
-    return new TextDecoder(CODE_PAGES[charset?.toLowerCase() ?? ""] ?? (charset || "windows-1252"));
+    const decoder = new TextDecoder(CODE_PAGES[charset?.toLowerCase() ?? ""] ?? (charset || "windows-1252"));
+    // A browser shows nothing of some stateful encodings, and decodes each text to U+FFFD alone.
+    return (decoder.encoding as string) === "replacement" ? new TextDecoder("windows-1252") : decoder;
   } catch {
     return new TextDecoder("windows-1252");
   }

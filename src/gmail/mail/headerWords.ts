@@ -1,10 +1,13 @@
+import { stripEscapeSequences } from "../../shared/sanitizeText.ts";
 import { decodeText } from "./charset.ts";
+import { decodeStateful, isStatefulCharset } from "./statefulCharsets.ts";
 
 /** Matches an encoded word, `=?charset?B?…?=` or `=?charset?Q?…?=`; a language may follow the charset (RFC 2231). */
 const ENCODED_WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
 
-/** Decodes the encoded words (RFC 2047) of a header's value and returns it on one line. */
-export function decodeHeader(value: string): string {
+/** Decodes the encoded words (RFC 2047), or unlabelled ISO 2022, of a header's value and returns it on one line. */
+export function decodeHeader(written: string): string {
+  const value = (written.includes("\x1b") && decodeStateful(Buffer.from(written))) || written;
   let text = "";
   let end = 0;
   let run: { charset: string; bytes: Buffer[] } | undefined;
@@ -16,8 +19,9 @@ export function decodeHeader(value: string): string {
     const [word, label = "", encoding = "", content = ""] = match;
     const between = value.slice(end, match.index);
     const charset = label.toLowerCase();
-    // White space between two encoded words is dropped, and a character may span both (bytes are decoded together).
-    if (!run || run.charset !== charset || between.trim()) {
+    // White space between two encoded words is dropped, and a character may span both, so that their bytes are decoded
+    // together. With a stateful charset each word begins in the initial state (RFC 2047, 3).
+    if (!run || run.charset !== charset || between.trim() || isStatefulCharset(charset)) {
       const isBetweenWords = run !== undefined && !between.trim();
       close();
       if (!isBetweenWords) text += between;
@@ -27,7 +31,7 @@ export function decodeHeader(value: string): string {
     end = match.index + word.length;
   }
   close();
-  return (text + value.slice(end))
+  return stripEscapeSequences(text + value.slice(end))
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim()
     .toWellFormed();

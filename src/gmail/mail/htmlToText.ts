@@ -1,63 +1,63 @@
 import { Tokenizer } from "htmlparser2";
+import {
+  beginsLine,
+  hasMargin,
+  isHiddenElement,
+  isPreformatted,
+  isRawText,
+  isTablePart,
+  LISTS,
+} from "./htmlElements.ts";
+import { isShown, type OwnStyle, readStyle } from "./inlineStyle.ts";
+import { OpenElements } from "./openElements.ts";
+import { TextLines } from "./textLines.ts";
 
-/** Elements that begin and end a line; `true` adds a blank line. */
-const BLOCK_ELEMENTS: Readonly<Record<string, boolean>> = {
-  ...Object.fromEntries(
-    ["br", "div", "tr", "li", "dt", "dd", "option", "section", "article", "header", "footer"].map((name) => [
-      name,
-      false,
-    ]),
-  ),
-  ...Object.fromEntries(
-    ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "pre", "hr"].map((name) => [
-      name,
-      true,
-    ]),
-  ),
-};
+/** Attributes that decide whether and how text is shown. */
+const ATTRIBUTES: readonly string[] = ["style", "hidden", "open", "popover"];
 
-/** Elements whose content readers do not see. The tokenizer returns it as one text up to the closing tag. */
-const HIDDEN_ELEMENTS: readonly string[] = ["script", "style", "title", "iframe", "noembed", "noframes"];
-
-/** Invisible characters, which newsletters use as filler after their first line. */
-const INVISIBLE = /\u00ad|\u034f|\u200b|\ufeff/g;
+const NO_STYLE = { beginsLine: false };
 
 /**
- * Returns the text of an HTML mail without links and images. Uses only the tokenizer and builds no tree, so that deep nesting
- * does not slow it down.
+ * Returns the text of an HTML mail as a reader sees it, without links and images: by the default style sheet of a browser and
+ * by `style` attributes, so that commands to an agent in text that no reader sees are left out. Uses only the tokenizer and
+ * builds no tree, so that deep nesting does not slow it down.
  */
 export function htmlToText(html: string): string {
-  const lines: string[] = [];
-  let line = "";
-  let needsBlankLine = false;
-  let hiddenElement: string | undefined;
-  let isPreformatted = false;
+  const lines = new TextLines();
+  let openLists = 0;
+  const elements = new OpenElements((name) => {
+    if (LISTS.has(name)) openLists--;
+    breakAt(name);
+    if (name === "li") lines.endItem();
+    if (name === "q") add("”");
+  });
 
-  function endLine(withBlankLine: boolean): void {
-    const words = line.replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
-    line = "";
-    if (words) {
-      if (needsBlankLine && lines.length > 0) lines.push("");
-      lines.push(words);
-      needsBlankLine = false;
-    }
-    needsBlankLine ||= withBlankLine;
-  }
+  let tag = "";
+  let attribute = "";
+  let attributes: Record<string, string> = {};
 
-  function breakAt(name: string): void {
-    const withBlankLine = Object.hasOwn(BLOCK_ELEMENTS, name) ? BLOCK_ELEMENTS[name] : undefined;
-    if (withBlankLine !== undefined) endLine(withBlankLine);
-    else if (name === "td" || name === "th") line += " ";
+  function breakAt(name: string, style?: { readonly beginsLine: boolean }): void {
+    if (beginsLine(name) || style?.beginsLine) lines.endLine(hasMargin(name) && !(LISTS.has(name) && openLists > 0));
+    else if (name === "td" || name === "th") lines.add(" ", false);
   }
 
   function add(text: string): void {
-    if (hiddenElement) return;
-    const [first = "", ...further] = isPreformatted ? text.split("\n") : [text];
-    line += first;
-    for (const next of further) {
-      endLine(line.trim() === "");
-      line = next;
-    }
+    const { rendering } = elements;
+    if (isShown(rendering)) lines.add(text, rendering.isPreformatted);
+  }
+
+  function openTag(): void {
+    const style = attributes.style ? readStyle(attributes.style, beginsLine(tag) && !isTablePart(tag)) : NO_STYLE;
+    const { beginsLine: _, ...styled } = style;
+    const own: OwnStyle = { ...(isPreformatted(tag) && { isPreformatted: true }), ...styled };
+    elements.endBefore(tag);
+    const isShownBefore = isShown(elements.rendering);
+    const isHidden = isHiddenElement(tag) || isHiddenByAttribute(tag, attributes) || own.isHidden;
+    if (isShownBefore && !isHidden) breakAt(tag, style);
+    elements.open(tag, isHidden ? { ...own, isHidden } : own);
+    if (LISTS.has(tag)) openLists++;
+    if (tag === "li" && isShown(elements.rendering)) lines.beginItem("- ");
+    if (tag === "q") add("“");
   }
 
   const nothing = () => {};
@@ -66,17 +66,29 @@ export function htmlToText(html: string): string {
     { decodeEntities: true, recognizeSelfClosing: true },
     {
       onopentagname(start, end) {
+        tag = html.slice(start, end).toLowerCase();
+        attributes = {};
+      },
+      onattribname(start, end) {
         const name = html.slice(start, end).toLowerCase();
-        if (HIDDEN_ELEMENTS.includes(name)) hiddenElement = name;
-        if (name === "pre") isPreformatted = true;
-        breakAt(name);
-        if (name === "li") line += "- ";
+        // The first attribute of a name counts.
+        attribute = ATTRIBUTES.includes(name) && !Object.hasOwn(attributes, name) ? name : "";
+        if (attribute) attributes[attribute] = "";
+      },
+      onattribdata(start, end) {
+        if (attribute) attributes[attribute] += html.slice(start, end);
+      },
+      onattribentity(codepoint) {
+        if (attribute) attributes[attribute] += String.fromCodePoint(codepoint);
+      },
+      onopentagend: openTag,
+      onselfclosingtag() {
+        if (!isRawText(tag)) openTag();
       },
       onclosetag(start, end) {
         const name = html.slice(start, end).toLowerCase();
-        if (name === hiddenElement) hiddenElement = undefined;
-        if (name === "pre") isPreformatted = false;
-        breakAt(name);
+        if (isShown(elements.rendering)) breakAt(name);
+        elements.close(name);
       },
       ontext(start, end) {
         add(html.slice(start, end));
@@ -84,22 +96,20 @@ export function htmlToText(html: string): string {
       ontextentity(codepoint) {
         add(String.fromCodePoint(codepoint));
       },
-      onselfclosingtag() {
-        hiddenElement = undefined;
-      },
-      onend: () => endLine(false),
-      onattribdata: nothing,
-      onattribentity: nothing,
       onattribend: nothing,
-      onattribname: nothing,
       oncdata: nothing,
       oncomment: nothing,
       ondeclaration: nothing,
-      onopentagend: nothing,
+      onend: nothing,
       onprocessinginstruction: nothing,
     },
   );
   tokenizer.write(html);
   tokenizer.end();
-  return lines.join("\n");
+  return lines.end();
+}
+
+function isHiddenByAttribute(tag: string, attributes: Readonly<Record<string, string>>): boolean {
+  const isClosedDialog = tag === "dialog" && attributes.open === undefined;
+  return attributes.hidden !== undefined || attributes.popover !== undefined || isClosedDialog;
 }

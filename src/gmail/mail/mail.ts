@@ -1,7 +1,8 @@
+import { sanitizeText } from "../../shared/sanitizeText.ts";
 import { asArray, asText } from "../api/coerce.ts";
 import { decodeHeader } from "./headerWords.ts";
 import { htmlToText } from "./htmlToText.ts";
-import { headerOf, textOf } from "./mailText.ts";
+import { headerOf, textOf, trimLines } from "./mailText.ts";
 
 /** A mail in the form that mappings and templates receive. */
 export interface Mail {
@@ -49,15 +50,8 @@ export function readMail(message: unknown, options: { includeBody: boolean; maxB
   };
   if (!options.includeBody) return mail;
   const { text, missingBytes } = textOf(payload);
-  return { ...mail, body: truncate(normalize(text), missingBytes, options.maxBytes) };
+  return { ...mail, body: truncate(trimLines(sanitizeText(text)), missingBytes, options.maxBytes) };
 }
-
-const normalize = (text: string) =>
-  text
-    .replace(/\r\n?/g, "\n")
-    .replace(/[^\P{Cc}\n\t]/gu, "")
-    .trim()
-    .toWellFormed();
 
 function isoDate(time: number): string {
   const date = new Date(time);

@@ -69,7 +69,7 @@ function leafText(part: Part, type: string): Found {
 function join(found: readonly Found[]): Found {
   const texts = found.map(({ text }) => text).filter(isVisible);
   return {
-    text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
+    text: texts.length === 1 ? texts[0]! : texts.map(trimLines).join("\n\n"),
     missingBytes: found.reduce((sum, { missingBytes }) => sum + missingBytes, 0),
   };
 }
@@ -93,3 +93,6 @@ export function headerOf(part: Part, name: string): string {
   const header = asArray(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
   return asText(header?.value);
 }
+
+/** Removes blank lines around a text. The indentation of its first line may belong to a table or code. */
+export const trimLines = (text: string): string => text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();

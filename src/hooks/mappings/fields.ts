@@ -8,34 +8,58 @@ const NotBlank = (description: string) => Type.String({ pattern: "\\S", descript
 /** Returns the schema of the field `timeoutSeconds` of a run. @param maximum `hooks.maxTimeoutSeconds` */
 export const timeoutField = (maximum: number) =>
   Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum, description: "After so long the turn is aborted, and the run fails." }),
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum,
+      description: "Time limit of the run in seconds. The default is `agents.defaults.timeoutSeconds`.",
+    }),
   );
 
 /** The fields of a run of the agent that a sender or a transform may set. */
 export const agentFields = {
-  message: NotBlank("What the agent is told."),
-  name: Type.Optional(Type.String({ maxLength: 256, description: "Begins the summary." })),
+  message: NotBlank("The message for the agent."),
+  name: Type.Optional(
+    Type.String({ maxLength: 256, description: "A name for people. The summary for the main session starts with it." }),
+  ),
   sessionKey: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN },
-      description: "A constant key continues its conversation.",
+      description:
+        "Runs with the same key share a conversation and are processed in order. By default each run has its own.",
     }),
   ),
-  wakeMode: Type.Optional(Type.Enum(["now", "next-heartbeat"])),
-  deliver: Type.Optional(Type.Boolean({ description: "Whether the reply goes to a channel; true by default." })),
-  channel: Type.Optional(Type.Enum(["last", ...CHANNELS], { description: "`last`: the main session's last channel." })),
-  to: Type.Optional(
-    Type.String({ maxLength: MAX_RECIPIENT, pattern: "\\S", description: "The recipient, as the channel names it." }),
+  wakeMode: Type.Optional(
+    Type.Enum(["now", "next-heartbeat"], {
+      description:
+        "When the main session reads the summary of the run: at once (`now`, the default) or at the next heartbeat.",
+    }),
   ),
-  model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
-  thinking: Type.Optional(NotBlank("How hard the model thinks.")),
+  deliver: Type.Optional(Type.Boolean({ description: "Whether the reply is sent to a channel. The default is true." })),
+  channel: Type.Optional(
+    Type.Enum(["last", ...CHANNELS], {
+      description: "The channel for the reply. `last` (the default) is where replies of the main session go.",
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: MAX_RECIPIENT,
+      pattern: "\\S",
+      description: "The recipient in the notation of the channel, such as a chat id.",
+    }),
+  ),
+  model: Type.Optional(NotBlank("A model id or alias of `agents.defaults.models`.")),
+  thinking: Type.Optional(NotBlank("The reasoning effort, in the notation of the model server: `low`, `high`.")),
   timeoutSeconds: timeoutField(86_400),
 };
 
 /** The fields of an event of the main session that a sender or a transform may set. */
 export const wakeFields = {
-  text: NotBlank("What happened."),
-  mode: Type.Optional(Type.Enum(["now", "next-heartbeat"], { description: "now (default): a turn at once." })),
+  text: NotBlank("The text for the agent, which describes the event."),
+  mode: Type.Optional(
+    Type.Enum(["now", "next-heartbeat"], {
+      description: "When the agent reads the event: at once (`now`, the default) or at the next heartbeat.",
+    }),
+  ),
 };
 
 const closed = { additionalProperties: false } as const;

@@ -11,6 +11,7 @@ import {
   renderName,
   renderSessionKey,
   templateScope,
+  withItems,
 } from "./mapping.ts";
 
 /** Maximum items of a `forEach`. */
@@ -76,7 +77,7 @@ export function mappedRuns(
     runs: calls.map((itemCall, i) => newRun(mapping, itemCall, { item: toJson(items?.[i]) }, hooks, now)),
     shared: {
       forEach,
-      call: toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }),
+      call: toJson(withItems(call, forEach, [])),
       maxTold: Math.max(MAX_MESSAGE_FACTOR * size, MIN_MESSAGE_CHARS),
     },
   };
@@ -88,7 +89,7 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
   if (items.length > maxItems) {
     throw invalidField(forEach, `must have at most ${maxItems} items: send the rest by themselves`);
   }
-  const surroundingChars = toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }).length;
+  const surroundingChars = toJson(withItems(call, forEach, [])).length;
   if (surroundingChars * items.length > MAX_SURROUNDING_CHARS) {
     throw invalidField(forEach, "has too many items for what stands around it: each run reads the rest of the body");
   }
@@ -124,5 +125,7 @@ const isShort = (key: string): boolean => key.length <= 2 * MAX_KEY_CHARS && [..
 function pack(call: HookCall): string {
   const text = toJson(call);
   if (Buffer.byteLength(text) <= MAX_CALL_BYTES) return text;
-  throw new AppError("body_too_large", { detail: `The body is larger than ${MAX_CALL_BYTES} bytes as it is kept.` });
+  throw new AppError("body_too_large", {
+    detail: `The request is larger than ${MAX_CALL_BYTES} bytes as it is stored. Send a smaller body.`,
+  });
 }

@@ -27,8 +27,14 @@ export interface HookCall {
   /** The part of the path after the base path. */
   readonly path: string;
   readonly query: Readonly<Record<string, string | string[] | undefined>>;
-  readonly payload: Readonly<Record<string, unknown>>;
+  readonly payload: JsonBody;
 }
+
+/** A body: an object, or an array, as services send that report several events at once. */
+export type JsonBody = Readonly<Record<string, unknown>> | readonly unknown[];
+
+/** The `forEach` that means the body itself if that is an array. In templates too, `payload` is the whole body. */
+const WHOLE_BODY = "payload";
 
 /**
  * Compiles the mappings of a configuration: the operator's own first, then the presets.
@@ -64,21 +70,24 @@ export function mappingsNamed(mappings: readonly Mapping[], name: string): reado
 }
 
 /** Returns the first candidate that matches the body. */
-export function matchBody(
-  candidates: readonly Mapping[],
-  body: Readonly<Record<string, unknown>>,
-): Mapping | undefined {
-  const source = Object.hasOwn(body, "source") ? body.source : undefined;
+export function matchBody(candidates: readonly Mapping[], body: JsonBody): Mapping | undefined {
+  const source = Object.hasOwn(body, "source") ? (body as { source?: unknown }).source : undefined;
   return candidates.find(({ match }) => match?.source === undefined || match.source === source);
 }
 
 /** Returns the items of the body's `forEach` array, or undefined if there is no such array. */
-export function itemsOf(
-  { forEach }: Mapping,
-  payload: Readonly<Record<string, unknown>>,
-): readonly unknown[] | undefined {
-  const items = forEach !== undefined && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
+export function itemsOf({ forEach }: Mapping, payload: JsonBody): readonly unknown[] | undefined {
+  if (Array.isArray(payload)) return forEach === WHOLE_BODY ? payload : undefined;
+  const items =
+    forEach !== undefined && Object.hasOwn(payload, forEach)
+      ? (payload as Readonly<Record<string, unknown>>)[forEach]
+      : undefined;
   return Array.isArray(items) ? items : undefined;
+}
+
+/** Returns the call with other items in its `forEach` array. */
+export function withItems(call: HookCall, forEach: string, items: readonly unknown[]): HookCall {
+  return { ...call, payload: Array.isArray(call.payload) ? items : { ...call.payload, [forEach]: items } };
 }
 
 /** Returns the values that the templates of a mapping can refer to. @param now the time of acceptance */
@@ -96,7 +105,7 @@ export function expandItems(mapping: Mapping, call: HookCall): HookCall[] | null
   const { forEach } = mapping;
   if (forEach === undefined) return [call];
   const items = itemsOf(mapping, call.payload);
-  return items?.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } })) ?? null;
+  return items?.map((item) => withItems(call, forEach, [item])) ?? null;
 }
 
 /** Renders the name with which the summary begins; the mapping's key if its template is missing or renders blank. */

@@ -54,7 +54,7 @@ export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSi
     case "stripe": {
       const entries = singleHeader(headers, "stripe-signature")
         .split(",")
-        .map((entry) => entry.split("=", 2) as [string, string?]);
+        .map((entry) => entry.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "").split("=", 2) as [string, string?]);
       const valuesOf = (name: string) => entries.filter(([key]) => key === name).map(([, value = ""]) => value);
       const [timestamp, ...more] = valuesOf("t");
       if (timestamp === undefined || more.length > 0) throw new SenderRefusedError("malformed");
@@ -71,10 +71,8 @@ export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSi
       const family = headers["webhook-signature"] === undefined ? "svix" : "webhook";
       const id = singleHeader(headers, `${family}-id`);
       const timestamp = singleHeader(headers, `${family}-timestamp`);
-      const digests = singleHeader(headers, `${family}-signature`)
-        .split(" ")
-        .filter((entry) => entry.startsWith("v1,"))
-        .map((entry) => entry.slice(3));
+      const entries = singleHeader(headers, `${family}-signature`).matchAll(STANDARD_SIGNATURE);
+      const digests = Array.from(entries, ([, digest = ""]) => digest);
       const signed = { signedPrefix: `${id}.${timestamp}.`, signedAtSeconds: parseDigits(timestamp) };
       return { ...common, toleranceSeconds, encoding: "base64", digests, ...signed, id };
     }
@@ -89,10 +87,16 @@ export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSi
   }
 }
 
+/**
+ * Matches one `v1` signature of Standard Webhooks. Signatures are separated by spaces; a proxy that joins several headers
+ * adds a comma, and some senders write a space after the comma of the version.
+ */
+const STANDARD_SIGNATURE = /(?<=^|[\s,])v1,[ \t]*([^\s,]+)/g;
+
 function signingKeysOf({ type, secret }: SignedAuth): Buffer[] {
   if (secret === "") throw new Error(`The secret of a ${type} sender must not be empty`);
   const keys = signingKeys(type, secret);
-  if (keys.length === 0) throw new Error("The secret of a standard-webhooks sender must be base64 behind whsec_");
+  if (keys.length === 0) throw new Error("The secret of a standard-webhooks sender must be base64 after whsec_");
   return keys;
 }
 
@@ -106,7 +110,7 @@ function singleHeader(headers: HeaderValues, name: string): string {
 
 function withoutPrefix(prefix: string, value: string): string {
   if (!value.startsWith(prefix)) throw new SenderRefusedError("malformed");
-  return value.slice(prefix.length);
+  return value.slice(prefix.length).trim();
 }
 
 function parseDigits(text: string): number {

@@ -1,44 +1,43 @@
-import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
+import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
+import type { Static } from "typebox";
 import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/lifecycle.ts";
-import { deliverySchema } from "../deliveries/delivery.ts";
-import { endedLoginSchema } from "../endedLogin.ts";
-import { gmailMailboxSchema } from "../gmailMailbox.ts";
-import { hookCallSchema } from "../hooks/hookCall.ts";
-import { idempotencyKeySchema } from "../hooks/idempotencyKey.ts";
-import { jobSchema } from "../jobs/job.ts";
+import { deliveryCollection } from "../deliveries/delivery.ts";
+import { endedLoginCollection } from "../endedLogin.ts";
+import { gmailMailboxCollection } from "../gmailMailbox.ts";
+import { hookCallCollection } from "../hooks/hookCall.ts";
+import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
+import { jobCollection } from "../jobs/job.ts";
 import { hasOldSteps } from "../jobs/migrateSteps.ts";
-import { payloadSchema } from "../jobs/payloads.ts";
-import { runSchema } from "../runs/run.ts";
-import { eventSchema } from "../sessions/event.ts";
-import { messageSchema } from "../sessions/message.ts";
-import { sessionSchema } from "../sessions/session.ts";
+import { payloadCollection } from "../jobs/payloads.ts";
+import { runCollection } from "../runs/run.ts";
+import { eventCollection } from "../sessions/event.ts";
+import { messageCollection } from "../sessions/message.ts";
+import { sessionCollection } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { DatabaseClock } from "./databaseClock.ts";
-import { leaseSchema } from "./lease.ts";
+import { leaseCollection } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 
-const SCHEMAS = {
-  jobs: jobSchema,
-  payloads: payloadSchema,
-  runs: runSchema,
-  hookCalls: hookCallSchema,
-  sessions: sessionSchema,
-  messages: messageSchema,
-  events: eventSchema,
-  deliveries: deliverySchema,
-  idempotencyKeys: idempotencyKeySchema,
-  endedLogins: endedLoginSchema,
-  leases: leaseSchema,
-  gmailMailboxes: gmailMailboxSchema,
+export const COLLECTIONS = {
+  jobs: jobCollection,
+  payloads: payloadCollection,
+  runs: runCollection,
+  hookCalls: hookCallCollection,
+  sessions: sessionCollection,
+  messages: messageCollection,
+  events: eventCollection,
+  deliveries: deliveryCollection,
+  idempotencyKeys: idempotencyKeyCollection,
+  endedLogins: endedLoginCollection,
+  leases: leaseCollection,
+  gmailMailboxes: gmailMailboxCollection,
 };
 
 /** The driver's own collections. They do not validate documents and pipelines: routes have validated the input before. */
 export type Collections = {
-  readonly [K in keyof typeof SCHEMAS]: (typeof SCHEMAS)[K] extends Schema<infer D>
-    ? mongo.Collection<D & object>
-    : never;
+  readonly [K in keyof typeof COLLECTIONS]: mongo.Collection<Static<(typeof COLLECTIONS)[K]["document"]>>;
 };
 
 patchDriverStuckWrite();
@@ -111,10 +110,13 @@ export class Database {
     this.clock = clock;
     const { db } = connection;
     if (!db) throw new Error("the connection is not open");
-    const entries = Object.entries(SCHEMAS) as [string, Schema][];
-    this.#models = entries.map(([name, schema]) => connection.model(name, schema, name) as unknown as Model<never>);
+    this.#models = Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
+      const schema = new Schema();
+      for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
+      return connection.model(name, schema, name) as unknown as Model<never>;
+    });
     this.collections = Object.fromEntries(
-      entries.map(([name]) => [name, db.collection(name)]),
+      Object.keys(COLLECTIONS).map((name) => [name, db.collection(name)]),
     ) as unknown as Collections;
   }
 
@@ -177,18 +179,18 @@ const INDEX_CONFLICT = [85, 86];
 function indexError(collection: string, error: unknown): StartError | undefined {
   if (!(error instanceof mongo.MongoServerError)) return undefined;
   if (INDEX_CONFLICT.includes(Number(error.code))) {
-    const detail = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
+    const detail = `An index of the collection ${collection} has other options than this version needs. Drop the index, then run \`npm run release\` again.`;
     return new StartError(`${detail} MongoDB says: ${error.message}`);
   }
   if (!isDuplicateKey(error)) return undefined;
-  const detail = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
+  const detail = `Two documents of the collection ${collection} have the same unique key. Delete one of them, then run \`npm run release\` again.`;
   return new StartError(`${detail} MongoDB says: ${error.message}`);
 }
 
 async function hasIndexes(model: Model<never>): Promise<boolean> {
   const present = await model.listIndexes().catch((error) => {
     if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
-    throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
+    throw new StartError("The indexes of MongoDB cannot be read. Check that MongoDB is running, then start again.");
   });
   const describe = (key: object, unique = false) => JSON.stringify([key, unique]);
   const existing = new Set(present.map(({ key, unique }) => describe(key, unique)));

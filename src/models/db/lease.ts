@@ -1,22 +1,96 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
+import { BsonDate, closedObject, defineCollection } from "./collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
-export interface StoredLease {
-  readonly token: string;
-  readonly until: Date;
+export const StoredLease = closedObject({
+  token: Type.String(),
+  until: BsonDate,
+});
+export type StoredLease = Static<typeof StoredLease>;
+
+/** Returns whether a stored lease is held, by whichever worker. */
+export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !== null && lease.until > now;
+
+/**
+ * The lease on the records of a collection, which a field of each record holds. It is free while the field is null or its time
+ * has passed, and otherwise held under a token. Only the holder renews it, releases it, and updates the record by
+ * `updateHeld`.
+ */
+export class RecordLease<D extends mongo.Document> {
+  readonly #collection: mongo.Collection<D>;
+  readonly #field: keyof D & string;
+  readonly #heldWhile: mongo.Filter<D>;
+
+  /** @param heldWhile the state in which the records are worked on. Whoever ends it, for example a cancel, ends the lease. */
+  constructor(collection: mongo.Collection<D>, field: keyof D & string, heldWhile: mongo.Filter<D> = {}) {
+    this.#collection = collection;
+    this.#field = field;
+    this.#heldWhile = heldWhile;
+  }
+
+  /** Returns the query for records whose lease is free. */
+  free(now: Date): { $or: mongo.Filter<D>[] } {
+    return { $or: [{ [this.#field]: null }, { [`${this.#field}.until`]: { $lte: now } }] as mongo.Filter<D>[] };
+  }
+
+  /**
+   * Acquires the lease on a record, or acquires it again under the same token. Creates the record if it does not exist.
+   * @param alsoFree further queries for records whose lease is free
+   * @param change what else changes with the lease
+   * @returns false while it is held under another token
+   * @throws AppError unavailable
+   */
+  acquireOrCreate(
+    _id: D["_id"],
+    lease: StoredLease,
+    { now, change, alsoFree = [] }: { now: Date; change: mongo.UpdateFilter<D>; alsoFree?: mongo.Filter<D>[] },
+  ): Promise<boolean> {
+    const own = { [`${this.#field}.token`]: lease.token } as mongo.Filter<D>;
+    const query = { _id, $or: [...this.free(now).$or, ...alsoFree, own] } as mongo.Filter<D>;
+    const acquired = { ...change, $set: { ...change.$set, [this.#field]: lease } } as mongo.UpdateFilter<D>;
+    return updateOrCreate(this.#collection, query, acquired);
+  }
+
+  /** Extends the lease. @returns false if it is not held under the token @throws AppError unavailable */
+  renew(_id: D["_id"], { token, until }: StoredLease): Promise<boolean> {
+    return this.updateHeld(_id, token, { [`${this.#field}.until`]: until });
+  }
+
+  /** Releases the lease, if it is held under the token. @throws AppError unavailable */
+  async release(_id: D["_id"], token: string): Promise<void> {
+    await this.updateHeld(_id, token, { [this.#field]: null });
+  }
+
+  /**
+   * Updates fields of a record while its lease is held under the token.
+   * @param more further operators of the update
+   * @returns false, without a change, if it is not
+   * @throws AppError unavailable, body_too_large
+   */
+  async updateHeld(_id: D["_id"], token: string, set: object, more: object = {}): Promise<boolean> {
+    const held = { ...this.#heldWhile, _id, [`${this.#field}.token`]: token } as mongo.Filter<D>;
+    const update = { ...more, $set: set } as mongo.UpdateFilter<D>;
+    const { matchedCount } = await mapMongoErrors(() => this.#collection.updateOne(held, update));
+    return matchedCount === 1;
+  }
 }
 
-/** The lease on a task that only one process at a time carries out, such as the sweep. */
-export interface LeaseDoc {
-  _id: string;
-  holder: string;
-  until: Date;
-}
+/**
+ * The lease on a task that only one process at a time carries out, such as the sweep. The record is nothing but the lease, and
+ * its holder takes the place of the token.
+ */
+export const LeaseDoc = closedObject({
+  _id: Type.String(),
+  holder: Type.String(),
+  until: BsonDate,
+});
+export type LeaseDoc = Static<typeof LeaseDoc>;
 
-export const leaseSchema = new Schema<LeaseDoc>({ _id: String, holder: String, until: Date }, { versionKey: false });
+export const leaseCollection = defineCollection(LeaseDoc);
 
 export class Leases {
   readonly collection: mongo.Collection<LeaseDoc>;
@@ -36,17 +110,17 @@ export class Leases {
     const now = this.#clock.now();
     const change = { $set: { holder, until: new Date(now.getTime() + forMs) } };
     const query = { _id: name, $or: [{ holder }, { until: { $lte: now } }] };
-    return acquireIfFree(this.collection, query, change);
+    return updateOrCreate(this.collection, query, change);
   }
 }
 
 /**
- * Updates a document if its lease is free, or creates the document.
- * @param query names the document by its `_id`, and matches it only while the lease is free or the caller's own
- * @returns false if the document exists and another holds its lease
+ * Updates a document, or creates it. The update is repeated once if its outcome is unknown.
+ * @param query names the document by its `_id`, and also matches it after the update
+ * @returns false if the document exists and the query does not match it
  * @throws AppError unavailable
  */
-export async function acquireIfFree<T extends mongo.Document>(
+async function updateOrCreate<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   query: mongo.Filter<T>,
   change: mongo.UpdateFilter<T>,

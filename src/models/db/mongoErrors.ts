@@ -29,7 +29,7 @@ function mapError(thrown: unknown): unknown {
       ? TOO_LARGE.has(Number(error.code))
       : (error as NodeJS.ErrnoException)?.code === "ERR_OUT_OF_RANGE"; // The driver's buffer is too small for the document.
   if (isTooLarge) {
-    const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
+    const detail = "The document would exceed MongoDB's limit of 16 MiB. Send less input, metadata or output.";
     return new AppError("body_too_large", { detail, cause: error });
   }
   if (!isTransient(error)) return error;

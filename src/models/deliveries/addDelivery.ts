@@ -3,13 +3,13 @@ import type { Stores } from "../stores.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";
 
-const NO_ROUTE =
+const NO_REPLY_TARGET =
   "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
   `Until then it is ${FALLBACK_CHANNEL}, which is not configured.`;
 
 export interface DeliverySettings {
   /** The target of the main session's replies until a delivery or an operator sets another one. */
-  readonly firstRoute: ReplyTarget | null;
+  readonly initialReplyTarget: ReplyTarget | null;
   /** The configured channels. */
   readonly channels: ReadonlySet<string>;
 }
@@ -40,11 +40,11 @@ export async function addDelivery(
   wanted: WantedDelivery,
   settings: DeliverySettings,
 ): Promise<AddedDelivery> {
-  const route = (await sessions.route()) ?? settings.firstRoute;
-  const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
-  const to = wanted.to?.trim() || recipientOn(channel, route);
-  const isUnrouted = wanted.channel === "last" && !route && !settings.channels.has(channel);
-  const fault = isUnrouted ? NO_ROUTE : deliveryFault(channel, to, settings.channels);
+  const mainTarget = (await sessions.replyTarget()) ?? settings.initialReplyTarget;
+  const channel = wanted.channel === "last" ? (mainTarget?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
+  const to = wanted.to?.trim() || recipientOn(channel, mainTarget);
+  const hasNoTarget = wanted.channel === "last" && !mainTarget && !settings.channels.has(channel);
+  const fault = hasNoTarget ? NO_REPLY_TARGET : deliveryFault(channel, to, settings.channels);
   if (await deliveries.add({ ...wanted, channel, to, fault })) return { deliveryId: wanted._id, channel, fault };
   const existing = await deliveries.find(wanted._id);
   return {
@@ -55,8 +55,8 @@ export async function addDelivery(
 }
 
 /** Returns the recipient of the main session's replies if they are sent to this channel, otherwise null. */
-export const recipientOn = (channel: string, route: ReplyTarget | null): string | null =>
-  (route?.channel === channel && route.to.trim()) || null;
+export const recipientOn = (channel: string, target: ReplyTarget | null): string | null =>
+  (target?.channel === channel && target.to.trim()) || null;
 
 /** Returns why nothing can be delivered to a target, or null if it can be tried. */
 export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {

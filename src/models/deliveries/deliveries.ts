@@ -4,6 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
+import { isHeld, RecordLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import {
@@ -19,12 +20,14 @@ import {
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
   readonly #inserter: BatchInserter<DeliveryDoc>;
+  readonly #lease: RecordLease<DeliveryDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
 
   constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: ChangeNotifier) {
     this.collection = collection;
     this.#inserter = new BatchInserter(collection, ({ text }) => 1_000 + text.length);
+    this.#lease = new RecordLease(collection, "claim", { open: true });
     this.#clock = clock;
     this.#changes = changes;
   }
@@ -80,14 +83,15 @@ export class Deliveries {
   }
 
   /**
-   * Acquires a delivery that no worker holds. If the lease of a worker has expired, that counts as a failed attempt.
+   * Acquires a delivery that no worker holds. If the lease of a worker has expired, that counts as a failed attempt. Unlike other
+   * leases, it is not acquired again under the same token after a lost response, because the attempt would count twice.
    * @returns null if the delivery has ended, is held, or is to be retried later
    * @throws AppError unavailable
    */
   acquire(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
     const now = this.#clock.now();
     const free = {
-      $and: [{ $or: this.#leaseIsFree() }, { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
+      $and: [this.#lease.free(now), { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
     };
     const isTakenOver = { $gt: ["$claim", null] };
     const change = {
@@ -103,7 +107,7 @@ export class Deliveries {
 
   /** Renews the lease. @returns false if the worker no longer holds the delivery */
   renew(deliveryId: string, token: string, until: Date): Promise<boolean> {
-    return this.#change(deliveryId, token, { "claim.until": until });
+    return this.#lease.renew(deliveryId, { token, until });
   }
 
   /** Updates a delivery. @returns false if the worker no longer holds it */
@@ -142,15 +146,9 @@ export class Deliveries {
   }
 
   async #changeAndNotify(deliveryId: string, token: string, set: object): Promise<boolean> {
-    const changed = await this.#change(deliveryId, token, set);
+    const changed = await this.#lease.updateHeld(deliveryId, token, set);
     if (changed) this.#notify(deliveryId);
     return changed;
-  }
-
-  async #change(deliveryId: string, token: string, set: object): Promise<boolean> {
-    const held = { _id: deliveryId, open: true, "claim.token": token };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(held, { $set: set }));
-    return matchedCount === 1;
   }
 
   /**
@@ -163,8 +161,8 @@ export class Deliveries {
     for (;;) {
       const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
-      if (state === "sent") throw conflict("The delivery has been sent already.");
-      if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
+      if (state === "sent") throw conflict("The delivery was already sent.");
+      if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
         ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
@@ -183,7 +181,7 @@ export class Deliveries {
         ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
       };
       // Matches the state that was read: another caller may retry the delivery meanwhile, and a worker send some of it.
-      const asRead = { _id: deliveryId, state, since, order, $or: this.#leaseIsFree() };
+      const asRead = { _id: deliveryId, state, since, order, ...this.#lease.free(now) };
       const found = await mapMongoErrors(() =>
         this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }),
       );
@@ -204,12 +202,12 @@ export class Deliveries {
     if (found) this.#notify(deliveryId);
     if (found) return found;
     const { state } = await this.find(deliveryId);
-    throw conflict(`The delivery is over: it is ${state}.`);
+    throw conflict(`The delivery has already ended: its state is ${state}.`);
   }
 
   /** Fails all waiting deliveries of a lane. @returns their number @throws AppError unavailable */
   async failLane(lane: string, reason: string): Promise<number> {
-    return this.#failAll({ open: true, lane, $or: this.#leaseIsFree() }, reason);
+    return this.#failAll({ open: true, lane, ...this.#lease.free(this.#clock.now()) }, reason);
   }
 
   /**
@@ -222,7 +220,7 @@ export class Deliveries {
     before: Date,
     reasonOf: (channel: string) => string,
   ): Promise<{ channel: string; count: number }[]> {
-    const waiting = { open: true, since: { $lt: before }, $or: this.#leaseIsFree() };
+    const waiting = { open: true, since: { $lt: before }, ...this.#lease.free(this.#clock.now()) };
     const unserved = { ...waiting, channel: { $nin: [...served] } };
     const channels = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.distinct("channel", unserved),
@@ -253,10 +251,6 @@ export class Deliveries {
     return { state: "failed" as const, open: false, claim: null, notBefore: null, reason, endedAt };
   }
 
-  #leaseIsFree() {
-    return [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }];
-  }
-
   /** Lists the next delivery of each lane that has waited since before a time, or whose worker's lease has expired. */
   listDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
     const first = (field: string) => ({ $first: `$${field}` });
@@ -268,10 +262,7 @@ export class Deliveries {
       {
         $match: {
           createdAt: { $lt: before },
-          $and: [
-            { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] },
-            { $or: [{ claim: null }, { "claim.until": { $lte: now } }] },
-          ],
+          $and: [{ $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }, this.#lease.free(now)],
         },
       },
       { $project: { _id: "$id", channel: 1, claim: 1, notBefore: 1 } },

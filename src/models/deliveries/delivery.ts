@@ -1,96 +1,78 @@
-import { type mongo, Schema } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { StoredLease } from "../db/lease.ts";
 
-export type DeliveryState = "pending" | "sent" | "failed";
+export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
+export type DeliveryState = Static<typeof DeliveryState>;
 
 /** A message of a delivery. */
-export interface DeliveryPart {
-  readonly text: string;
+export const DeliveryPart = closedObject({
+  text: Type.String(),
   /** The text without formatting. */
-  readonly plain: string;
+  plain: Type.String(),
   /** `sending` if it was handed to the service and the outcome is unknown. */
-  readonly state: "pending" | "sending" | "sent";
+  state: Type.Enum(["pending", "sending", "sent"]),
   /** When it was first handed to the service, if it may have been sent then. */
-  readonly handedAt: Date | null;
+  handedAt: nullable(BsonDate),
   /** Whether the service rejected its formatting, so that it is sent as plain text. */
-  readonly asPlain: boolean;
+  asPlain: Type.Boolean(),
   /** The service's id of the message. */
-  readonly id: string | null;
-}
+  id: nullable(Type.String()),
+});
+export type DeliveryPart = Static<typeof DeliveryPart>;
 
 /** A reply that is sent to one recipient on one channel. */
-export interface DeliveryDoc {
+export const DeliveryDoc = closedObject({
   /** Derived from the turn, so that a repeated write does not create a second delivery. */
-  _id: string;
+  _id: Type.String(),
   /** The run of the reply; null for a turn of the main session. */
-  runId: string | null;
-  channel: string;
+  runId: nullable(Type.String()),
+  channel: Type.String(),
   /** The recipient; null for a delivery that failed because it has none. */
-  to: string | null;
+  to: nullable(Type.String()),
   /** Channel and recipient. The deliveries of a lane are sent one at a time, in order. */
-  lane: string;
-  text: string;
+  lane: Type.String(),
+  text: Type.String(),
   /** The messages of the text, split at the first attempt. */
-  parts: DeliveryPart[];
-  state: DeliveryState;
+  parts: Type.Array(DeliveryPart),
+  state: DeliveryState,
   /** Whether it is pending. */
-  open: boolean;
+  open: Type.Boolean(),
   /** MongoDB's time of insertion, or of the last retry by hand. */
-  order: mongo.Timestamp;
+  order: BsonTimestamp,
   /** The number of attempts that handed at least one part to the service. */
-  attempts: number;
+  attempts: Type.Number(),
   /** Failed attempts since a part was last sent, including those of workers that died. */
-  failures: number;
+  failures: Type.Number(),
   /** Rate limits for the recipient alone, without a stated duration, since a part was last sent. */
-  limits: number;
+  limits: Type.Number(),
   /** Whether a part may have arrived twice, because the service has no idempotency key. */
-  maybeTwice: boolean;
+  maybeTwice: Type.Boolean(),
   /** The earliest time of the next attempt. */
-  notBefore: Date | null;
+  notBefore: nullable(BsonDate),
   /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
-  claim: { readonly token: string; readonly until: Date; readonly isTakenOver?: boolean } | null;
+  claim: nullable(closedObject({ ...StoredLease.properties, isTakenOver: Type.Optional(Type.Boolean()) })),
   /** Why it failed, or why it waits. */
-  reason: string | null;
-  createdAt: Date;
+  reason: nullable(Type.String()),
+  createdAt: BsonDate,
   /** When it was created, or last retried by hand. */
-  since: Date;
-  sentAt: Date | null;
+  since: BsonDate,
+  sentAt: nullable(BsonDate),
   /** When it was sent or failed; null while it is pending. */
-  endedAt: Date | null;
-}
+  endedAt: nullable(BsonDate),
+});
+export type DeliveryDoc = Static<typeof DeliveryDoc>;
 
-export const deliverySchema = new Schema<DeliveryDoc>(
-  {
-    _id: String,
-    runId: String,
-    channel: String,
-    to: String,
-    lane: String,
-    text: String,
-    parts: [Schema.Types.Mixed],
-    state: String,
-    open: Boolean,
-    order: Schema.Types.Mixed,
-    attempts: Number,
-    failures: Number,
-    limits: Number,
-    maybeTwice: Boolean,
-    notBefore: Date,
-    claim: Schema.Types.Mixed,
-    reason: String,
-    createdAt: Date,
-    since: Date,
-    sentAt: Date,
-    endedAt: Date,
-  },
-  { versionKey: false },
-);
-deliverySchema.index({ runId: 1, createdAt: 1 });
-deliverySchema.index({ createdAt: -1, _id: -1 });
-deliverySchema.index({ state: 1, createdAt: -1, _id: -1 });
-deliverySchema.index({ endedAt: 1 }, { partialFilterExpression: { open: false } });
 /** Finds the next delivery of a lane, and of every lane at once. */
 export const NEXT_OF_LANE = { open: 1, lane: 1, order: 1 } as const;
-deliverySchema.index(NEXT_OF_LANE, { partialFilterExpression: { open: true } });
+
+export const deliveryCollection = defineCollection(DeliveryDoc, [
+  { keys: { runId: 1, createdAt: 1 } },
+  { keys: { createdAt: -1, _id: -1 } },
+  { keys: { state: 1, createdAt: -1, _id: -1 } },
+  { keys: { endedAt: 1 }, partialFilterExpression: { open: false } },
+  { keys: NEXT_OF_LANE, partialFilterExpression: { open: true } },
+]);
 
 export interface NewDelivery extends Pick<DeliveryDoc, "_id" | "runId" | "channel" | "to" | "text"> {
   /** Why it failed at once; null if it can be tried. */

@@ -20,12 +20,12 @@ const DAY_MS = 86_400_000;
 
 /**
  * Returns all configured channels, and other channels with pending deliveries or failed ones from the last day.
- * @param firstRoute the target of the main session's replies before it has a last recipient
+ * @param initialReplyTarget the target of the main session's replies before it has a last recipient
  * @throws AppError unavailable
  */
 export async function readChannels(
   { deliveries, sessions }: Stores,
-  { channels, firstRoute }: { channels: ReadonlySet<string>; firstRoute: ReplyTarget | null },
+  { channels, initialReplyTarget }: { channels: ReadonlySet<string>; initialReplyTarget: ReplyTarget | null },
   now: Date,
 ): Promise<{ channels: ChannelView[]; route: ReplyTarget | null }> {
   const since = new Date(now.getTime() - DAY_MS);
@@ -35,7 +35,7 @@ export async function readChannels(
     readFromCaughtUpPrimary(deliveries.collection, () =>
       deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
     );
-  const [pending, failed, sent, route] = await Promise.all([
+  const [pending, failed, sent, target] = await Promise.all([
     aggregate([{ $match: { open: true } }, perChannel({})]),
     aggregate<{ reason: string | null }>([
       { $match: { state: "failed", createdAt: { $gte: since } } },
@@ -46,7 +46,7 @@ export async function readChannels(
       { $match: { state: "sent", createdAt: { $gte: since } } },
       perChannel({ at: { $max: "$sentAt" } }),
     ]),
-    sessions.route(),
+    sessions.replyTarget(),
   ]);
   const names = new Set([...channels, ...[...pending, ...failed].map(({ _id }) => _id)]);
   const ofChannel = <T extends { _id: string }>(found: readonly T[], channel: string) =>
@@ -60,6 +60,6 @@ export async function readChannels(
       lastSentAt: ofChannel(sent, channel)?.at?.toISOString() ?? null,
       lastFailure: ofChannel(failed, channel)?.reason ?? null,
     })),
-    route: route ?? firstRoute,
+    route: target ?? initialReplyTarget,
   };
 }

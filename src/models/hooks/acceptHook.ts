@@ -134,7 +134,7 @@ async function insertMapped(
 
 const full = (mapping: string) =>
   new AppError("rate_limited", {
-    detail: `Too many runs of the mapping ${mapping} wait (hooks.maxWaitingRuns): try again later.`,
+    detail: `Too many runs of the mapping ${mapping} are waiting (the limit is hooks.maxWaitingRuns). Send the same request again later.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 

@@ -1,31 +1,31 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import type { MappedCall } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
-export interface HookCallDoc {
+export const HookCallDoc = closedObject({
   /** The id of the first of its runs. */
-  _id: string;
-  /** The field of the payload that holds the items. The array is empty in `call`. */
-  forEach: string;
+  _id: Type.String(),
+  /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
+  forEach: Type.String(),
   /** The call as JSON. */
-  call: string;
+  call: Type.String(),
   /** Maximum characters of the prompts of all its runs together. */
-  maxTold: number;
+  maxTold: Type.Number(),
   /** The characters of the prompts so far. */
-  told: number;
-  createdAt: Date;
-}
+  told: Type.Number(),
+  createdAt: BsonDate,
+});
+export type HookCallDoc = Static<typeof HookCallDoc>;
 
-export const hookCallSchema = new Schema<HookCallDoc>(
-  { _id: String, forEach: String, call: String, maxTold: Number, told: Number, createdAt: Date },
-  { versionKey: false },
-);
+export const hookCallCollection = defineCollection(HookCallDoc);
 
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
 
@@ -82,7 +82,8 @@ export async function readHookCall(
   if (!item) return call;
   const shared = await hookCalls.find(item.call);
   const { payload, ...rest } = JSON.parse(shared.call) as { payload: object };
-  return JSON.stringify({ ...rest, payload: { ...payload, [shared.forEach]: [JSON.parse(item.json)] } });
+  const items = [JSON.parse(item.json)];
+  return JSON.stringify({ ...rest, payload: Array.isArray(payload) ? items : { ...payload, [shared.forEach]: items } });
 }
 
 /** Deletes a request unless a run still needs it. @returns whether it was deleted @throws AppError unavailable */
@@ -94,16 +95,10 @@ export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: stri
 
 /**
  * Deletes the requests from before a time that no run refers to, because their runs were deleted or the request was rejected.
- * Stops early if the signal aborts.
- * @returns the number of deleted requests
+ * @yields the number of deleted requests, 0 or 1, after each
  * @throws AppError unavailable
  */
-export async function deleteUnusedCalls(stores: CallStores, before: Date, signal?: AbortSignal): Promise<number> {
-  let deleted = 0;
+export async function* deleteUnusedCalls(stores: CallStores, before: Date): AsyncGenerator<number, void> {
   const old = stores.hookCalls.collection.find({ createdAt: { $lt: before } }, { projection: { _id: 1 } });
-  for await (const { _id } of old) {
-    if (signal?.aborted) break;
-    if (await deleteUnusedCall(stores, _id)) deleted++;
-  }
-  return deleted;
+  for await (const { _id } of old) yield (await deleteUnusedCall(stores, _id)) ? 1 : 0;
 }

@@ -1,10 +1,12 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryUpsert } from "../db/retry.ts";
@@ -12,19 +14,19 @@ import { retryUpsert } from "../db/retry.ts";
 /** How long a key refers to its first request. */
 const LIFETIME_SECONDS = 86_400;
 
-/** The first request with a key, and the ids that it got. */
-export interface IdempotencyKeyDoc {
-  _id: string;
-  fingerprint: string;
-  ids: Readonly<Record<string, string | readonly string[]>>;
-  createdAt: Date;
-}
+/** The first request with a key, and the ids that it got; or the secret of `deriveId`, which has no other fields. */
+export const IdempotencyKeyDoc = closedObject({
+  _id: Type.String(),
+  fingerprint: Type.Optional(Type.String()),
+  ids: Type.Record(Type.String(), Type.Union([Type.String(), Type.Immutable(Type.Array(Type.String()))])),
+  /** The record of a key is deleted a day later. */
+  createdAt: Type.Optional(BsonDate),
+});
+export type IdempotencyKeyDoc = Static<typeof IdempotencyKeyDoc>;
 
-export const idempotencyKeySchema = new Schema<IdempotencyKeyDoc>(
-  { _id: String, fingerprint: String, ids: Schema.Types.Mixed, createdAt: Date },
-  { versionKey: false },
-);
-idempotencyKeySchema.index({ createdAt: 1 }, { expireAfterSeconds: LIFETIME_SECONDS });
+export const idempotencyKeyCollection = defineCollection(IdempotencyKeyDoc, [
+  { keys: { createdAt: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
+]);
 
 /** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
 const SECRET = "secret";
@@ -116,7 +118,7 @@ export const fingerprintOf = (request: unknown): string => digest(toJson(request
 export const keyConflict = (): AppError =>
   new AppError("idempotency_conflict", {
     detail:
-      "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
+      "This Idempotency-Key was used with a different body within the last 24 hours. Use a new key for each new request.",
   });
 
 const digest = (text: string): string => hash("sha256", text, "base64url");

@@ -89,16 +89,15 @@ const YOUNG_MS = 3 * 3_600_000;
  * Deletes stored payloads that no job refers to. A process leaves them if it dies between two writes, a report if its job is
  * deleted at the same time. An old payload that a report replaced just before a crash stays until its
  * job is deleted.
- * @returns the number of deleted payloads
+ * @yields the number of deleted payloads after each batch
  * @throws AppError unavailable
  */
-export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: AbortSignal): Promise<number> {
+export async function* deleteUnusedPayloads(stores: Stores, now: Date): AsyncGenerator<number, void> {
   const { payloads, jobs } = stores;
   const before = idAt(new Date(now.getTime() - UNUSED_AFTER_MS));
   const young = idAt(new Date(now.getTime() - YOUNG_MS));
-  let deleted = 0;
   let after: { jobId: string; _id: mongo.ObjectId } | undefined;
-  while (!signal?.aborted) {
+  for (;;) {
     const next = after
       ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
       : {};
@@ -106,7 +105,7 @@ export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: A
       ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH_SIZE, hint: { jobId: 1, _id: 1 } },
     });
     after = batch.at(-1);
-    if (!after) break;
+    if (!after) return;
     const old = batch.filter(({ _id }) => _id.toHexString() < before);
     const used = await usedPayloads(jobs.collection, old, young);
     const unused = old.filter((one) => !used(one));
@@ -114,9 +113,8 @@ export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: A
       unused.map(({ jobId }) => jobId),
       unused.map(({ _id }) => _id),
     );
-    deleted += unused.length;
+    yield unused.length;
   }
-  return deleted;
 }
 
 type StoredPayload = { readonly jobId: string; readonly _id: mongo.ObjectId };

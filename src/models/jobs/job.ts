@@ -1,87 +1,64 @@
-import { type mongo, Schema } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { FreeObject } from "./freeObject.ts";
-import type { Payload } from "./payloads.ts";
-import type { StepDoc } from "./step.ts";
+import { Payload } from "./payloads.ts";
+import { SearchTerm } from "./searchKeys.ts";
+import { StepDoc } from "./step.ts";
 
 /** The status of a job or a step. */
 export type Status = StepDoc["status"];
 
-export interface JobDoc {
+export const JobDoc = closedObject({
   /** The internal id. A job that is created again under the same jobId has another one. */
-  _id: mongo.ObjectId;
-  jobId: string;
-  name: string | null;
-  /** The name in lower case, for the search by prefix. */
-  nameKey: string | null;
-  description: string | null;
-  input: Payload | null;
-  metadata: Payload | null;
-  metadataTerms: string[];
-  status: Status;
-  progress: number;
-  message: string | null;
-  output: Payload | null;
-  createdAt: Date;
-  updatedAt: Date;
+  _id: BsonObjectId,
+  jobId: Type.String(),
+  name: nullable(Type.String()),
+  /** The name as the search by prefix compares it. */
+  nameKey: nullable(Type.String()),
+  description: nullable(Type.String()),
+  input: nullable(Payload),
+  metadata: nullable(Payload),
+  /** The values in `metadata` that jobs can be searched by. */
+  metadataTerms: Type.Array(SearchTerm),
+  status: StepDoc.properties.status,
+  progress: Type.Number(),
+  message: nullable(Type.String()),
+  output: nullable(Payload),
+  createdAt: BsonDate,
+  updatedAt: BsonDate,
   /** `updatedAt` truncated to the minute, for the index: see jobTimes.ts. */
-  updatedMinute: Date;
-  endedAt: Date | null;
-  lastReportAt: Date | null;
+  updatedMinute: BsonDate,
+  endedAt: nullable(BsonDate),
+  lastReportAt: nullable(BsonDate),
   /** Seconds without a report after which the job is stale; null for the configured default. */
-  staleAfterSeconds: number | null;
+  staleAfterSeconds: nullable(Type.Number()),
   /** The time from which a running job is stale; null once it has ended. */
-  staleAt: Date | null;
+  staleAt: nullable(BsonDate),
   /** `staleAt` truncated to the minute, for the index. */
-  staleMinute: Date | null;
+  staleMinute: nullable(BsonDate),
   /** A copy of the running step with the newest report; null while no step is running. */
-  current: StepDoc | null;
+  current: nullable(StepDoc),
   /** The number of reports on the job's steps. Orders these reports. */
-  seq: number;
+  seq: Type.Number(),
   /** The report that brought the job to its final status; missing if no report did. */
-  endedBy?: mongo.ObjectId;
+  endedBy: Type.Optional(BsonObjectId),
   /** Stored payloads that the newest report with an output replaced. */
-  replaced?: mongo.ObjectId[];
+  replaced: Type.Optional(Type.Array(BsonObjectId)),
   /** The steps under the `stepField` of their keys, in the order of creation; missing while there are none. */
-  steps?: Record<string, StepDoc>;
-}
+  steps: Type.Optional(Type.Record(Type.String(), StepDoc)),
+});
+export type JobDoc = Static<typeof JobDoc>;
 
-export const jobSchema = new Schema<JobDoc>(
-  {
-    jobId: String,
-    name: String,
-    nameKey: String,
-    description: String,
-    input: Schema.Types.Mixed,
-    metadata: Schema.Types.Mixed,
-    metadataTerms: [String],
-    status: String,
-    progress: Number,
-    message: String,
-    output: Schema.Types.Mixed,
-    createdAt: Date,
-    updatedAt: Date,
-    updatedMinute: Date,
-    endedAt: Date,
-    lastReportAt: Date,
-    staleAfterSeconds: Number,
-    staleAt: Date,
-    staleMinute: Date,
-    current: Schema.Types.Mixed,
-    seq: Number,
-    endedBy: Schema.Types.ObjectId,
-    replaced: [Schema.Types.ObjectId],
-    steps: Schema.Types.Mixed,
-  },
-  { versionKey: false },
-);
-jobSchema.index({ jobId: 1 }, { unique: true });
-jobSchema.index({ createdAt: -1, _id: -1 });
-jobSchema.index({ status: 1, createdAt: -1, _id: -1 });
-jobSchema.index({ nameKey: 1, createdAt: -1, _id: -1 });
-jobSchema.index({ metadataTerms: 1, createdAt: -1, _id: -1 });
-jobSchema.index({ updatedMinute: -1 });
-jobSchema.index({ status: 1, endedAt: 1 });
-jobSchema.index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } });
+export const jobCollection = defineCollection(JobDoc, [
+  { keys: { jobId: 1 }, unique: true },
+  { keys: { createdAt: -1, _id: -1 } },
+  { keys: { status: 1, createdAt: -1, _id: -1 } },
+  { keys: { nameKey: 1, createdAt: -1, _id: -1 } },
+  { keys: { metadataTerms: 1, createdAt: -1, _id: -1 } },
+  { keys: { updatedMinute: -1 } },
+  { keys: { status: 1, endedAt: 1 } },
+  { keys: { staleMinute: 1 }, partialFilterExpression: { status: "running" } },
+]);
 
 /** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
 export interface JobChange {

@@ -1,9 +1,8 @@
 import type { mongo } from "mongoose";
 import type { Position } from "../db/cursor.ts";
-import { searchTerm } from "./freeObject.ts";
 import type { JobDoc, Status } from "./job.ts";
-import { nameKey } from "./jobs.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "./jobTimes.ts";
+import { nameKey, type SearchTerm, searchTerm } from "./searchKeys.ts";
 
 /** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
 export interface JobFilter {
@@ -25,9 +24,9 @@ export interface JobFilter {
 export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
-  if (filter.name) all.push({ nameKey: beginsWith(nameKey(filter.name)) });
+  if (filter.name) all.push(nameQuery(filter.name));
   if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
-  for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
+  for (const [key, value] of filter.metadata ?? []) all.push(termQuery(key, value));
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
   if (filter.updatedFrom) all.push(updatedFrom(filter.updatedFrom));
@@ -35,6 +34,37 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   if (filter.stale === true) all.push(staleJobs(now));
   if (filter.stale === false) all.push({ $nor: [staleJobs(now)] });
   return all.length > 0 ? { $and: all } : {};
+}
+
+/**
+ * Returns the keys with which the keys of found names begin: the present one, and that of an earlier version, which is never the
+ * beginning of another name's present key.
+ */
+const nameKeys = (name: string): string[] => [...new Set([nameKey(name), name.toLowerCase()])];
+
+function nameQuery(name: string): mongo.Filter<JobDoc> {
+  return { $or: nameKeys(name).map((key) => ({ nameKey: beginsWith(key) })) };
+}
+
+/** Matches the JSON text of an object that has a key with an equals sign. Takes linear time. */
+const KEY_WITH_EQUALS_SIGN = String.raw`"(?:[^"\\=]++|\\.)*+=(?:[^"\\]++|\\.)*+":`;
+
+/**
+ * Returns the query for jobs whose metadata has a value. Earlier versions stored all terms as text, which is ambiguous if it has
+ * several equals signs. In their jobs this finds a value with such a sign if no key of the metadata has one, and no key with such
+ * a sign, so that it never finds another job.
+ */
+function termQuery(key: string, value: string): mongo.Filter<JobDoc> {
+  const term = searchTerm(key, value);
+  if (typeof term === "string" || key.includes("=")) return { metadataTerms: term };
+  const isUnambiguous = { $type: "string" as const, $not: { $regex: KEY_WITH_EQUALS_SIGN } };
+  return { $or: [{ metadataTerms: term }, { metadataTerms: `${key}=${value}`, metadata: isUnambiguous }] };
+}
+
+/** Returns whether a job has a term. Agrees with `termQuery`, but cannot look into the metadata of jobs of earlier versions. */
+function hasTerm(terms: readonly SearchTerm[], key: string, value: string): boolean {
+  const text = key.includes("=") ? undefined : `${key}=${value}`;
+  return terms.some((term) => (typeof term === "string" ? term === text : term.key === key && term.value === value));
 }
 
 /** The fields that a filter compares. */
@@ -49,9 +79,9 @@ export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): b
   const isStale = job.staleAt !== null && job.staleAt <= now;
   return (
     (!status || status.includes(job.status)) &&
-    (!name || (job.nameKey?.startsWith(nameKey(name)) ?? false)) &&
+    (!name || nameKeys(name).some((key) => job.nameKey?.startsWith(key))) &&
     (!jobId || job.jobId.startsWith(jobId)) &&
-    metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
+    metadata.every(([key, value]) => hasTerm(job.metadataTerms, key, value)) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&
     (!filter.updatedFrom || job.updatedAt >= filter.updatedFrom) &&

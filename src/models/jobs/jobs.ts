@@ -7,11 +7,12 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryUpsert } from "../db/retry.ts";
-import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
+import { type FreeObject, packObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { endedAt, type ReportChange, reportUpdate } from "./reportUpdate.ts";
+import { nameKey, searchTerms } from "./searchKeys.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 
 type Expression = Record<string, unknown>;
@@ -207,9 +208,6 @@ export const PAYLOAD_IDS = {
     [null],
   ],
 };
-
-/** Returns the lower-case name that the search by name compares. */
-export const nameKey = (name: string): string => name.toLowerCase();
 
 export function jobNotFound(jobId: string): AppError {
   return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });

@@ -1,27 +1,32 @@
-import { mongo, Schema } from "mongoose";
+import { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonObjectId, closedObject, defineCollection } from "../db/collection.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 
 /** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
-export interface PayloadDoc {
-  _id: mongo.ObjectId;
+export const PayloadDoc = closedObject({
+  _id: BsonObjectId,
   /** The jobId of the job that it belongs to. */
-  jobId: string;
-  text: string;
-}
+  jobId: Type.String(),
+  text: Type.String(),
+});
+export type PayloadDoc = Static<typeof PayloadDoc>;
 
-export const payloadSchema = new Schema<PayloadDoc>({ jobId: String, text: String }, { versionKey: false });
-/** Covers the sweep for payloads of deleted jobs. */
-payloadSchema.index({ jobId: 1, _id: 1 });
+export const payloadCollection = defineCollection(PayloadDoc, [
+  { keys: { jobId: 1, _id: 1 } }, // Covers the sweep for payloads of deleted jobs.
+]);
 
 /** A reference to a stored payload, with the length of its text in characters. */
-export interface PayloadRef {
-  readonly payload: mongo.ObjectId;
-  readonly length: number;
-}
+export const PayloadRef = closedObject({
+  payload: BsonObjectId,
+  length: Type.Number(),
+});
+export type PayloadRef = Static<typeof PayloadRef>;
 
 /** A free object as a record stores it: its JSON text, or a reference to the stored text. */
-export type Payload = string | PayloadRef;
+export const Payload = Type.Union([Type.String(), PayloadRef]);
+export type Payload = Static<typeof Payload>;
 
 /** Maximum characters of a text that is stored inside its record, so that most jobs are read with one query. */
 const MAX_INLINE_LENGTH = 32 * 1024;

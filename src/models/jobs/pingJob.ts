@@ -27,7 +27,7 @@ export interface PingResult {
  * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist.
  * @param message the step's message; an empty one leaves the message unchanged
  * @param startAnew whether a job that has ended stays as it is, and a new job with a suffix takes its place
- * @throws AppError unavailable, body_too_large, too_many_steps, invalid_query (the id leaves no room for the suffix)
+ * @throws AppError unavailable, body_too_large, too_many_steps
  */
 export async function pingJob(
   stores: Stores,
@@ -69,17 +69,11 @@ const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} 
 /** Maximum length of a jobId. */
 const MAX_ID_LENGTH = 256;
 
-/** Returns the id unless its job has ended; then the id with the present time as its suffix. */
+/** Returns the id unless its job has ended; then the id with the present time as its suffix, cut where there is no room for it. */
 async function openJobId(stores: Stores, jobId: string, clock: Clock): Promise<string> {
   if (!(await hasEnded(stores, jobId))) return jobId;
-  const suffix = clock.now().toISOString().replace(/[-:.]/g, "");
-  const next = `${jobId}-${suffix}`;
-  if (next.length <= MAX_ID_LENGTH) return next;
-  const detail = `has ${jobId.length} characters; with new=1 it may have at most ${MAX_ID_LENGTH - suffix.length - 1}, because a suffix is added`;
-  throw new AppError("invalid_query", {
-    detail: `jobId ${detail}.`,
-    errors: [{ parameter: "jobId", detail }],
-  });
+  const suffix = `-${clock.now().toISOString().replace(/[-:.]/g, "")}`;
+  return jobId.slice(0, MAX_ID_LENGTH - suffix.length).toWellFormed() + suffix;
 }
 
 async function hasEnded({ jobs }: Stores, jobId: string): Promise<boolean> {

@@ -19,7 +19,7 @@ const MAX_INCLUDED_LENGTH = 64 * 1024 * 1024;
 const ALL_STEPS = { $map: { input: { $objectToArray: { $ifNull: ["$steps", {}] } }, in: "$$this.v" } };
 
 /** The detail of the error that is thrown when reports keep replacing outputs while they are read. */
-const TOO_FAST = "The steps change too fast.";
+const TOO_FAST = "The steps changed repeatedly while they were read. Send the same request again.";
 
 type Found<T> = JobHead & T;
 
@@ -78,7 +78,7 @@ export function readJobWithSteps(
 
 function stepsTooLarge(): AppError {
   const detail =
-    "cannot be had for this job, whose steps are too large for one answer: read them page by page at …/steps";
+    "must be left out for this job, because its steps are too large for one response: read them in pages with GET /api/jobs/{jobId}/steps";
   return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
 }
 

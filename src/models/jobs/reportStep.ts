@@ -66,6 +66,6 @@ function effectOnJob(
 
 function requireOutput(output: string | undefined): string {
   if (output !== undefined) return output;
-  const detail = "is required: this report brings the job to 100 %, so it must carry the job's output, an object";
+  const detail = "is required in the report that brings the job to 100: send the job's result as an object";
   throw new AppError("output_required", { detail: `output ${detail}.`, errors: [{ pointer: "/output", detail }] });
 }

@@ -1,26 +1,28 @@
-import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonDate, BsonObjectId, closedObject, nullable } from "../db/collection.ts";
 import type { FreeObject } from "./freeObject.ts";
-import type { PayloadRef } from "./payloads.ts";
+import { PayloadRef } from "./payloads.ts";
 
 /** A step as its job's document stores it. */
-export interface StepDoc {
-  stepId: string;
-  stepKey: string;
-  stepName: string;
-  status: "running" | "completed" | "failed";
-  progress: number;
-  message: string | null;
-  output: PayloadRef | null;
-  createdAt: Date;
-  updatedAt: Date;
-  startedAt: Date;
-  endedAt: Date | null;
-  attempts: number;
+export const StepDoc = closedObject({
+  stepId: Type.String(),
+  stepKey: Type.String(),
+  stepName: Type.String(),
+  status: Type.Enum(["running", "completed", "failed"]),
+  progress: Type.Number(),
+  message: nullable(Type.String()),
+  output: nullable(PayloadRef),
+  createdAt: BsonDate,
+  updatedAt: BsonDate,
+  startedAt: BsonDate,
+  endedAt: nullable(BsonDate),
+  attempts: Type.Number(),
   /** The job's `seq` after the newest report on this step. */
-  seq: number;
+  seq: Type.Number(),
   /** The newest report on this step; missing if an earlier version wrote the step. */
-  reportId?: mongo.ObjectId;
-}
+  reportId: Type.Optional(BsonObjectId),
+});
+export type StepDoc = Static<typeof StepDoc>;
 
 /** Returns the name of a step's field in `steps`. It encodes `.` and `$`, which have a meaning in MongoDB's paths, and `%`. */
 export const stepField = (stepKey: string): string =>

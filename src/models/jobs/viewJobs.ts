@@ -77,7 +77,11 @@ function viewAgain(stores: Stores, jobId: string): Promise<JobWithStep | null> {
     const job = await stores.jobs.find(jobId).catch(ifNotFound);
     return job && viewWith(stores, job, await readTexts(stores, [job]));
   };
-  return readUntilComplete(read, "The job changes too fast.", MAX_READS - 1);
+  return readUntilComplete(
+    read,
+    "The job changed repeatedly while it was read. Send the same request again.",
+    MAX_READS - 1,
+  );
 }
 
 function ifNotFound(error: unknown): null {

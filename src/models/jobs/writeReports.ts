@@ -156,12 +156,12 @@ function ifTooLarge(error: unknown): null {
 }
 
 function stepNameRequired(): AppError {
-  const detail = "is required in the report that creates the step";
+  const detail = "is required when a report creates a step";
   return new AppError("invalid_body", { detail: `stepName ${detail}.`, errors: [{ pointer: "/stepName", detail }] });
 }
 
 function tooManySteps(): AppError {
   const detail =
-    "The steps of this job take 12 MB, outputs apart, which is the maximum. Nothing was written. Report further steps on another job.";
+    "The steps of this job take 12 MB without their outputs, which is the maximum. Nothing was written. Report further steps to another job.";
   return new AppError("too_many_steps", { detail });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../shared/clock.ts";
-import type { StoredLease } from "../db/lease.ts";
+import { isHeld, type StoredLease } from "../db/lease.ts";
 import type { SessionTurn } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 import type { AgentRun, RunDoc } from "./run.ts";
@@ -49,7 +49,7 @@ export async function acquireRun(
 /** Returns why the record itself prevents that a worker acquires the run, or undefined if it does not. */
 function reasonAgainst({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
   if (!open) return "over";
-  if (status === "running" && claim && claim.until > now) return "over";
+  if (status === "running" && isHeld(claim, now)) return "over";
   return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;
 }
 

@@ -1,150 +1,130 @@
-import { mongo, Schema } from "mongoose";
-import type { ErrorCode } from "../../shared/errors.ts";
-import type { StoredLease } from "../db/lease.ts";
+import { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
+import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { StoredLease } from "../db/lease.ts";
 
-export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
+export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
+export type RunStatus = Static<typeof RunStatus>;
 /** A run of an agent, or `wake` for a mapped hook that became an event of the main session. */
-export type RunKind = "agent" | "wake";
-export type WakeMode = "now" | "next-heartbeat";
+export const RunKind = Type.Enum(["agent", "wake"]);
+export type RunKind = Static<typeof RunKind>;
+export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
+export type WakeMode = Static<typeof WakeMode>;
 
 /** A validated request to an agent hook, with defaults filled in. */
-export interface AgentRequest {
-  readonly message: string;
-  readonly wakeMode: WakeMode;
-  readonly deliver: boolean;
-  readonly channel: string;
-  readonly to: string | null;
-  readonly model: string | null;
-  readonly thinking: string | null;
-  readonly timeoutSeconds: number;
+export const AgentRequest = closedObject({
+  message: Type.String(),
+  wakeMode: WakeMode,
+  deliver: Type.Boolean(),
+  channel: Type.String(),
+  to: nullable(Type.String()),
+  model: nullable(Type.String()),
+  thinking: nullable(Type.String()),
+  timeoutSeconds: Type.Number(),
   /** Whether the run is also shown as a job, under the same id. */
-  readonly trackAsJob: boolean;
+  trackAsJob: Type.Boolean(),
   /** The operator's text before the message. */
-  readonly instructions?: string | undefined;
+  instructions: Type.Optional(Type.String()),
   /** Whether the operator trusts the message, so that it becomes the prompt unchanged. */
-  readonly allowUnsafe?: boolean | undefined;
-}
+  allowUnsafe: Type.Optional(Type.Boolean()),
+});
+export type AgentRequest = Static<typeof AgentRequest>;
 
 /** A request to a mapped hook. */
-export interface MappedCall {
+export const MappedCall = closedObject({
   /** The mapping's key. */
-  readonly mapping: string;
+  mapping: Type.String(),
   /**
    * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping is applied: the
    * document may have no room for both the call and the resulting message.
    */
-  readonly call: string | null;
+  call: nullable(Type.String()),
   /** For a request that became several runs (`forEach`): the id of the stored call, and the item of this run as JSON. */
-  readonly item?: { readonly call: string; readonly json: string } | null;
+  item: Type.Optional(nullable(closedObject({ call: Type.String(), json: Type.String() }))),
   /** When a failure of the mapping triggers a turn of the main session. */
-  readonly wakeMode: WakeMode;
-}
+  wakeMode: WakeMode,
+});
+export type MappedCall = Static<typeof MappedCall>;
 
-export interface RunError {
-  readonly code: ErrorCode;
-  readonly message: string;
-}
+export const RunError = closedObject({
+  code: Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
+  message: Type.String(),
+});
+export type RunError = Static<typeof RunError>;
 
-export interface RunDoc {
+export const RunDoc = closedObject({
   /** The runId, a UUID. */
-  _id: string;
-  kind: RunKind;
-  name: string | null;
+  _id: Type.String(),
+  kind: RunKind,
+  name: nullable(Type.String()),
   /** For a mapped run, the key that the mapping gives, until its transform has run. */
-  sessionKey: string;
+  sessionKey: Type.String(),
   /** Whether the session was created for this run alone. */
-  singleUse: boolean;
+  singleUse: Type.Boolean(),
   /** Null for a run that the sender requested directly. */
-  mapped: MappedCall | null;
+  mapped: nullable(MappedCall),
   /** `mapping` until the mapping is applied, `turn` afterwards. */
-  stage: "mapping" | "turn";
+  stage: Type.Enum(["mapping", "turn"]),
   /** Null while `stage` is mapping, and for a run that became an event. */
-  request: AgentRequest | null;
+  request: nullable(AgentRequest),
   /**
    * MongoDB's time of insertion. A run that is accepted after the response to another has a greater one, whichever processes
    * accepted them.
    */
-  order: mongo.Timestamp;
-  status: RunStatus;
+  order: BsonTimestamp,
+  status: RunStatus,
   /** Whether it is queued or running. */
-  open: boolean;
-  attempts: number;
+  open: Type.Boolean(),
+  attempts: Type.Number(),
   /** How often it was retried by hand. Each round has its own summary and delivery. */
-  round: number;
-  reply: string | null;
-  error: RunError | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  endedAt: Date | null;
+  round: Type.Number(),
+  reply: nullable(Type.String()),
+  error: nullable(RunError),
+  createdAt: BsonDate,
+  startedAt: nullable(BsonDate),
+  endedAt: nullable(BsonDate),
   /** The earliest time of the next attempt. */
-  notBefore: Date | null;
+  notBefore: nullable(BsonDate),
   /** The lease of the worker; null unless the run is running. */
-  claim: StoredLease | null;
+  claim: nullable(StoredLease),
   /** False from the run's end until it is finalized; null before its end. */
-  settled: boolean | null;
+  settled: nullable(Type.Boolean()),
   /** Whether the transcript of its single-use session has been deleted. */
-  forgotten: boolean;
+  forgotten: Type.Boolean(),
   /** Whether the job that shows the run has been created. It is not created again after its deletion. */
-  tracked?: boolean;
+  tracked: Type.Optional(Type.Boolean()),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint?: string | undefined;
-}
+  fingerprint: Type.Optional(Type.String()),
+});
+export type RunDoc = Static<typeof RunDoc>;
 
-export const runSchema = new Schema<RunDoc>(
-  {
-    _id: String,
-    kind: String,
-    name: String,
-    sessionKey: String,
-    singleUse: Boolean,
-    mapped: Schema.Types.Mixed,
-    stage: String,
-    request: Schema.Types.Mixed,
-    order: Schema.Types.Mixed,
-    status: String,
-    open: Boolean,
-    attempts: Number,
-    round: Number,
-    reply: String,
-    error: Schema.Types.Mixed,
-    createdAt: Date,
-    startedAt: Date,
-    endedAt: Date,
-    notBefore: Date,
-    claim: Schema.Types.Mixed,
-    settled: Boolean,
-    forgotten: Boolean,
-    tracked: Boolean,
-    fingerprint: String,
-  },
-  { versionKey: false },
-);
-runSchema.index({ createdAt: -1, _id: -1 });
-runSchema.index({ status: 1, createdAt: -1, _id: -1 });
-runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
 /** Finds the next run of a session, and of every session at once. */
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
-runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
-runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
 /** Finds the runs that have ended and are not finalized. */
 export const NOT_FINALIZED = { settled: 1 } as const;
-runSchema.index(NOT_FINALIZED, { partialFilterExpression: { settled: false } });
-runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
-runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
-
-/** Finds the runs that use a stored call. */
-runSchema.index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } });
 /** Counts the waiting runs of a mapping. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
-runSchema.index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued" } });
 
+export const runCollection = defineCollection(RunDoc, [
+  { keys: { createdAt: -1, _id: -1 } },
+  { keys: { status: 1, createdAt: -1, _id: -1 } },
+  { keys: { sessionKey: 1, createdAt: -1, _id: -1 } },
+  { keys: NEXT_OF_SESSION, partialFilterExpression: { open: true } },
+  { keys: { createdAt: 1 }, partialFilterExpression: { open: true, stage: "mapping" } },
+  { keys: NOT_FINALIZED, partialFilterExpression: { settled: false } },
+  { keys: { settled: 1, endedAt: 1 }, partialFilterExpression: { settled: true } },
+  { keys: { endedAt: 1 }, partialFilterExpression: { singleUse: true, forgotten: false } },
+  // Finds the runs that use a stored call.
+  { keys: { "mapped.item.call": 1 }, partialFilterExpression: { "mapped.item.call": { $exists: true } } },
+  { keys: WAITING_OF_MAPPING, partialFilterExpression: { status: "queued" } },
+]);
 /** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;
 
-export type NewRun = Pick<
-  RunDoc,
-  "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request" | "fingerprint"
->;
+export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request"> & {
+  readonly fingerprint?: string | undefined;
+};
 
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & {
@@ -160,10 +140,10 @@ export type MappingOutcome =
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: RunError };
 
-/** How a turn ended. */
-export type RunEnd =
-  | { readonly status: "completed"; readonly reply: string }
-  | { readonly status: "failed"; readonly error: RunError; readonly attempts?: number };
+/** How a run ended; `kind` becomes its status. */
+export type RunOutcome =
+  | { readonly kind: "completed"; readonly reply: string }
+  | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number };
 
 /** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */
 export interface DueRun {

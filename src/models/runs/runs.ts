@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
-import type { StoredLease } from "../db/lease.ts";
+import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
@@ -18,8 +18,8 @@ import {
   NOT_FINALIZED,
   newRunDoc,
   type RunDoc,
-  type RunEnd,
   type RunError,
+  type RunOutcome,
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
@@ -29,6 +29,7 @@ type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
   readonly #inserter: BatchInserter<RunDoc>;
+  readonly #lease: RecordLease<RunDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
 
@@ -39,6 +40,7 @@ export class Runs {
       ({ mapped, request }) =>
         1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
     );
+    this.#lease = new RecordLease(collection, "claim", { status: "running" });
     this.#clock = clock;
     this.#changes = changes;
   }
@@ -119,7 +121,8 @@ export class Runs {
   }
 
   /**
-   * Acquires a run that waits for its turn, or whose worker's lease has expired.
+   * Acquires a run that waits for its turn, or whose worker's lease has expired. Compares the whole state that was read, since it
+   * decided that the run's turn has come.
    * @param run the run as it was read
    * @returns the run under its lease; null if it has changed since it was read
    * @throws AppError unavailable
@@ -177,35 +180,28 @@ export class Runs {
   }
 
   /** Renews the lease. @returns false if the worker no longer holds the run: it was cancelled, or another worker acquired it */
-  renew(runId: string, { token, until }: StoredLease): Promise<boolean> {
-    return this.#changeLeased(runId, token, { "claim.until": until });
+  renew(runId: string, lease: StoredLease): Promise<boolean> {
+    return this.#lease.renew(runId, lease);
   }
 
   /**
    * Ends a run if the worker still holds it.
    * @throws AppError unavailable, body_too_large
    */
-  async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
-    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, ended(end, this.#clock.now())));
+  async end({ _id, claim }: AgentRun, outcome: RunOutcome): Promise<void> {
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, ended(outcome, this.#clock.now())));
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
     const waiting = { status: "queued", claim: null, notBefore, error };
-    return this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting));
+    return this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting));
   }
 
   /** Releases a run as if it had never been acquired, if the worker still holds it. */
   async release({ _id, claim }: AgentRun): Promise<void> {
     const waiting = { status: "queued", claim: null };
-    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
-  }
-
-  async #changeLeased(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
-    const { modifiedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
-    );
-    return modifiedCount === 1;
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
   }
 
   /**
@@ -215,11 +211,11 @@ export class Runs {
    */
   async cancel(runId: string): Promise<{ wasRunning: boolean }> {
     const error = { code: "cancelled" as const, message: "The run was cancelled." };
-    const change = { $set: ended({ status: "failed", error }, this.#clock.now()) };
+    const change = { $set: ended({ kind: "failed", error }, this.#clock.now()) };
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     if (this.#notifyIf(runId, modifiedCount === 1)) return { wasRunning: false };
-    await this.#changeIn(runId, { open: true }, change, "has ended already");
+    await this.#changeIn(runId, { open: true }, change, "has already ended");
     return { wasRunning: true };
   }
 
@@ -238,7 +234,7 @@ export class Runs {
       runId,
       { status: "failed", settled: true },
       { $set: anew, $inc: { round: 1 } },
-      "has not failed, or has only just",
+      "cannot be retried: either it has not failed, or its failure is still being recorded. If it failed, try again in a few seconds",
     );
   }
 
@@ -289,7 +285,7 @@ export class Runs {
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
 
 /** Returns the fields that change when a run ends. */
-function ended({ status, ...outcome }: RunEnd, now: Date) {
+function ended({ kind: status, ...outcome }: RunOutcome, now: Date) {
   const error = status === "completed" ? { error: null } : {};
   return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
 }

@@ -1,56 +1,48 @@
-import { mongo, Schema } from "mongoose";
+import { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readPage } from "../db/page.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
-export interface EventDoc {
+export const EventDoc = closedObject({
   /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
-  _id: string;
-  text: string;
+  _id: Type.String(),
+  text: Type.String(),
   /** Its origin, which the prompt names. */
-  source: string;
+  source: Type.String(),
   /** Whether it triggers a turn at once, instead of waiting for the next scheduled one. */
-  wake: boolean;
+  wake: Type.Boolean(),
   /** MongoDB's time of insertion. Orders the events. */
-  order: mongo.Timestamp;
-  createdAt: Date;
+  order: BsonTimestamp,
+  createdAt: BsonDate,
   /** Whether it still waits for a successful turn. */
-  waiting: boolean;
+  waiting: Type.Boolean(),
   /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
-  told?: number;
+  told: Type.Optional(Type.Number()),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
-  takenAt: Date | null;
+  takenAt: nullable(BsonDate),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint?: string | undefined;
-}
+  fingerprint: Type.Optional(Type.String()),
+});
+export type EventDoc = Static<typeof EventDoc>;
 
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
-export const eventSchema = new Schema<EventDoc>(
-  {
-    _id: String,
-    text: String,
-    source: String,
-    wake: Boolean,
-    order: Schema.Types.Mixed,
-    createdAt: Date,
-    waiting: Boolean,
-    told: Number,
-    takenAt: Date,
-    fingerprint: String,
-  },
-  { versionKey: false },
-);
-eventSchema.index({ order: 1 }, { partialFilterExpression: { waiting: true } });
-eventSchema.index({ wake: 1 }, { partialFilterExpression: { waiting: true } });
-eventSchema.index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
+export const eventCollection = defineCollection(EventDoc, [
+  { keys: { order: 1 }, partialFilterExpression: { waiting: true } },
+  { keys: { wake: 1 }, partialFilterExpression: { waiting: true } },
+  { keys: { takenAt: 1 }, expireAfterSeconds: KEEP_TAKEN_SECONDS },
+]);
 
-export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake" | "fingerprint">;
+export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
+  readonly fingerprint?: string | undefined;
+};
 
 export class Events {
   readonly collection: mongo.Collection<EventDoc>;
@@ -123,7 +115,9 @@ export class Events {
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
   async remove(id: string): Promise<void> {
     if (await this.#dequeue({ _id: id, waiting: true })) return;
-    throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
+    throw new AppError("event_not_found", {
+      detail: `No event ${JSON.stringify(id)} is waiting for the main session.`,
+    });
   }
 
   /** Removes events from the queue after a successful turn. */

@@ -1,36 +1,27 @@
-import { mongo, Schema } from "mongoose";
+import { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { BsonDate, BsonTimestamp, closedObject, defineCollection } from "../db/collection.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** A message in a session's transcript. */
-export interface MessageDoc {
+export const MessageDoc = closedObject({
   /** Derived from the turn, so that a repeated write does not store the message twice. */
-  _id: string;
-  sessionKey: string;
-  role: "user" | "assistant";
-  content: string;
+  _id: Type.String(),
+  sessionKey: Type.String(),
+  role: Type.Enum(["user", "assistant"]),
+  content: Type.String(),
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
-  outside: boolean;
+  outside: Type.Boolean(),
   /** When the turn ended. */
-  createdAt: Date;
+  createdAt: BsonDate,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
-  order: mongo.Timestamp;
-}
+  order: BsonTimestamp,
+});
+export type MessageDoc = Static<typeof MessageDoc>;
 
-export const messageSchema = new Schema<MessageDoc>(
-  {
-    _id: String,
-    sessionKey: String,
-    role: String,
-    content: String,
-    outside: Boolean,
-    createdAt: Date,
-    order: Schema.Types.Mixed,
-  },
-  { versionKey: false },
-);
-messageSchema.index({ sessionKey: 1, order: -1 });
+export const messageCollection = defineCollection(MessageDoc, [{ keys: { sessionKey: 1, order: -1 } }]);
 
 /** A turn that is added to a transcript. */
 export interface Turn {

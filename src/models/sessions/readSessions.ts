@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import { idCursor, olderThan } from "../db/idCursor.ts";
+import { isHeld } from "../db/lease.ts";
 import { readPage } from "../db/page.ts";
 import type { Stores } from "../stores.ts";
 import type { SessionDoc } from "./session.ts";
@@ -22,7 +23,7 @@ export async function listSessions(
   const { rows, last } = await readPage(sessions.collection, find, { limit, bytesOf: () => 0 });
   return {
     sessions: rows.map(({ _id, lastUsedAt, active }) => ({
-      ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: active !== null && active.until > now },
+      ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: isHeld(active, now) },
     })),
     nextCursor: last && idCursor({ _id: last._id, createdAt: last.lastUsedAt }),
   };

@@ -1,43 +1,35 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { acquireIfFree, type StoredLease } from "../db/lease.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { RecordLease, StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
-export interface ReplyTarget {
-  readonly channel: string;
-  readonly to: string;
-}
+export const ReplyTarget = closedObject({
+  channel: Type.String(),
+  to: Type.String(),
+});
+export type ReplyTarget = Static<typeof ReplyTarget>;
 
-export interface SessionDoc {
+export const SessionDoc = closedObject({
   /** The session key. */
-  _id: string;
+  _id: Type.String(),
   /** The lease of the turn that is running in the session. */
-  active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
-  /** Only in the main session: its last recipient. */
-  route?: ReplyTarget;
+  active: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
+  /** Only in the main session: where its replies go. */
+  route: Type.Optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
-  owner?: string;
+  owner: Type.Optional(Type.String()),
   /** Only in the main session: the sweep triggers no turn before this time, because one has failed. */
-  pausedUntil?: Date;
-  lastUsedAt: Date;
-}
+  pausedUntil: Type.Optional(BsonDate),
+  lastUsedAt: BsonDate,
+});
+export type SessionDoc = Static<typeof SessionDoc>;
 
-export const sessionSchema = new Schema<SessionDoc>(
-  {
-    _id: String,
-    active: Schema.Types.Mixed,
-    route: Schema.Types.Mixed,
-    owner: String,
-    pausedUntil: Date,
-    lastUsedAt: Date,
-  },
-  { versionKey: false },
-);
-
-sessionSchema.index({ lastUsedAt: -1, _id: -1 });
+export const sessionCollection = defineCollection(SessionDoc, [{ keys: { lastUsedAt: -1, _id: -1 } }]);
 
 /** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {
@@ -47,10 +39,12 @@ export interface SessionTurn {
 
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
+  readonly #lease: RecordLease<SessionDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<SessionDoc>, clock: Clock) {
     this.collection = collection;
+    this.#lease = new RecordLease(collection, "active");
     this.#clock = clock;
   }
 
@@ -59,30 +53,23 @@ export class Sessions {
    * @returns false while another turn holds it
    * @throws AppError unavailable
    */
-  acquire({ key: _id, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
+  acquire({ key, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
     const now = this.#clock.now();
-    const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
-    const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
-    return acquireIfFree(this.collection, { _id, $or: free }, change);
+    const active: NonNullable<SessionDoc["active"]> = { holder, token, until };
+    return this.#lease.acquireOrCreate(key, active, { now, change: { $set: { lastUsedAt: now } } });
   }
 
   /** Renews the lease. @returns false if another turn holds the session @throws AppError unavailable */
-  async renew(key: string, { token, until }: StoredLease): Promise<boolean> {
-    const change = { $set: { "active.until": until } };
-    const { matchedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.token": token }, change),
-    );
-    return matchedCount === 1;
+  renew(key: string, lease: StoredLease): Promise<boolean> {
+    return this.#lease.renew(key, lease);
   }
 
-  /** Releases the session if it is still held under this token. */
-  async release(key: string, token: string): Promise<void> {
-    await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }),
-    );
+  /** Releases the session if it is still held under this token. @throws AppError unavailable */
+  release(key: string, token: string): Promise<void> {
+    return this.#lease.release(key, token);
   }
 
-  /** Releases the session if this turn still holds it, whichever worker acquired it. */
+  /** Releases the session if this turn still holds it, whichever worker acquired it under whichever token. */
   async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
     await mapMongoErrors(() =>
       this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }),
@@ -104,16 +91,16 @@ export class Sessions {
     return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
   }
 
-  /** Returns the main session's last recipient, or null before it has one. */
-  async route(): Promise<ReplyTarget | null> {
+  /** Returns where replies of the main session go, or null before its first delivery. */
+  async replyTarget(): Promise<ReplyTarget | null> {
     const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
     );
     return main?.route ?? null;
   }
 
-  /** Sets the recipient of the main session's replies. */
-  async setRoute({ channel, to }: ReplyTarget): Promise<void> {
+  /** Sets where replies of the main session go. */
+  async setReplyTarget({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
     await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));

@@ -6,8 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Json = Record<string, unknown>;
 
 /**
- * Returns a copy of a configuration in which each `${NAME}` in a string is replaced by that environment variable. `missing`
- * lists the variables that are not set, each with the key that refers to it.
+ * Returns a copy of a configuration in which each `${NAME}` in a string is replaced by that environment variable, and each
+ * `$${NAME}` by the literal text `${NAME}`. `missing` lists the variables that are not set, each with the key that refers to it.
  */
 export function substitute(
   file: Json,
@@ -25,12 +25,13 @@ export function substitute(
     }
     if (typeof value !== "string") return value;
     let isFilled = false;
-    const text = value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    const text = value.replace(/(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (found, dollar: string, name: string) => {
+      if (dollar) return found.slice(1);
       isFilled = true;
       if (env[name] === undefined) missing.push({ key: path.join("."), name });
       return env[name] ?? "";
     });
-    return isFilled ? convert(text, node) : value;
+    return isFilled ? convert(text, node) : text;
   };
   return { value: fill(file, ConfigSchema as ConfigNode, []) as Json, missing };
 }

@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { isObject } from "../json.ts";
 import { StartError } from "../lifecycle.ts";
 import type { RedisAddress } from "../queue/redisAddress.ts";
+import { readTextFile } from "../textFile.ts";
 import { crossChecks } from "./checks/config.ts";
+import { findDuplicateKeys } from "./duplicateKeys.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
 import { explain, faultyKey } from "./problems.ts";
 import { type Config, ConfigSchema } from "./schema/config.ts";
@@ -27,9 +29,9 @@ const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, ve
  * file may be absent.
  * @throws StartError when it cannot be read
  */
-export function loadDotEnv(): void {
+export function loadDotEnv(env: NodeJS.ProcessEnv): void {
   try {
-    process.loadEnvFile();
+    for (const [name, value] of Object.entries(parseEnv(readTextFile(".env")))) env[name] ??= value;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new StartError(`The file .env cannot be read (${code}): correct or remove it.`);
@@ -46,7 +48,7 @@ export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CO
 export function configFile(env: Environment): { readonly path: string; readonly text: string } | undefined {
   const path = configPath(env);
   try {
-    return { path, text: readFileSync(path, "utf8") };
+    return { path, text: readTextFile(path) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);
@@ -80,6 +82,7 @@ const withGeneratedToken = (env: Environment): Environment =>
 export function parseConfig(text: string | undefined, env: Environment, path?: string): Config {
   const source = path ?? "environment";
   const { value, missing } = substitute(parseFile(text, source), env);
+  const duplicates = findDuplicateKeys(text ?? "");
   applyEnvironment(value, env);
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
@@ -87,9 +90,13 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
   const reported = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
   const config = withAbsolutePaths(value as unknown as Config, path);
   const problems = [
+    ...duplicates.map(
+      ({ key, lines }) =>
+        `${key} is written twice (${lines}), and only the last one would be used: keep one, or merge them`,
+    ),
     ...missing.map(({ key, name }) => `${key}: the environment variable ${name} is not set`),
     ...reported.map((error) => explain(error, env)),
-    ...crossChecks(config, faulty),
+    ...crossChecks(config, [...faulty, ...duplicates.map(({ key }) => key)]),
   ];
   if (problems.length > 0) throw new ConfigError(source, problems);
   return deepFreeze(config);
@@ -116,7 +123,7 @@ export function parseFile(text: string | undefined, source: string): Json {
     throw new ConfigError(source, [`it is not valid JSON5 (${(error as Error).message.replace(/^JSON5: /, "")})`]);
   }
   if (isObject(value)) return value;
-  throw new ConfigError(source, ["it must hold one object"]);
+  throw new ConfigError(source, ["it must contain one object: { … }"]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { limitFault } from "./describeFault.ts";
 import type { Environment } from "./fill.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigNode } from "./nodes.ts";
@@ -30,19 +31,11 @@ export function explain(error: ErrorObject, env: Environment): string {
     }
     case "required":
       return `${key} is missing`;
-    case "type":
-      return `${name} must be ${[params.type].flat().join(" or ")}`;
     case "enum":
       return `${name} must be one of ${node.enum?.join(", ")}`;
-    case "minLength":
-    case "minItems":
-    case "minProperties":
-      return params.limit === 1
-        ? `${name} must not be empty`
-        : `${name} must have at least ${params.limit} ${keyword === "minLength" ? "characters" : "items"}`;
     case "pattern":
       return `${name} must look like ${node.examples?.[0] ?? params.pattern}`;
     default:
-      return `${name} ${error.message}`;
+      return `${name} ${limitFault(error) ?? error.message}`;
   }
 }

@@ -25,12 +25,12 @@ export function reloadConfig(env: Environment, old: Config, log: Logger): Config
     if (problems.length > 0) throw new ConfigError(configPath(env), problems);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    log.error({ problems: error.problems }, "the changed configuration is refused; the old one stays");
+    log.error({ problems: error.problems }, "the changed configuration is invalid; the previous one stays in effect");
     return null;
   }
-  if (changed.length > 0) log.warn({ keys: changed }, "these changes take effect with the next start");
+  if (changed.length > 0) log.warn({ keys: changed }, "these keys take effect at the next start");
   log.level = config.log.level;
-  log.info("the configuration was read again");
+  log.info("the changed configuration is in effect");
   return config;
 }
 

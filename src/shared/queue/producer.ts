@@ -138,7 +138,7 @@ export class Queues {
       }),
     );
     const known = lists.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    if (known.length === 0) throw new AppError("unavailable");
+    if (known.length === 0) throw new AppError("unavailable", { detail: REDIS_AWAY });
     return known.flat();
   }
 
@@ -181,5 +181,7 @@ const triggerBatcher = (queue: Queue) =>
 
 /** Turns any error of Redis into `unavailable`, so that the batcher does not repeat the batch item by item. */
 function unavailable(error: unknown): never {
-  throw new AppError("unavailable", { cause: error });
+  throw new AppError("unavailable", { detail: REDIS_AWAY, cause: error });
 }
+
+const REDIS_AWAY = "Redis cannot be reached. Send the same request again.";

@@ -168,11 +168,11 @@ function withLog(redis: Redis, log: Logger): Redis {
   };
   redis.on("error", (error: NodeJS.ErrnoException) => {
     if (isClosed) return; // a connection that was still connecting fails when it is closed
-    if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; trying again");
+    if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; the connection is retried");
     lost = true;
   });
   redis.on("ready", () => {
-    if (lost) log.info("Redis is back");
+    if (lost) log.info("Redis can be reached again");
     lost = false;
   });
   return redis;
@@ -181,7 +181,7 @@ function withLog(redis: Redis, log: Logger): Redis {
 function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
   let lost = false;
   const lose = ({ code }: NodeJS.ErrnoException, node?: string) => {
-    if (!lost) log.warn({ code, node }, "Redis cannot be reached in full; trying again");
+    if (!lost) log.warn({ code, node }, "a node of the Redis cluster cannot be reached; the connection is retried");
     lost = true;
   };
   cluster.on("node error", lose);
@@ -195,7 +195,7 @@ function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
       ));
     if (!isBack || !lost) return;
     lost = false;
-    log.info("Redis is back");
+    log.info("Redis can be reached again");
   });
   return cluster;
 }

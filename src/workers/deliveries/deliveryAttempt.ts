@@ -1,4 +1,4 @@
-import type { Channel, SendResult } from "../../channels/channel.ts";
+import type { Channel, SendOutcome } from "../../channels/channel.ts";
 import { toParts } from "../../channels/markdown/parts.ts";
 import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -9,7 +9,7 @@ import type { RunContext } from "../runWorkers.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
-const INTERNAL_FAULT = "The try broke off for a fault of this service";
+const INTERNAL_FAULT = "The attempt failed because of an internal error";
 /** Maximum rate limits for which one attempt waits. After that it releases the delivery, so that its worker is free. */
 const MAX_LIMITS = 5;
 /** Age at which a delivery fails that only waits for a rate limit or for valid credentials. */
@@ -148,7 +148,7 @@ export class DeliveryAttempt {
   async #sendPart(index: number, epoch: number): Promise<AttemptOutcome | undefined> {
     const { name, metrics } = this.#deps;
     const { handedAt } = this.#parts[index] as DeliveryPart;
-    let result: SendResult | undefined;
+    let result: SendOutcome | undefined;
     try {
       result = await this.#send(index);
     } finally {
@@ -161,7 +161,7 @@ export class DeliveryAttempt {
   }
 
   /** Stores that a part is being sent, then sends it. Returns undefined when the lease is lost. */
-  async #send(index: number): Promise<SendResult | undefined> {
+  async #send(index: number): Promise<SendOutcome | undefined> {
     const { channel } = this.#deps;
     const part = this.#parts[index] as DeliveryPart;
     // A part with `handedAt` was sent by an earlier attempt and may have arrived.
@@ -187,7 +187,7 @@ export class DeliveryAttempt {
    * @param unsent what is stored for a part that was certainly not sent now; an earlier attempt may have sent it
    */
   async #apply(
-    result: SendResult,
+    result: SendOutcome,
     index: number,
     epoch: number,
     unsent: PartChange,
@@ -223,7 +223,10 @@ export class DeliveryAttempt {
         const { stoppedChannelMs } = timings.retry;
         if (this.#limiter.stop(epoch, stoppedChannelMs, result.reason, clock.now())) {
           metrics.channelStopped.set({ channel: name }, 1);
-          log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials were refused");
+          log.error(
+            { channel: name, reason: result.reason },
+            "the channel is stopped because its service rejected the credentials",
+          );
         }
         await this.#updatePart(index, unsent);
         return this.#delay(stoppedChannelMs, result.reason);

@@ -9,7 +9,7 @@ import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Finalize } from "../runs/finalize.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
-import { runTurn, type TurnEnd } from "../runs/turn.ts";
+import { runTurn, type TurnOutcome } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
 import type { TurnShares } from "../runs/turnShares.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
@@ -68,24 +68,24 @@ async function executeRun(deps: AgentHookDeps, runId: string, context: RunContex
   if (run.attempts === 1) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
-  const end = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, context);
-  metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
-  metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-  const next = await retryWhileMongoIsDown(() => storeEnd(deps, run, end, context), context);
-  if (next === "requeued") return end.kind === "failed" ? "waits for another try" : end.kind;
+  const outcome = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, context);
+  metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
+  metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
+  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, context), context);
+  if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
   await retryWhileMongoIsDown(() => finalize(runId), context);
-  return end.kind;
+  return outcome.kind;
 }
 
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
 /** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
-const crashed = (): TurnEnd => ({
+const crashed = (): TurnOutcome => ({
   kind: "failed",
-  error: new AppError("agent_failed", { detail: `The worker died in the last of ${MAX_TRIES} tries.` }),
+  error: new AppError("agent_failed", { detail: `The worker process ended during the last of ${MAX_TRIES} attempts.` }),
 });
 
-async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnEnd> {
+async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnOutcome> {
   const { stores, runner } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
@@ -122,14 +122,14 @@ async function prepare(
  * @returns "requeued" when this worker has enqueued the run again; "ended" also when the run was cancelled or another
  *   worker continues it
  */
-async function storeEnd(
+async function storeOutcome(
   deps: AgentHookDeps,
   run: AgentRun,
-  end: TurnEnd,
+  outcome: TurnOutcome,
   { clock, timings }: RunContext,
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
-  switch (end.kind) {
+  switch (outcome.kind) {
     case "stopped":
       await runs.release(run);
       await sessions.release(run.sessionKey, run.claim.token);
@@ -138,24 +138,24 @@ async function storeEnd(
     case "lost":
       return "ended";
     case "replied":
-      await runs.end(run, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
+      await runs.end(run, { kind: "completed", reply: outcome.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
+        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       return "ended";
     case "failed": {
-      const error = { code: end.error.code, message: end.error.message };
-      if (end.error.retry && run.attempts < MAX_TRIES) {
-        const retryAfterMs = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
+      const error = { code: outcome.error.code, message: outcome.error.message };
+      if (outcome.error.retry && run.attempts < MAX_TRIES) {
+        const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
         const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
         const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error);
         await sessions.release(run.sessionKey, run.claim.token);
         if (!isOurs) return "ended";
-        await trackRetry(deps.stores, run, end.error.message);
+        await trackRetry(deps.stores, run, outcome.error.message);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) });
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) });
       return "ended";
     }
   }

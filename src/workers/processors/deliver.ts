@@ -63,11 +63,11 @@ async function storeOutcome(
   const reason = "reason" in outcome ? outcome.reason : null;
   const isOurs = await withRetry(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
   if (!isOurs) return;
-  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setRoute({ channel, to }));
+  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setReplyTarget({ channel, to }));
   if (reason !== null) {
     // The other deliveries to an unreachable recipient would be refused too, one after another.
     const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;
-    log.warn({ deliveryId: _id, channel, reason, others }, "a delivery has failed");
+    log.warn({ deliveryId: _id, channel, reason, others }, "a delivery failed");
     metrics.deliveries.inc({ channel: name, outcome: "failed" }, others);
   }
   metrics.deliveries.inc({ channel: name, outcome: isSent ? "sent" : "failed" });

@@ -6,9 +6,9 @@ import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Outcome } from "../outcome.ts";
+import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
-import { runTurn, type TurnEnd } from "../runs/turn.ts";
+import { runTurn, type TurnOutcome } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 
@@ -68,7 +68,7 @@ async function runTurns(
   scheduled: boolean,
   { lost, renew }: { lost: AbortSignal; renew: () => Promise<boolean> },
   context: RunContext,
-): Promise<Outcome> {
+): Promise<ProcessorOutcome> {
   const { events: queue, sessions } = deps.stores;
   let turns = 0;
   let hasMore = false;
@@ -76,19 +76,19 @@ async function runTurns(
     const { events, more } = await queue.findWaiting({ limit: MAX_EVENTS, maxChars: deps.session.maxChars });
     // Another turn follows for events that did not fit, and for new events that ask for a turn at once.
     const wanted = events.length > 0 && (turns === 0 || hasMore || events.some(({ wake }) => wake));
-    if (!due && !wanted) return { kind: "done", result: { turns } };
+    if (!due && !wanted) return { kind: "done", result: { turns }, isIdle: turns === 0 };
     const { text, taken, told } = deps.prompt(events);
-    const end = await turn(deps, text, lost, context);
-    deps.metrics.heartbeats.inc({ outcome: end.kind });
-    if (end.kind === "failed") {
+    const outcome = await turn(deps, text, lost, context);
+    deps.metrics.heartbeats.inc({ outcome: outcome.kind });
+    if (outcome.kind === "failed") {
       await sessions.pauseMain(new Date(context.clock.now().getTime() + context.timings.retry.heartbeatMs));
-      return { kind: "discard", error: end.error };
+      return { kind: "discard", error: outcome.error };
     }
-    if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
+    if (outcome.kind !== "replied") return { kind: "done", result: { turns, end: outcome.kind } };
     if (lost.aborted || !(await retryWhileMongoIsDown(renew, context))) break; // another worker holds the lease
     const included = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
     const turnId = turnIdOf(included);
-    const { reply } = end;
+    const { reply } = outcome;
     await retryWhileMongoIsDown(() => storeTurn(deps, turnId, text, reply, included, context), context);
     turns++;
     hasMore = more || taken < events.length;
@@ -110,7 +110,7 @@ function turnIdOf({ whole, part, told }: IncludedEvents): string {
   return first ? `events-${first._id}-${whole.at(-1)?._id}` : randomUUID();
 }
 
-function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnEnd> {
+function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnOutcome> {
   const { stores, runner, session, defaults } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {

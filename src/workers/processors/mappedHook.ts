@@ -50,7 +50,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
     const ms = mapping?.transform ? deps.backpressureDelayMs(mapping.transform.module) : 0;
     if (ms > 0) return { kind: "delay", ms };
-    const store = (mapped: Mapped) => retryWhileMongoIsDown(() => storeMapped(deps, run, mapped), context);
+    const store = (mapped: MappedOutcome) => retryWhileMongoIsDown(() => storeMapped(deps, run, mapped), context);
     const fail = (thrown: unknown) => failureOf(thrown, lastTry, context);
     // No lease is stored: it counts as lost when the run is cancelled.
     const lease = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
@@ -68,7 +68,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   };
 }
 
-type Mapped =
+type MappedOutcome =
   | Exclude<MappingOutcome, { kind: "event" }>
   | { kind: "event"; name: string | null; text: string; wake: boolean };
 
@@ -76,7 +76,7 @@ type Mapped =
  * Returns the failure that an error means for the run.
  * @throws the error when the run should wait: no thread is free and tries are left, or this process stops
  */
-function failureOf(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Mapped {
+function failureOf(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): MappedOutcome {
   const { code, message, cause } = toAppError(thrown);
   if (code === "unavailable" && (!lastTry || signal.aborted)) throw thrown;
   if (code === "internal") log.error({ err: cause }, "a mapping failed with an internal error");
@@ -89,9 +89,9 @@ async function applyMapping(
   run: RunDoc,
   mapping: Mapping | undefined,
   signal: AbortSignal,
-): Promise<Mapped> {
+): Promise<MappedOutcome> {
   if (!mapping) {
-    const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
+    const detail = `The configuration no longer has the mapping ${run.mapped?.mapping}. Add it again and retry the run.`;
     throw new AppError("mapping_failed", { detail });
   }
   const { item } = run.mapped ?? {};
@@ -103,7 +103,7 @@ async function applyMapping(
   const { length } = made.kind === "agent" ? made.message : made.text;
   if (item && !(await deps.stores.hookCalls.reservePromptChars(item.call, length))) {
     const field = made.kind === "agent" ? "message" : "text";
-    const detail = `${field} repeats the request in too many of its runs: have the template name the item alone.`;
+    const detail = `${field} repeats the request in too many of its runs. Use only {{item}} in the template.`;
     throw new AppError("mapping_failed", { detail });
   }
   if (made.kind === "agent") {
@@ -123,11 +123,12 @@ async function applyMapping(
 async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mapping: Mapping, key: string | undefined) {
   if (key === undefined || hooks.shareSessions || key === defaultKeyOf(mapping, hooks)) return;
   if (key !== hooks.defaultSessionKey && (await assignSessionOwner(stores, key, hookContextOf(run)))) return;
-  const detail = "sessionKey names a session that belongs to another hook (hooks.shareSessions).";
+  const detail =
+    "sessionKey names a session that another hook owns. Choose another key, or set hooks.shareSessions to true.";
   throw new AppError("mapping_failed", { detail });
 }
 
-function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): Mapped {
+function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): MappedOutcome {
   const { sessionKey: constant, request } = asked;
   // A single-use run received its key when it was accepted.
   const sessionKey = constant ?? (run.singleUse ? run.sessionKey : randomSessionKey());
@@ -139,7 +140,7 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
  * events and queue entries derive from the run, and a run or heartbeat that is enqueued needlessly does nothing. A run that
  * was cancelled meanwhile stays cancelled.
  */
-async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: Mapped): Promise<Mapped> {
+async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcome): Promise<MappedOutcome> {
   const { runs, events, hookCalls } = deps.stores;
   const { _id, round, sessionKey, mapped } = run;
   switch (made.kind) {

@@ -28,34 +28,43 @@ export function retentionProcessor(
   { completedAfter, failedAfter, runsAfter, retainSingleUse }: RetentionSettings,
 ): Processor {
   return async (_job, context) => {
+    const untilNone = (batch: () => Promise<number>) => inBatches(context, repeatUntilNone(batch));
     const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
     const expire = (status: "completed" | "failed", after: string | undefined) =>
-      after === undefined ? 0 : inBatches(context, () => deleteEndedBefore(stores, status, ago(durationMs(after))));
+      after === undefined ? 0 : untilNone(() => deleteEndedBefore(stores, status, ago(durationMs(after))));
     const completed = await expire("completed", completedAfter);
     const failed = await expire("failed", failedAfter);
-    const payloads = await deleteUnusedPayloads(stores, context.clock.now(), context.signal);
-    const sessions = await inBatches(context, () => deleteSingleUseSessions(stores, ago(durationMs(retainSingleUse))));
-    const calls = await deleteUnusedCalls(stores, ago(CALL_SETTLED_MS), context.signal);
+    const payloads = await inBatches(context, deleteUnusedPayloads(stores, context.clock.now()));
+    const sessions = await untilNone(() => deleteSingleUseSessions(stores, ago(durationMs(retainSingleUse))));
+    const calls = await inBatches(context, deleteUnusedCalls(stores, ago(CALL_SETTLED_MS)));
     const end = (deleteBefore: typeof deleteEndedRuns) =>
-      runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
+      runsAfter === undefined ? 0 : untilNone(() => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
-    return { kind: "done", result: { completed, failed, payloads, sessions, deliveries, runs, calls } };
+    const result = { completed, failed, payloads, sessions, deliveries, runs, calls };
+    return { kind: "done", result, isIdle: Object.values(result).every((count) => count === 0) };
   };
 }
 
+/** Runs a batch again and again until it deletes nothing. */
+async function* repeatUntilNone(batch: () => Promise<number>): AsyncGenerator<number, void> {
+  for (let deleted = await batch(); deleted > 0; deleted = await batch()) yield deleted;
+}
+
 /**
- * Runs batches until one deletes nothing or the signal aborts, and returns the total. The next job of the queue continues
- * where this one stopped.
+ * Runs batches until none is left or the signal aborts, and returns the total. The next job of the queue continues where this one
+ * stopped.
+ * @param batches yields the number of deleted records after each batch
  */
-async function inBatches({ signal }: RunContext, batch: () => Promise<number>): Promise<number> {
+async function inBatches({ signal }: RunContext, batches: AsyncGenerator<number, void>): Promise<number> {
   let total = 0;
-  while (!signal.aborted) {
-    const started = performance.now();
-    const done = await batch();
-    if (done === 0) break;
-    total += done;
+  if (signal.aborted) return total;
+  let started = performance.now();
+  for await (const deleted of batches) {
+    total += deleted;
     await pause(performance.now() - started, undefined, { signal }).catch(() => {});
+    if (signal.aborted) break;
+    started = performance.now();
   }
   return total;
 }

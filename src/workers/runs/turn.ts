@@ -1,7 +1,7 @@
 import { AppError, toAppError } from "../../shared/errors.ts";
 
 /** How an agent turn ended. `lost`: this worker lost the lease. `stopped`: this process stops. */
-export type TurnEnd =
+export type TurnOutcome =
   | { readonly kind: "replied"; readonly reply: string }
   | { readonly kind: "failed"; readonly error: AppError }
   | { readonly kind: "lost" }
@@ -17,12 +17,12 @@ export interface TurnBounds {
 
 /**
  * Runs one agent turn and aborts it when its time is up, when the lease is lost, or when the process stops. Never throws: a
- * failure is a `TurnEnd`.
+ * failure is an outcome.
  */
 export async function runTurn(
   work: (signal: AbortSignal) => Promise<string>,
   { timeoutMs, lost, stopping }: TurnBounds,
-): Promise<TurnEnd> {
+): Promise<TurnOutcome> {
   // Node never frees a signal of AbortSignal.any that still has a listener, and OpenAI's client leaves one.
   const turn = new AbortController();
   const follow = () => turn.abort((lost.aborted ? lost : stopping).reason);

@@ -56,6 +56,16 @@ describe("The command runner", () => {
     );
   });
 
+  it("returns a reply without the colours, titles and links that a program prints", async () => {
+    const print =
+      "process.stdout.write('\\x1b]0;agent\\x07\\x1b[32mDone\\x1b[0m\\n\\x1b]8;;https://a.bc\\x1b\\\\here\\x1b]8;;\\x1b\\\\\\n')";
+    const printJson =
+      "process.stdout.write('\\x1b[?25l' + JSON.stringify({ result: '\\x1b[32mDone\\x1b[0m' }) + '\\x1b[?25h')";
+
+    expect((await ask(node(print))).text).to.equal("Done\nhere");
+    expect((await ask(node(printJson), { output: "json" })).text).to.equal("Done");
+  });
+
   it("decodes characters whose bytes arrive one by one", async () => {
     const slowly = `
       const bytes = Buffer.from("\\u20ac\\u{1f682}");

@@ -4,6 +4,7 @@ import type { AgentTurn } from "../../../src/agents/runners/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
+  answers,
   type Behaviour,
   delta,
   hangs,
@@ -12,7 +13,7 @@ import {
   saysPlain,
   startModelServer,
   streams,
-} from "../../support/modelServer.ts";
+} from "../../support/servers/modelServer.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
 const KEY = "sk-secret-key";
@@ -68,6 +69,33 @@ describe("The openai runner", () => {
   const replies: [string, Behaviour, string][] = [
     ["a slow stream", says("One word after another, ünd späte.", { gapMs: 5 }), "One word after another, ünd späte."],
     ["a plain answer to a request for a stream", saysPlain("Plain."), "Plain."],
+    [
+      "a stream of parts among texts",
+      streams([
+        delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "plan" }] }] }),
+        delta({
+          content: [
+            { type: "text", text: "Hi " },
+            { type: "reference", reference_ids: [1] },
+          ],
+        }),
+        delta({ content: "there" }, "stop"),
+      ]),
+      "Hi there",
+    ],
+    [
+      "a plain answer of parts",
+      answers(200, { choices: [{ message: { content: [{ type: "text", text: "Hi " }, "there"] } }] }),
+      "Hi there",
+    ],
+    ["an answer after thoughts", says("<think>plan</think>\n\nHello"), "Hello"],
+    ["an answer after thoughts of two kinds", says("\n<Thinking>a\nb</Thinking> <think></think>Hello"), "Hello"],
+    [
+      "a tag of thoughts in code",
+      says("`<think>` begins it: <think>x</think>"),
+      "`<think>` begins it: <think>x</think>",
+    ],
+    ["a tag of thoughts that does not end", says("<think> is a tag."), "<think> is a tag."],
     ["an answer that was too long for the model", streams([delta({ content: "Cut sho" }, "length")]), "Cut sho"],
     [
       "the first choice among chunks without choices",
@@ -83,6 +111,14 @@ describe("The openai runner", () => {
     ],
     ["a stream whose connection stays open after [DONE]", streams(WHOLE, { open: true, done: true }), "Whole."],
     ["a stream whose connection is lost after [DONE]", streams(WHOLE, { cut: true, done: true }), "Whole."],
+    [
+      "a stream whose connection stays open after [DONE] without an empty line",
+      (response) => {
+        response.setHeader("Content-Type", "text/event-stream");
+        response.write(`\ufeffdata: ${JSON.stringify(WHOLE[0])}\r\n\r\ndata:\n\ndata: [DONE]\n`);
+      },
+      "Whole.",
+    ],
     ["a stream with [DONE] and no finish_reason", streams(WHOLE.slice(0, 1)), "Whole."],
     ["a stream that stays open after its finish_reason", streams(WHOLE, { open: true }), "Whole."],
     ["a stream that is lost after its finish_reason", streams(WHOLE, { cut: true }), "Whole."],

@@ -9,8 +9,8 @@ import {
   pours,
   startModelServer,
   streams,
-} from "../../support/modelServer.ts";
-import { freePort } from "../../support/servers.ts";
+} from "../../support/servers/modelServer.ts";
+import { freePort } from "../../support/servers/servers.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
 const KEY = "sk-secret-key";
@@ -88,6 +88,16 @@ describe("The openai runner without a reply", () => {
       { code: "agent_unavailable", message: /answered 500\.$/ },
     ],
     ["205", (response) => response.writeHead(205).end(), { code: "agent_failed", message: /empty/ }],
+    [
+      "thoughts alone",
+      streams([delta({ content: "<think>plan</think>\n" }, "stop")]),
+      { code: "agent_failed", message: /without a text\.$/ },
+    ],
+    [
+      "thoughts at which the limit of tokens was reached",
+      streams([delta({ content: "<think>plan" }, "length")]),
+      { code: "agent_failed", message: /without a text: its limit/ },
+    ],
     ["an invalid status", answers(999, {}), { code: "agent_failed", message: /answered 999\.$/ }],
     ["408", answers(408, {}), { code: "agent_unavailable", message: /408/ }],
     [
@@ -190,7 +200,7 @@ describe("The openai runner without a reply", () => {
     [
       "a connection lost before an answer",
       (response) => response.destroy(),
-      { code: "agent_unavailable", message: /cannot be reached \(ECONNRESET\)/ },
+      { code: "agent_unavailable", message: /cannot be reached \(UND_ERR_SOCKET\)/ },
     ],
     [
       "an HTML page",

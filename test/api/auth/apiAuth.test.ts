@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { startRedis } from "../../support/servers.ts";
+import { startRedis } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-token-of-some-length";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -60,6 +60,22 @@ describe("API authentication with server.apiToken", () => {
     expect(Number(refused.headers.get("Retry-After"))).to.be.within(1, 60);
     expect(right.status).to.equal(200);
     expect(other.status).to.equal(401);
+  });
+});
+
+describe("API authentication of IPv6 clients", () => {
+  it("counts the failures of a /64 together (G12)", async () => {
+    const app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
+    try {
+      const get = async (address: string) =>
+        (await app.call("GET", "/api/jobs", undefined, { "X-Forwarded-For": address })).status;
+      for (let i = 0; i < 20; i++) expect(await get(`2001:db8:1:2::${i}`)).to.equal(401);
+
+      expect(await get("2001:db8:1:2:ffff::1")).to.equal(429);
+      expect(await get("2001:db8:1:3::1")).to.equal(401);
+    } finally {
+      await app.close();
+    }
   });
 });
 

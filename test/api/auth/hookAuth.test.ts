@@ -98,7 +98,7 @@ describe("mapped hooks with an auth of their own", () => {
   it("name both the hook token and the mapping's proof in the 401 response", async () => {
     const { body } = await post("token", bearer);
 
-    expect(body.detail).to.match(/^Send the hook token .*, its sender's proof\.$/);
+    expect(body.detail).to.match(/^Send the hook token in the header .* as that sender does\.$/);
   });
 
   it("token: log one warning about a sender's token in the URL, without the token", async () => {

@@ -227,8 +227,8 @@ describe("browser log-in", () => {
     const { host } = new URL(app.url);
     expect([renamed.status, renamed.body.detail]).to.deep.equal([
       403,
-      "A page of another site may not change anything here. " +
-        `It is of ${origin}, and asked ${host}: a proxy must pass Host on as it got it.`,
+      "Pages of other sites are not allowed to change anything. " +
+        `The Origin is ${origin} and the Host is ${host}: a proxy in between must forward the Host header unchanged.`,
     ]);
   });
 });

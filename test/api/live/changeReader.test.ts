@@ -4,7 +4,7 @@ import pino from "pino";
 import { readChanges } from "../../../src/api/live/changeReader.ts";
 import { readerConnection } from "../../../src/shared/queue/redis.ts";
 import { freeze } from "../../support/freeze.ts";
-import { startRedis } from "../../support/servers.ts";
+import { startRedis } from "../../support/servers/servers.ts";
 
 describe("readChanges", () => {
   it("reports one disconnection while Redis hangs, and drops the connection once", async function () {

@@ -7,7 +7,7 @@ import type { Stores } from "../../../src/models/stores.ts";
 import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { redisUrl } from "../../support/servers.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 const ALL = { topics: new Set(["jobs"] as const), filter: {} };
 

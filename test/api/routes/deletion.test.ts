@@ -14,8 +14,12 @@ describe("stored payloads of a job", () => {
   afterEach(() => app.close());
 
   const stored = () => app.stores.payloads.collection.countDocuments();
-  const sweep = (minutes: number) =>
-    deleteUnusedPayloads(app.stores, new Date(app.clock.now().getTime() + minutes * MINUTE_MS));
+  const sweep = async (minutes: number) => {
+    const now = new Date(app.clock.now().getTime() + minutes * MINUTE_MS);
+    let total = 0;
+    for await (const deleted of deleteUnusedPayloads(app.stores, now)) total += deleted;
+    return total;
+  };
 
   it("are deleted with the job, including the outputs of its steps", async () => {
     const { path } = await createJob(app, { input: LARGE, metadata: LARGE });

@@ -9,8 +9,9 @@ import { connectProducer } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents, type TestEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
+import { agentRequest } from "../../support/factories.ts";
 import { freeze } from "../../support/freeze.ts";
-import { mongoUri, redisUrl, startRedis } from "../../support/servers.ts";
+import { mongoUri, redisUrl, startRedis } from "../../support/servers/servers.ts";
 
 describe("live events", () => {
   let app: TestApp;
@@ -125,7 +126,7 @@ describe("live events", () => {
   it("include runs and deliveries, without their texts", async () => {
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const runId = randomUUID();
-    const request = { message: "s3cret", wakeMode: "now", deliver: true, channel: "log", to: "x" } as never;
+    const request = { ...agentRequest, message: "s3cret" };
     const run = { _id: runId, kind: "agent" as const, name: "CI", sessionKey: "s", singleUse: false, mapped: null };
 
     await put("a");

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
-import { startMongod, startRedis, type TestServer } from "../../support/servers.ts";
+import { startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };

@@ -105,8 +105,7 @@ describe("PUT /api/jobs/:jobId", () => {
   });
 
   it("stores free objects unchanged, whatever they contain", async () => {
-    const odd =
-      '{"$where":"1","a.b":{"$gt":""},"__proto__":{"x":1},"_bsontype":"ObjectId","\\u0000":"\\u0000","\\ud800":1,"":[]}';
+    const odd = '{"$where":"1","a.b":{"$gt":""},"__proto__":{"x":1},"_bsontype":"ObjectId","\\u0000":"\\u0000","":[]}';
 
     const { path } = await createJob(app, {});
     await app.call("PUT", path, `{"input":${odd},"metadata":${odd},"output":${odd}}`);

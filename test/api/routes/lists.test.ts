@@ -103,7 +103,16 @@ describe("GET /api/jobs", () => {
     const { status, body } = await app.call("GET", "/api/jobs?createdFrom=yesterday");
 
     expect(status).to.equal(400);
-    expect(body.detail).to.equal("createdFrom must be a time with its zone (RFC 3339), such as 2026-01-31T18:00:00Z.");
+    expect(body.detail).to.equal(
+      "createdFrom must be a time with a time zone (RFC 3339), such as 2026-01-31T18:00:00Z.",
+    );
+  });
+
+  it("hints at %2B when the + of a time zone arrives as a space", async () => {
+    const { status, body } = await app.call("GET", "/api/jobs?createdFrom=2026-01-31T18:00:00+01:00");
+
+    expect(status).to.equal(400);
+    expect(body.errors[0].detail).to.match(/: write \+ as %2B in a URL, as in 2026-01-31T18:00:00%2B01:00$/);
   });
 
   const refused: [string, string][] = [

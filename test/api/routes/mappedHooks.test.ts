@@ -140,6 +140,15 @@ describe("names of hooks", () => {
     expect(answers[2]?.body.code).to.equal("hook_not_found");
   });
 
+  it("unknown: the 404 names the hook that is near", async () => {
+    const detailOf = async (path: string) => (await app.call("POST", `/hooks/${path}`, {}, bearer)).body.detail;
+
+    expect(await detailOf("CI")).to.equal("There is no hook at /hooks/CI. Did you mean /hooks/ci?");
+    expect(await detailOf("agnet")).to.equal("There is no hook at /hooks/agnet. Did you mean /hooks/agent?");
+    expect(await detailOf("something-else")).to.equal("There is no hook at /hooks/something-else.");
+    expect(await detailOf("both")).to.match(/^No mapping at \/hooks\/both matches the field source of the body: /);
+  });
+
   it("unknown: answered with 404 before the body is read", async () => {
     expect(await withoutBody("/hooks/nobody")).to.deep.equal([404, "hook_not_found"]);
   });
@@ -189,6 +198,7 @@ describe("response of a mapped hook", () => {
       `{ match: { path: "ci" }, name: "CI {{branch}}", sessionKey: "ci:{{branch}}" },
        { match: { path: "alert" }, action: "wake" },
        { match: { path: "mails" }, forEach: "mails", name: "{{item.id}} {{mails[0].id}} {{mails[1].id}}" },
+       { match: { path: "list" }, forEach: "payload", name: "{{item.id}} {{[0].id}} {{payload[0].id}} {{[1].id}}" },
        { match: { path: "odd" }, forEach: "a/b~c" }`,
     );
   });
@@ -238,6 +248,17 @@ describe("response of a mapped hook", () => {
     expect(names).to.deep.equal(["1 1", "2 2", "3 3"]);
   });
 
+  it("with forEach over the body itself has one run for each item of a list", async () => {
+    const several = await post("list", [{ id: 1 }, { id: 2 }]);
+    const one = await post("list", [{ id: 3 }]);
+    const none = await post("list", []);
+    const field = await post("list", { payload: [{ id: 4 }] });
+
+    const runIds = [several, one, none, field].flatMap(({ body }) => body.runIds);
+    const runs = await Promise.all(runIds.map(read));
+    expect(runs.map(({ name }) => name)).to.deep.equal(["1 1 1", "2 2 2", "3 3 3", "4"]);
+  });
+
   it("with forEach and no items is 202 without a run or a Location", async () => {
     const before = await runCount();
 
@@ -256,6 +277,7 @@ describe("response of a mapped hook", () => {
 
   const refused: [string, string, object, string][] = [
     ["no such array", "mails", {}, "/mails"],
+    ["a list as the whole body", "mails", [{ id: 1 }], "/mails"],
     ["an object in place of the array", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
     ["null in place of the array", "mails", { mails: null }, "/mails"],
     ["1001 items", "mails", { mails: Array(1_001).fill(1) }, "/mails"],
@@ -316,7 +338,7 @@ describe("response of a mapped hook", () => {
     expect(first.status).to.equal(202);
     for (const { status, body } of answers) {
       expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
-      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another body\) /);
+      expect(body.detail).to.match(/^This Idempotency-Key was used with a different body /);
     }
     expect(await runCount()).to.equal(before);
   });

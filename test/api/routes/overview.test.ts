@@ -25,18 +25,18 @@ describe("overview of the gateway", () => {
     const agent = (await post("/hooks/agent", { message: "Look at it.", timeoutSeconds: 5 })).body.runId;
     const mapped = (await post("/hooks/ci", { build: { id: 7 } })).body.runId;
 
-    const asked = await get(`/api/runs/${agent}/request`);
+    const answer = await get(`/api/runs/${agent}/request`);
     const came = await get(`/api/runs/${mapped}/request`);
     const refused = await get(`/api/runs/${agent}/request`, HOOK_TOKEN);
     const nobody = await get("/api/runs/nobody/request");
 
-    expect(asked.body.request).to.include({
+    expect(answer.body.request).to.include({
       message: "Look at it.",
       timeoutSeconds: 5,
       channel: "last",
       deliver: true,
     });
-    expect(asked.body.call).to.equal(null);
+    expect(answer.body.call).to.equal(null);
     expect(came.body).to.deep.equal({
       request: null,
       call: { mapping: "ci", path: "ci", payload: { build: { id: 7 } } },

@@ -449,7 +449,7 @@ describe("GET steps of a job", () => {
     const listed = await app.call("GET", `${large.path}/steps`);
 
     expect([included.status, included.body.code]).to.deep.equal([400, "invalid_query"]);
-    expect(included.body.detail).to.include("page by page");
+    expect(included.body.detail).to.include("in pages");
     expect(listed.body.steps).to.have.length(2);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
-import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, type Outcome, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "discord-secret-token";
@@ -35,18 +35,18 @@ const SCRIPT: ChannelScript = {
   idempotentForMs: 120_000,
   invalidRecipients: ["", "general", "#general", "@anna", "user:", "user:anna", "12", "1/../2", `${CHANNEL}:1`],
   failingChecks: [
-    ["a token that is no good", refuses(401, 0), /^Discord answered 401: the credentials/],
+    ["an invalid token", refuses(401, 0), /^Discord answered 401: the credentials/],
     ["a server that is not Discord's", answers(404, "<html>"), /^Discord answered 404/],
     ["an answer without a name", answers(200, { id: "5" }), /names no user/],
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
-  const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
+  const requestLines = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("sends the message with an enforced nonce and without mentions", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1300000000000000001" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -67,7 +67,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("uses the same nonce for each attempt and another one for each part", async () => {
-    for (const key of ["a-0", "a-0", "a-1", "k".repeat(64)]) await send(bed, { key });
+    for (const key of ["a-0", "a-0", "a-1", "k".repeat(64)]) await send(fixture, { key });
 
     const nonces: string[] = server.requests.map(({ body }) => body.nonce);
     expect(new Set(nonces)).to.have.property("size", 3);
@@ -83,47 +83,47 @@ describeChannel(SCRIPT, (bed) => {
     ["numbered lists, indented or not", "1. a\n  2) b\n3.5", "1\\. a\n  2\\) b\n3\\.5"],
     ["blocks of code", "```js\na_b\n```", "\\`\\`\\`js\na\\_b\n\\`\\`\\`"],
     ["addresses", "see https://a.example/b_c_d*e (f_g)", "see https://a.example/b_c_d*e (f\\_g)"],
-    ["what has no marks", "Grüße, 5 > 3 & 2!", "Grüße, 5 > 3 & 2!"],
-    ["what would be too long", "*".repeat(1_001), "*".repeat(1_001)],
-    ["what is just not too long", "*".repeat(1_000), "\\*".repeat(1_000)],
+    ["text without marks", "Grüße, 5 > 3 & 2!", "Grüße, 5 > 3 & 2!"],
+    ["text that escaping would make too long", "*".repeat(1_001), "*".repeat(1_001)],
+    ["escaped text of the maximum length", "*".repeat(1_000), "\\*".repeat(1_000)],
   ];
   for (const [title, text, expected] of plain) {
     it(`escapes plain text: ${title}`, async () => {
-      expect(await send(bed, { text, plain: true })).to.include({ kind: "sent" });
+      expect(await send(fixture, { text, plain: true })).to.include({ kind: "sent" });
       expect(server.requests[0]?.body.content).to.equal(expected);
     });
   }
 
   it("accepts an API address with a slash at its end", async () => {
-    expect(await send(bed, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
-    expect(asked()).to.deep.equal([POST]);
+    expect(await send(fixture, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
+    expect(requestLines()).to.deep.equal([POST]);
   });
 
   it("opens a user's channel once and sends messages there", async () => {
-    await send(bed, { to: `user:${USER}` });
-    await send(bed, { to: ` user:${USER} ` });
+    await send(fixture, { to: `user:${USER}` });
+    await send(fixture, { to: ` user:${USER} ` });
 
-    expect(asked()).to.deep.equal([OPEN, TO_USER, TO_USER]);
+    expect(requestLines()).to.deep.equal([OPEN, TO_USER, TO_USER]);
     expect(server.requests[0]?.text).to.equal(`{"recipient_id":"${USER}"}`);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
 
   it("reopens a user's channel after it was gone", async () => {
-    bed.script(ROUTES[OPEN] as Behaviour, refuses(404, 10003));
+    fixture.script(ROUTES[OPEN] as Behaviour, refuses(404, 10003));
 
-    expect(await send(bed, { to: `user:${USER}` })).to.include({ kind: "gone" });
-    expect(await send(bed, { to: `user:${USER}` })).to.include({ kind: "sent" });
+    expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "sent" });
 
-    expect(asked()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
+    expect(requestLines()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
   });
 
-  const unopened: [string, Behaviour, SendResult["kind"]][] = [
-    ["a user that is not there", refuses(404, 10013), "gone"],
-    ["a user that takes no messages", refuses(403, 50007), "gone"],
-    ["a recipient that is none", refuses(400, 50033), "gone"],
-    ["a form that is not taken", refuses(400, 50035), "gone"],
-    ["a token that is no good", refuses(401, 0), "authentication"],
-    ["too many opened", refuses(400, 40003), "rate-limited"],
+  const unopened: [string, Behaviour, SendOutcome["kind"]][] = [
+    ["an unknown user", refuses(404, 10013), "gone"],
+    ["a user who accepts no messages", refuses(403, 50007), "gone"],
+    ["an invalid recipient", refuses(400, 50033), "gone"],
+    ["an invalid form", refuses(400, 50035), "gone"],
+    ["an invalid token", refuses(401, 0), "authentication"],
+    ["too many direct channels opened", refuses(400, 40003), "rate-limited"],
     ["503", answers(503), "transient"],
     ["504", answers(504), "transient"],
     ["a connection that breaks", breaks, "transient"],
@@ -132,10 +132,10 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, behaviour, kind] of unopened) {
     it(`returns ${kind} and sends no message if the direct channel cannot be opened: ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      expect((await send(bed, { to: `user:${USER}` })).kind).to.equal(kind);
-      expect(asked()).to.deep.equal([OPEN]);
+      expect((await send(fixture, { to: `user:${USER}` })).kind).to.equal(kind);
+      expect(requestLines()).to.deep.equal([OPEN]);
     });
   }
 
@@ -145,19 +145,19 @@ describeChannel(SCRIPT, (bed) => {
   const limits: [string, Behaviour, number | null, "channel" | "recipient"][] = [
     ["of a bucket", limited(64.57, { ...bucket, "X-RateLimit-Scope": "user" }), 64_570, "recipient"],
     ["of a resource", limited(1336.57, { ...bucket, "X-RateLimit-Scope": "shared" }), 1_336_570, "recipient"],
-    ["of all, by the body", limited(0.5, bucket, { global: true }), 500, "channel"],
-    ["of all, by its scope", limited(0.5, { ...bucket, "X-RateLimit-Scope": "global" }), 500, "channel"],
-    ["of all, by its header", limited(0.5, { ...bucket, "X-RateLimit-Global": "true" }), 500, "channel"],
+    ["on all requests, by the body", limited(0.5, bucket, { global: true }), 500, "channel"],
+    ["on all requests, by its scope", limited(0.5, { ...bucket, "X-RateLimit-Scope": "global" }), 500, "channel"],
+    ["on all requests, by its header", limited(0.5, { ...bucket, "X-RateLimit-Global": "true" }), 500, "channel"],
     ["of the bot", limited(2, { "X-RateLimit-Scope": "user" }), 2_000, "channel"],
-    ["of a part of a millisecond", limited(0.0001, bucket), 1, "recipient"],
-    ["told by the header", limited(undefined, { ...bucket, "Retry-After": "65" }), 65_000, "recipient"],
+    ["of less than a millisecond", limited(0.0001, bucket), 1, "recipient"],
+    ["in the header alone", limited(undefined, { ...bucket, "Retry-After": "65" }), 65_000, "recipient"],
     ["of an unknown length", limited("soon", bucket), null, "recipient"],
     ["of slow mode", limited(7.5, {}, { code: 20016 }), 7_500, "recipient"],
     ["of a channel", limited(7.5, {}, { code: 20028 }), 7_500, "recipient"],
     ["of a resource, by its code", limited(7.5, {}, { code: 40062 }), 7_500, "channel"],
-    ["of slow mode, in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
+    ["of slow mode in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
   ];
-  describeOutcomes(bed, [
+  describeOutcomes(fixture, [
     ...limits.map(([title, behaviour, retryAfterMs, scope]): Outcome => {
       const expected = { kind: "rate-limited", retryAfterMs, scope } as const;
       return [`a limit ${title}`, behaviour, expected];
@@ -169,7 +169,7 @@ describeChannel(SCRIPT, (bed) => {
     ],
   ]);
 
-  const refusals: [number, number, SendResult["kind"]][] = [
+  const refusals: [number, number, SendOutcome["kind"]][] = [
     [401, 0, "authentication"],
     [401, 40001, "authentication"],
     [403, 40002, "authentication"],
@@ -203,7 +203,7 @@ describeChannel(SCRIPT, (bed) => {
     [500, 0, "transient"],
     [502, 50035, "transient"],
   ];
-  describeOutcomes(bed, [
+  describeOutcomes(fixture, [
     ...refusals.map(([status, code, kind]): Outcome => {
       const reason = new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`);
       return [`${status} with code ${code}`, refuses(status, code), { kind }, reason];
@@ -214,10 +214,10 @@ describeChannel(SCRIPT, (bed) => {
   ]);
 
   it("check returns the bot's name and sends no message", async () => {
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as signalbox" });
-    expect(asked()).to.deep.equal(["GET /users/@me"]);
+    expect(requestLines()).to.deep.equal(["GET /users/@me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
 });

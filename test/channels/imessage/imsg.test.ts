@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
+import type { OutgoingMessage, SendOutcome } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { eventually } from "../../support/eventually.ts";
 import { inBriefTime, KEY, kindOf, TEXT } from "../describeChannel.ts";
@@ -55,7 +55,7 @@ describe("iMessage channel through the imsg command", () => {
     channel: ReturnType<typeof open>,
     message: Partial<OutgoingMessage> = {},
     signal = new AbortController().signal,
-  ): Promise<SendResult> {
+  ): Promise<SendOutcome> {
     const result = await channel.send({ to: TO, text: TEXT, plain: false, key: KEY, ...message }, signal);
     expect(JSON.stringify(result))
       .to.not.include(message.text ?? TEXT)
@@ -110,9 +110,9 @@ describe("iMessage channel through the imsg command", () => {
   });
 
   const recipients: [string, string, object][] = [
-    ["a number as people write it", "+49 151 11111111", { to: TO, service: "auto" }],
+    ["a number with spaces and brackets", "+49 151 11111111", { to: TO, service: "auto" }],
     ["a mail address", " anna.k-m@example.org\n", { to: "anna.k-m@example.org", service: "auto" }],
-    ["a chat with one, by their address", `iMessage;-;${TO}`, { to: TO, service: "imessage" }],
+    ["a chat with one person, by their address", `iMessage;-;${TO}`, { to: TO, service: "imessage" }],
     ["a chat with one by SMS", `SMS;-;${TO}`, { to: TO, service: "sms" }],
     ["a chat of newer Macs", `any;-;${TO}`, { to: TO, service: "auto" }],
     ["a group", " iMessage;+;chat1234567890 ", { chat_guid: "iMessage;+;chat1234567890" }],
@@ -143,9 +143,9 @@ describe("iMessage channel through the imsg command", () => {
     expect(wasCalled()).to.equal(false);
   });
 
-  const results: [string, string, SendResult | { kind: SendResult["kind"] }][] = [
-    ["a message that it has not seen yet", answers({ result: { ok: true } }), { kind: "sent", id: null }],
-    ["a number for an id", answers({ result: { ok: true, id: 1979 } }), { kind: "sent", id: "1979" }],
+  const results: [string, string, SendOutcome | { kind: SendOutcome["kind"] }][] = [
+    ["a message that is not in its database yet", answers({ result: { ok: true } }), { kind: "sent", id: null }],
+    ["an id that is a number", answers({ result: { ok: true, id: 1979 } }), { kind: "sent", id: "1979" }],
     [
       "an answer in two pieces",
       'process.stdout.write(\'{"id":1,"result":\'); setImmediate(() => say(\'{"ok":true}}\'))',
@@ -157,25 +157,25 @@ describe("iMessage channel through the imsg command", () => {
       { kind: "sent" },
     ],
     ["an answer before a failure", `${DELIVERED}; process.exitCode = 1`, { kind: "sent" }],
-    ["an answer without what belongs in it", answers({ result: { id: { toString: 1 } } }), { kind: "ambiguous" }],
+    ["an answer without the expected fields", answers({ result: { id: { toString: 1 } } }), { kind: "ambiguous" }],
     [
-      "parameters that it does not take",
+      "rejected parameters",
       refuses(-32602, "Invalid chat target: unknown", "Invalid params"),
       { kind: "gone", reason: "imsg answered error -32602: Invalid chat target: unknown" },
     ],
-    ["a method that it does not know", refuses(-32601, "send"), { kind: "authentication" }],
+    ["an unknown method", refuses(-32601, "send"), { kind: "authentication" }],
     [
-      "Messages that it may not read",
+      "Messages without permission to read",
       failed("authorization denied\n\n⚠️  Permission Error: … requires Full Disk Access permission.\n"),
       { kind: "authentication" },
     ],
     [
-      "Messages that it may not use",
+      "Messages without permission to send",
       failed("AppleScript failed: Not authorized to send Apple events."),
       { kind: "authentication" },
     ],
     [
-      "a script that is refused",
+      "a refused script",
       failed("AppleScript failed: Messages got an error: Can’t get buddy. (-1728)"),
       {
         kind: "transient",
@@ -184,33 +184,33 @@ describe("iMessage channel through the imsg command", () => {
     ],
     ["a script that takes too long", failed("AppleScript failed: AppleEvent timed out."), { kind: "ambiguous" }],
     [
-      "a message that went astray",
+      "a message that was lost",
       failed("AppleScript failed: Messages accepted the chat send but wrote an unjoined empty outgoing row (7)"),
       { kind: "ambiguous" },
     ],
     ["another error", failed("disk I/O error"), { kind: "ambiguous" }],
     [
-      "words that quote the message",
+      "an error text that quotes the message",
       failed(`Cannot send "${TEXT}"`),
       { kind: "ambiguous", reason: "imsg answered error -32603" },
     ],
     [
-      "words that name the recipient",
+      "an error text that names the recipient",
       failed(`No account for ${TO}`),
       { kind: "ambiguous", reason: "imsg answered error -32603: No account for …" },
     ],
-    ["an error of shapes that nobody expects", refuses({ toString: 1 }, { toString: 1 }, 7), { kind: "ambiguous" }],
+    ["an error with fields of unexpected types", refuses({ toString: 1 }, { toString: 1 }, 7), { kind: "ambiguous" }],
     [
-      "an end without an answer",
+      "a command that exits without an answer",
       "process.exit(3)",
       {
         kind: "ambiguous",
         reason: "The program of channels.imessage.command ended with exit code 3 before it had answered.",
       },
     ],
-    ["an end by somebody's signal", "process.kill(process.pid, 'SIGKILL')", { kind: "ambiguous" }],
-    ["a shell that does not find it", "process.exit(127)", { kind: "authentication" }],
-    ["an answer that is no JSON", `say(${JSON.stringify(TEXT)}); process.exit(0)`, { kind: "ambiguous" }],
+    ["a command that is ended by a signal", "process.kill(process.pid, 'SIGKILL')", { kind: "ambiguous" }],
+    ["a shell that does not find the command", "process.exit(127)", { kind: "authentication" }],
+    ["an answer that is not JSON", `say(${JSON.stringify(TEXT)}); process.exit(0)`, { kind: "ambiguous" }],
     ["an endless answer", "setInterval(() => say('x'.repeat(100_000)), 1)", { kind: "ambiguous" }],
   ];
   for (const [title, reply, expected] of results) {
@@ -257,17 +257,22 @@ describe("iMessage channel through the imsg command", () => {
     expect(wasCalled()).to.equal(false);
   });
 
-  describe("check of the command", () => {
+  describe("check", () => {
     const cases: [string, string, boolean, RegExp][] = [
       [
-        "which may read Messages",
+        "succeeds for a command that may read Messages",
         answers({ result: { chats: [{ id: 1, name: "Anna" }] } }),
         true,
         /^imsg answers, and may/,
       ],
-      ["which may not", failed("Permission Error: requires Full Disk Access permission."), false, /Full Disk Access/],
-      ["which answers something else", answers({ result: { ok: true } }), false, /no imsg/],
-      ["which ends", "process.exit(1)", false, /exit code 1/],
+      [
+        "fails for a command that may not read Messages",
+        failed("Permission Error: requires Full Disk Access permission."),
+        false,
+        /Full Disk Access/,
+      ],
+      ["fails for a command with another answer", answers({ result: { ok: true } }), false, /no imsg/],
+      ["fails for a command that exits", "process.exit(1)", false, /exit code 1/],
     ];
     for (const [title, reply, ok, detail] of cases) {
       it(title, async () => {
@@ -279,7 +284,7 @@ describe("iMessage channel through the imsg command", () => {
       });
     }
 
-    it("which is not there", async () => {
+    it("fails for a command that does not exist", async () => {
       const found = await open(["signalbox-no-such-program"]).check(new AbortController().signal);
 
       expect(found.ok).to.equal(false);

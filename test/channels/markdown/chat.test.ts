@@ -96,6 +96,11 @@ describe("toParts for plain text", () => {
     ["words behind a fence", "```All is well, and that is all", "All is well, and that is all"],
     ["a fence that does not end", "```\na\n\n# b", "a\n\n# b"],
     ["a table", "| a | bc |\n|---|---|\n| def | g |", "a   | bc\ndef | g"],
+    [
+      "wide letters, emoji and combining marks of a table in columns",
+      "| 名前 | 年齢 |\n|---|---|\n| 太郎 | 20 |\n| Jonathan | 5 |\n| 👩‍👩‍👧 e\u0301 | 7 |",
+      "名前     | 年齢\n太郎     | 20\nJonathan | 5\n👩‍👩‍👧 e\u0301     | 7",
+    ],
     ["cells that the table has no column for", "a|b\n-|-\nc|d|e|f", "a | b\nc | d | e | f"],
     ["raw HTML", "<div>\n<b>x</b>\n</div>\n<!-- y -->", "<div>\n<b>x</b>\n</div>\n<!-- y -->"],
     ["reference links", "[x][1] and [y]\n\n[1]: https://a.bc\n[y]: z", "[x][1] and [y]\n\n[1]: https://a.bc\n[y]: z"],
@@ -106,7 +111,8 @@ describe("toParts for plain text", () => {
     ["entities", "&lt;b&gt; &copy; &nope;", "<b> © &nope;"],
     ["line ends of all kinds", "a\r\nb\rc", "a\nb\nc"],
     ["half a character", "a\ud800b", "a\ufffdb"],
-    ["no control characters", "a\u0000\u0007b\u001b[1m", "ab[1m"],
+    ["no control characters", "a\u0000\u0007b\u001b", "ab"],
+    ["no colours of programs", "\u001b[32mDone\u001b[0m", "Done"],
     ["a nesting that is too deep, as written", `${"> ".repeat(20)}*x*`, `${"> ".repeat(20)}*x*`],
   ];
   for (const [what, markdown, expected] of cases) {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { sizeOf } from "../../../src/channels/markdown/measure.ts";
-import { sanitizeText } from "../../../src/channels/markdown/parts.ts";
 import { splitPlainText } from "../../../src/channels/markdown/splitPlainText.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { PLAIN } from "../../../src/channels/markdown/writer.ts";
+import { sanitizeText } from "../../../src/shared/sanitizeText.ts";
 
 const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];
 

@@ -7,6 +7,17 @@ const html = (markdown: string) => toParts(markdown, style("telegram-html")).map
 describe("toParts for Telegram", () => {
   const cases: [string, string, string][] = [
     ["marks", "**b** *i* ~~s~~ `c`", "<b>b</b> <i>i</i> <s>s</s> <code>c</code>"],
+    ["marks beside Chinese letters", "**真，**她", "<b>真，</b>她"],
+    [
+      "marks around brackets before Chinese letters",
+      "**重要提示（Important Notice）：**请注意",
+      "<b>重要提示（Important Notice）：</b>请注意",
+    ],
+    ["marks around Korean quotes", '**"안녕"**이라고', '<b>"안녕"</b>이라고'],
+    ["slanted text before Japanese letters", "これは*「強調」*です", "これは<i>「強調」</i>です"],
+    ["struck text before Chinese letters", "~~删除（括号）。~~这个", "<s>删除（括号）。</s>这个"],
+    ["bold code beside Chinese letters", "**`a`**的", "<code>a</code>的"],
+    ["Latin letters as CommonMark reads them", "**Note:**text 2*3*4 a_b_c", "**Note:**text 2<i>3</i>4 a_b_c"],
     ["marks within marks", "**b *bi* b**", "<b>b <i>bi</i> b</b>"],
     ["characters of HTML", "1 < 2 && 3 > 2", "1 &lt; 2 &amp;&amp; 3 &gt; 2"],
     ["raw HTML as text", "<b>x</b> <script>", "&lt;b&gt;x&lt;/b&gt; &lt;script&gt;"],

@@ -1,9 +1,18 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
-import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type ChannelScript, describeChannel, expectNoSecrets, kindOf, send, TEXT } from "../describeChannel.ts";
+import { answers, type Behaviour, breaks, hangs } from "../../support/servers/channelServer.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const SECRET = "msteams-app-secret";
 const TOKEN = "eyJ.msteams-access-token";
@@ -66,17 +75,17 @@ const SCRIPT: ChannelScript = {
   invalidRecipientReason: /^No id of a conversation\.$/,
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server } = fixture;
   beforeEach(() => {
     logins = [];
     posts = [];
     now = new Date("2026-11-21T12:00:00Z");
   });
-  const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
+  const requestKinds = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
 
   it("requests a token with the app's credentials and posts the message with it", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1632474074231" });
     const [login = expect.fail("no token was asked for"), post = expect.fail("nothing was sent")] = server.requests;
@@ -102,16 +111,16 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("marks plain text as plain", async () => {
-    const result = await send(bed, { plain: true });
+    const result = await send(fixture, { plain: true });
 
     expect(result.kind).to.equal("sent");
-    expect(bed.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
+    expect(fixture.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
   });
 
   it("returns sent for a 200 too", async () => {
-    bed.script(answers(200, { id: "1" }));
+    fixture.script(answers(200, { id: "1" }));
 
-    expect(await send(bed)).to.deep.equal({ kind: "sent", id: "1" });
+    expect(await send(fixture)).to.deep.equal({ kind: "sent", id: "1" });
   });
 
   const recipients: [string, string][] = [
@@ -122,22 +131,27 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, segment] of recipients) {
     it(`posts into the conversation ${to}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests.at(-1)?.path).to.equal(`/teams/v3/conversations/${segment}/activities`);
     });
   }
 
-  const answersToPosts: [string, Behaviour, object, RegExp][] = [
+  const answersToPosts: [string, Behaviour, Outcome[2], RegExp][] = [
     ["400", refuses(400, "BadSyntax"), { kind: "content" }, /BadSyntax/],
-    ["400 as the documents have it", refuses(400, "Bad Argument"), { kind: "content" }, /Bad Argument/],
-    ["403 of a bot taken away", refuses(403, "BotNotInConversationRoster"), { kind: "gone" }, /not part/],
-    ["403 of a user who blocks", refuses(403, "ConversationBlockedByUser"), { kind: "gone" }, /blocked/],
-    ["403 of an old form", refuses(403, "MessageWritesBlocked"), { kind: "gone" }, /blocked or removed/],
-    ["403 of an administrator", refuses(403, "BotDisabledByAdmin"), { kind: "gone" }, /administrator/],
-    ["403 of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
-    ["403 of a new kind", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
+    ["400 with the code of the documentation", refuses(400, "Bad Argument"), { kind: "content" }, /Bad Argument/],
+    ["403 for a removed bot", refuses(403, "BotNotInConversationRoster"), { kind: "gone" }, /not part/],
+    ["403 for a user who blocks the bot", refuses(403, "ConversationBlockedByUser"), { kind: "gone" }, /blocked/],
+    ["403 with the previous code", refuses(403, "MessageWritesBlocked"), { kind: "gone" }, /blocked or removed/],
+    [
+      "403 for a bot that an administrator disabled",
+      refuses(403, "BotDisabledByAdmin"),
+      { kind: "gone" },
+      /administrator/,
+    ],
+    ["403 for a bot of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
+    ["403 with an unknown code", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
     ["404", refuses(404, "ConversationNotFound"), { kind: "gone" }, /no such conversation/],
     ["412", refuses(412, "PreconditionFailed"), { kind: "transient" }, /PreconditionFailed/],
     ["413", refuses(413, "MessageSizeTooBig"), { kind: "content" }, /too large/],
@@ -150,60 +164,57 @@ describeChannel(SCRIPT, (bed) => {
       /Throttled/,
     ],
     [
-      "429 that does not say until when",
+      "429 without a time",
       refuses(429, "Throttled"),
       { kind: "rate-limited", retryAfterMs: null, scope: "recipient" },
       /Throttled/,
     ],
   ];
-  for (const [title, behaviour, expected, reason] of answersToPosts) {
-    it(`returns ${(expected as SendResult).kind} for ${title}`, async () => {
-      bed.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-      expect(kindOf(result).reason).to.match(/^Microsoft Teams answered \d{3} .*\.$/);
-      expect(kindOf(result).reason).to.match(reason);
-      expect(asked()).to.deep.equal(["login", "post"]);
-    });
-  }
+  describeOutcomes(
+    fixture,
+    answersToPosts.map(([title, behaviour, expected, reason]) => [
+      title,
+      behaviour,
+      expected,
+      new RegExp(`^Microsoft Teams answered \\d{3} .*${reason.source}.*\\.$`),
+    ]),
+  );
 
   describe("token", () => {
     it("is used until five minutes before it expires", async () => {
-      await send(bed);
+      await send(fixture);
       now = new Date(now.getTime() + 3_298_999);
-      await send(bed);
+      await send(fixture);
       now = new Date(now.getTime() + 1);
-      await send(bed);
+      await send(fixture);
 
-      expect(asked()).to.deep.equal(["login", "post", "post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "post", "login", "post"]);
     });
 
     const lifetimes: [string, object, number][] = [
-      ["half the time of one that is short", { expires_in: 200 }, 100_000],
+      ["half of a short lifetime", { expires_in: 200 }, 100_000],
       ["a lifetime that is a string", { expires_in: "3599" }, 3_299_000],
-      ["one of unknown lifetime once", {}, 0],
+      ["an unknown lifetime once", {}, 0],
     ];
     for (const [title, expires, until] of lifetimes) {
       it(`is used with ${title}`, async () => {
         logins = [givesToken(expires)];
 
-        await send(bed);
+        await send(fixture);
         now = new Date(now.getTime() + until - 1);
-        if (until > 0) await send(bed);
+        if (until > 0) await send(fixture);
         now = new Date(now.getTime() + 1);
-        await send(bed);
+        await send(fixture);
 
-        expect(asked()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
+        expect(requestKinds()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
       });
     }
 
     it("is requested once for concurrent messages", async () => {
-      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+      const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
-      expect(asked()).to.deep.equal(["login", "post", "post", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "post", "post"]);
     });
 
     it("is returned to the other messages after one of them is cancelled", async () => {
@@ -211,8 +222,8 @@ describeChannel(SCRIPT, (bed) => {
       logins = [async (...given) => answer.promise.then(() => givesToken()(...given))];
       const stop = new AbortController();
 
-      const first = send(bed, {}, { signal: stop.signal });
-      const second = send(bed);
+      const first = send(fixture, {}, { signal: stop.signal });
+      const second = send(fixture);
       await eventually(() => server.requests.length === 1, "the request for a token");
       stop.abort();
       const stopped = await first;
@@ -220,48 +231,48 @@ describeChannel(SCRIPT, (bed) => {
 
       expect(stopped).to.deep.equal({ kind: "transient", reason: "The worker is stopping." });
       expect((await second).kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post"]);
     });
 
     it("request is cancelled when no message waits for it, and is sent again for the next message", async () => {
       logins = [hangs];
       const stop = new AbortController();
 
-      const first = send(bed, {}, { signal: stop.signal });
+      const first = send(fixture, {}, { signal: stop.signal });
       await eventually(() => server.requests.length === 1, "the request for a token");
       stop.abort();
 
       expect((await first).kind).to.equal("transient");
       await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
-      expect((await send(bed)).kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["login", "login", "post"]);
+      expect((await send(fixture)).kind).to.equal("sent");
+      expect(requestKinds()).to.deep.equal(["login", "login", "post"]);
     });
 
     it("is replaced when the connector refuses it early", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       posts = [answers(401, { error: { code: "Unauthorized", message: TOKEN } })];
 
-      const result = await send(bed);
+      const result = await send(fixture);
 
       expect(result.kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["post", "login", "post"]);
     });
 
     it("leads to authentication and no further try if its replacement is refused too", async () => {
       posts = [refuses(401, "BotNotRegistered"), refuses(401, "BotNotRegistered")];
 
-      const result = await send(bed);
+      const result = await send(fixture);
 
       expect(result).to.deep.equal({
         kind: "authentication",
         reason: "Microsoft Teams answered 401 (BotNotRegistered): the credentials are not good.",
       });
-      expect(asked()).to.deep.equal(["login", "post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "login", "post"]);
     });
 
     it("is replaced once for concurrent refusals", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       logins = [answers(200, { access_token: `${TOKEN}-2`, expires_in: 3_599 })];
       const refusesTheFirst: Behaviour = (response, request) =>
@@ -271,37 +282,37 @@ describeChannel(SCRIPT, (bed) => {
         );
       posts = Array(6).fill(refusesTheFirst);
 
-      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+      const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
-      expect(asked().filter((what) => what === "login")).to.have.length(1);
+      expect(requestKinds().filter((what) => what === "login")).to.have.length(1);
     });
 
     it("is kept when a refusal of the previous token arrives late", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       const late = Promise.withResolvers<void>();
       posts = [(...given) => late.promise.then(() => answers(401)(...given)), answers(401)];
 
-      const slow = send(bed);
+      const slow = send(fixture);
       await eventually(() => server.requests.length === 1, "the message that is refused late");
-      const quick = await send(bed);
+      const quick = await send(fixture);
       late.resolve();
 
       expect([quick.kind, (await slow).kind]).to.deep.equal(["sent", "sent"]);
-      expect(asked()).to.deep.equal(["post", "post", "login", "post", "post"]);
+      expect(requestKinds()).to.deep.equal(["post", "post", "login", "post", "post"]);
     });
 
     const answersToLogins: [string, Behaviour, object, RegExp][] = [
       ["a wrong secret", deniesToken(401, "invalid_client", 7000215), { kind: "authentication" }, /client, 7000215/],
       ["an unknown app", deniesToken(400, "unauthorized_client", 700016), { kind: "authentication" }, /appId/],
       ["an unknown tenant", deniesToken(400, "invalid_request", 90002), { kind: "authentication" }, /tenantId/],
-      ["400 for a while", deniesToken(400, "temporarily_unavailable", 90033), { kind: "transient" }, /90033/],
+      ["a temporary 400", deniesToken(400, "temporarily_unavailable", 90033), { kind: "transient" }, /90033/],
       ["503", deniesToken(503, "server_error", 90006), { kind: "transient" }, /answered 503/],
       ["504", answers(504), { kind: "transient" }, /answered 504/],
       ["404 of another server", answers(404, "<html>"), { kind: "transient" }, /answered 404/],
       ["200 without a token", answers(200, { token_type: "Bearer" }), { kind: "transient" }, /answered 200/],
-      ["200 that is no JSON", answers(200, "<html>"), { kind: "transient" }, /answered 200/],
+      ["200 without JSON", answers(200, "<html>"), { kind: "transient" }, /answered 200/],
       ["a redirect", answers(302, "", { Location: "/elsewhere" }), { kind: "transient" }, /answered 302, a redirect/],
       ["a broken connection", breaks, { kind: "transient" }, /No token: .*connection/],
       [
@@ -312,36 +323,36 @@ describeChannel(SCRIPT, (bed) => {
       ],
     ];
     for (const [title, behaviour, expected, reason] of answersToLogins) {
-      it(`leads to ${(expected as SendResult).kind} without a message if the login ends with ${title}`, async () => {
+      it(`leads to ${(expected as SendOutcome).kind} without a message if the login ends with ${title}`, async () => {
         logins = [behaviour];
 
-        const result = await send(bed);
+        const result = await send(fixture);
 
         expect(result).to.deep.include(expected);
         expect(kindOf(result).reason).to.match(reason);
-        expect(asked()).to.deep.equal(["login"]);
-        expect((await send(bed)).kind).to.equal("sent");
+        expect(requestKinds()).to.deep.equal(["login"]);
+        expect((await send(fixture)).kind).to.equal("sent");
       });
     }
   });
 
   it("check requests a new token", async () => {
-    await send(bed);
+    await send(fixture);
     server.script();
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: `there is a token for the app ${APP}` });
-    expect(asked()).to.deep.equal(["login"]);
+    expect(requestKinds()).to.deep.equal(["login"]);
   });
 
   it("check fails with an invalid secret", async () => {
     logins = [deniesToken(401, "invalid_client", 7000215)];
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found.ok).to.equal(false);
     expect(found.detail).to.match(/401 \(invalid_client, 7000215\)/);
-    expectNoSecrets(bed, found);
+    expectNoSecrets(fixture, found);
   });
 });

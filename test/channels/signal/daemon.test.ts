@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
-import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,
@@ -45,12 +45,12 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["anna"],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server } = bed;
-  const check = () => bed.channel.check(new AbortController().signal);
+describeChannel(SCRIPT, (fixture) => {
+  const { server } = fixture;
+  const check = () => fixture.channel.check(new AbortController().signal);
 
   it("sends a message with its styles", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -68,8 +68,8 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends a message without styles, and plain text unchanged", async () => {
-    await send(bed, { text: "no styles \\*" });
-    await send(bed, { plain: true });
+    await send(fixture, { text: "no styles \\*" });
+    await send(fixture, { plain: true });
 
     const [first, second] = server.requests.map(({ body }) => body.params);
     expect(first).to.deep.equal({ account: ACCOUNT, recipient: [TO], message: "no styles *" });
@@ -80,13 +80,13 @@ describeChannel(SCRIPT, (bed) => {
     ["a UUID", UUID, { recipient: [UUID] }],
     ["a group", doubly(GROUP), { groupId: GROUP }],
     ["a group by signal-cli's own id", `group.${GROUP}`, { groupId: GROUP }],
-    ["a group of old", doubly(OLD_GROUP), { groupId: OLD_GROUP }],
+    ["a group of the old format", doubly(OLD_GROUP), { groupId: OLD_GROUP }],
     ["a username", "u:anna.42", { username: ["anna.42"] }],
-    ["a username without its mark", "anna.42", { username: ["anna.42"] }],
+    ["a username without its prefix", "anna.42", { username: ["anna.42"] }],
   ];
   for (const [title, to, expected] of recipients) {
     it(`sends to ${title}`, async () => {
-      const result = await send(bed, { to, plain: true });
+      const result = await send(fixture, { to, plain: true });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.params).to.deep.equal({ account: ACCOUNT, ...expected, message: TEXT });
@@ -95,10 +95,14 @@ describeChannel(SCRIPT, (bed) => {
 
   const CAPTCHA = "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.";
   const results: Outcome[] = [
-    ["a group of which one has it", delivered(one("UNREGISTERED_FAILURE"), one("SUCCESS")), { kind: "sent" }],
-    ["a group of nobody else", delivered(), { kind: "sent" }],
     [
-      "a result of nobody who has it",
+      "a group in which one member received it",
+      delivered(one("UNREGISTERED_FAILURE"), one("SUCCESS")),
+      { kind: "sent" },
+    ],
+    ["a group without other members", delivered(), { kind: "sent" }],
+    [
+      "a result in which no member received it",
       delivered(one("UNREGISTERED_FAILURE")),
       { kind: "gone", reason: "Signal did not take it (UNREGISTERED_FAILURE): this recipient is not on Signal." },
     ],
@@ -109,15 +113,15 @@ describeChannel(SCRIPT, (bed) => {
       { kind: "gone" },
     ],
     [
-      "Signal out of reach",
+      "an unreachable Signal",
       failed(one("NETWORK_FAILURE")),
       { kind: "transient", reason: "Signal did not take it (NETWORK_FAILURE)." },
     ],
     ["a recipient without keys", failed(one("INVALID_PRE_KEY_FAILURE")), { kind: "transient" }],
-    ["a result that is not known", failed(one("NEW_FAILURE")), { kind: "transient" }],
-    ["a result that is none", failed(null, 7, one({ toString: 1 })), { kind: "transient" }],
+    ["an unknown result", failed(one("NEW_FAILURE")), { kind: "transient" }],
+    ["an invalid result", failed(null, 7, one({ toString: 1 })), { kind: "transient" }],
     [
-      "members gone and members out of reach",
+      "unregistered and unreachable members",
       failed(one("UNREGISTERED_FAILURE"), one("NETWORK_FAILURE")),
       { kind: "transient" },
     ],
@@ -151,65 +155,70 @@ describeChannel(SCRIPT, (bed) => {
       },
     ],
     [
-      "a limit without its end, which has been seen of messages that arrived",
+      "a limit without a time, which can follow an accepted message",
       refuses(-5, "limited", one("RATE_LIMIT_FAILURE", { retryAfterSeconds: null })),
       { kind: "ambiguous" },
     ],
     ["a limit without results", refuses(-5, "limited"), { kind: "ambiguous" }],
     [
-      "a captcha that was not good",
+      "a rejected captcha",
       refuses(-6, "Captcha rejected"),
       { kind: "rate-limited", retryAfterMs: 15 * 60_000, scope: "channel", reason: CAPTCHA },
     ],
     [
-      "a group that it is not in",
+      "a group without this account",
       refuses(-1, "User is not a member of the group"),
       { kind: "gone", reason: "signal-cli answered error -1: User is not a member of the group" },
     ],
-    ["Signal's connection, lost", refuses(-3, "Connection closed"), { kind: "transient" }],
+    ["a lost connection to Signal", refuses(-3, "Connection closed"), { kind: "transient" }],
     ["untrusted keys without results", refuses(-4, "untrusted"), { kind: "gone" }],
-    ["an account that is not there", refuses(-32602, "Specified account does not exist"), { kind: "authentication" }],
-    ["a request that it does not understand", refuses(-32600, "invalid request"), { kind: "authentication" }],
-    ["a method that it does not know", refuses(-32601, "Method not implemented"), { kind: "authentication" }],
-    ["JSON that it cannot read", refuses(-32700, "parse error"), { kind: "authentication" }],
+    ["an unknown account", refuses(-32602, "Specified account does not exist"), { kind: "authentication" }],
+    ["an invalid request", refuses(-32600, "invalid request"), { kind: "authentication" }],
+    ["an unknown method", refuses(-32601, "Method not implemented"), { kind: "authentication" }],
+    ["invalid JSON", refuses(-32700, "parse error"), { kind: "authentication" }],
     [
-      "an inner error, which has been seen of messages that arrived",
+      "an internal error, which can follow an accepted message",
       refuses(-32603, "Failed to send message: [429] Rate limit exceeded (RateLimitException)"),
       { kind: "ambiguous" },
     ],
-    ["a code that is not known", refuses(-7, "new"), { kind: "ambiguous" }],
+    ["an unknown code", refuses(-7, "new"), { kind: "ambiguous" }],
     [
       "an error that quotes the message",
       refuses(-1, `Cannot send "${SHOWN}"`),
       { kind: "gone", reason: "signal-cli answered error -1" },
     ],
-    ["an error of shapes that nobody expects", refuses({ toString: 1 }, { toString: 1 }), { kind: "ambiguous" }],
-    ["words that are none", refuses(-1, { toString: 1 }), { kind: "gone" }],
-    ["a notification's answer", answers(201), { kind: "ambiguous" }],
-    ["a type that it does not take", answers(415), { kind: "transient" }],
+    ["an error with fields of unexpected types", refuses({ toString: 1 }, { toString: 1 }), { kind: "ambiguous" }],
+    ["an error text that is not a string", refuses(-1, { toString: 1 }), { kind: "gone" }],
+    ["an answer to a notification", answers(201), { kind: "ambiguous" }],
+    ["a rejected content type", answers(415), { kind: "transient" }],
     ["401 of a proxy", answers(401), { kind: "authentication" }],
   ];
-  describeOutcomes(bed, results);
+  describeOutcomes(fixture, results);
 
   it("returns authentication for a daemon that expects another host name", async () => {
     server.script(answers(421), answers(421)); // fetch repeats the request, as the standard demands for 421
 
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(kindOf(result)).to.deep.include({ kind: "authentication" });
     expect(kindOf(result).reason).to.match(/as localhost/);
     expect(server.requests).to.have.length(2);
   });
 
-  describe("check of the account", () => {
+  describe("check", () => {
     const lists = (...numbers: (string | null)[]) =>
       answers(200, { jsonrpc: "2.0", id: "check", result: numbers.map((number) => ({ number })) });
     const cases: [string, Behaviour, boolean, RegExp][] = [
-      ["which is there", lists(null, ACCOUNT), true, /sends as \+4915100000000/],
-      ["which is not there", lists("+4915122222222"), false, /no account \+4915100000000/],
-      ["of a daemon that has one and tells of none", refuses(-32601, "Method not implemented"), true, /started for/],
-      ["where another error is answered", refuses(-32603, "no database"), false, /-32603: no database/],
-      ["where something else answers", answers(200, "<html>Hello</html>"), false, /answered 200/],
+      ["succeeds for a registered account", lists(null, ACCOUNT), true, /sends as \+4915100000000/],
+      ["fails for an unknown account", lists("+4915122222222"), false, /no account \+4915100000000/],
+      [
+        "succeeds for a daemon of a single account, which lists none",
+        refuses(-32601, "Method not implemented"),
+        true,
+        /started for/,
+      ],
+      ["fails for another error", refuses(-32603, "no database"), false, /-32603: no database/],
+      ["fails for a server that is not signal-cli", answers(200, "<html>Hello</html>"), false, /answered 200/],
     ];
     for (const [title, behaviour, ok, detail] of cases) {
       it(title, async () => {
@@ -225,7 +234,7 @@ describeChannel(SCRIPT, (bed) => {
           method: "listAccounts",
           params: {},
         });
-        expectNoSecrets(bed, found);
+        expectNoSecrets(fixture, found);
       });
     }
   });

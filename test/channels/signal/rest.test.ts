@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
-import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaksWithin } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,
@@ -33,16 +33,16 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "anna", "4915111111111", "+49 151 1111", "group.", "group.anna", "u:", "--help"],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
-  const check = () => bed.channel.check(new AbortController().signal);
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
+  const check = () => fixture.channel.check(new AbortController().signal);
 
   for (const [plain, mode] of [
     [false, "styled"],
     [true, "normal"],
   ] as const) {
     it(`sends ${plain ? "a plain" : "a styled"} message`, async () => {
-      const result = await send(bed, { plain });
+      const result = await send(fixture, { plain });
 
       expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
       const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -59,7 +59,7 @@ describeChannel(SCRIPT, (bed) => {
   it("accepts an API address with a path and a proxy's user and password", async () => {
     const through = channelAt(server.url.replace("//", "//me:p%40ss@").concat("/signal/"));
 
-    const result = await send({ ...bed, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
+    const result = await send({ ...fixture, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
 
     expect(result.kind).to.equal("sent");
     expect(server.requests[0]?.path).to.equal("/signal/v2/send");
@@ -81,7 +81,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, to, expected] of recipients) {
     it(`sends to ${title}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.recipients).to.deep.equal([expected]);
@@ -90,7 +90,7 @@ describeChannel(SCRIPT, (bed) => {
 
   const results: Outcome[] = [
     [
-      "the list that newer ones answer",
+      "the list that newer versions return",
       answers(201, [{ timestamp: "1732190400000" }]),
       { kind: "sent", id: "1732190400000" },
     ],
@@ -102,7 +102,7 @@ describeChannel(SCRIPT, (bed) => {
       { kind: "gone" },
     ],
     [
-      "a captcha that is asked for",
+      "a required captcha",
       answers(429, {
         error: `${TEXT}. Use the attached challenge tokens`,
         challenge_tokens: ["t-1"],
@@ -116,12 +116,12 @@ describeChannel(SCRIPT, (bed) => {
       },
     ],
     [
-      "a limit without a captcha, which has been seen of messages that arrived",
+      "a limit without a captcha, which can follow an accepted message",
       answers(429, { error: "Failed to send message due to rate limiting.", challenge_tokens: [""] }),
       { kind: "ambiguous" },
     ],
     [
-      "a limit in words",
+      "a limit in the error text",
       refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}", retry after 30 seconds\n`),
       {
         kind: "rate-limited",
@@ -131,12 +131,12 @@ describeChannel(SCRIPT, (bed) => {
       },
     ],
     [
-      "a limit in words without its end",
+      "a limit in the error text without a time",
       refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}"\nFailed to send message\n`),
       { kind: "ambiguous" },
     ],
     [
-      "a captcha in words",
+      "a captcha in the error text",
       refuses(
         `CAPTCHA proof required for sending to "${TO}", available options "CAPTCHA" with challenge token "t-1", or wait "86400" seconds.\n`,
       ),
@@ -148,7 +148,7 @@ describeChannel(SCRIPT, (bed) => {
       },
     ],
     [
-      "a captcha in words that no time ends",
+      "a captcha in the error text without a time",
       refuses(`CAPTCHA proof required for sending to "${TO}", with challenge token "t-1", or wait "-1" seconds.\n`),
       {
         kind: "rate-limited",
@@ -169,52 +169,76 @@ describeChannel(SCRIPT, (bed) => {
       refuses(`The user ${TO} is not registered.`),
       { kind: "gone", reason: "signal-cli-rest-api answered 400: The user … is not registered." },
     ],
-    ["the same, of old", refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`), { kind: "gone" }],
+    [
+      "a recipient who is not registered, in the old format",
+      refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`),
+      { kind: "gone" },
+    ],
     [
       "a safety number that is not trusted",
       refuses("Unable to complete request due to untrusted recipient keys"),
       { kind: "gone" },
     ],
-    ["an account that is not there", refuses("Specified account does not exist"), { kind: "authentication" }],
+    ["an unknown account", refuses("Specified account does not exist"), { kind: "authentication" }],
     ["an account that is not registered", refuses(`User ${ACCOUNT} is not registered.\n`), { kind: "authentication" }],
-    ["an error of which only the status came", breaksWithin(400), { kind: "ambiguous" }],
-    ["a signal-cli that took too long", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
+    ["an error whose body breaks off", breaksWithin(400), { kind: "ambiguous" }],
+    ["a signal-cli that exceeded its time limit", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
     [
-      "an inner error, which has been seen of messages that arrived",
+      "an internal error, which can follow an accepted message",
       refuses("Failed to send message: [429] Rate limit exceeded: 429 (RateLimitException) (UnexpectedErrorException)"),
       { kind: "ambiguous" },
     ],
     [
-      "any other words",
+      "any other error text",
       refuses("Failed to send message"),
       { kind: "transient", reason: "signal-cli-rest-api answered 400: Failed to send message" },
     ],
     [
-      "words that quote the message",
+      "an error text that quotes the message",
       refuses(`Invalid text: ${JSON.stringify(TEXT)}`),
       { kind: "transient", reason: "signal-cli-rest-api answered 400" },
     ],
-    ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
+    ["400 of another server", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
     ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
   ];
-  describeOutcomes(bed, results);
+  describeOutcomes(fixture, results);
 
   it("returns sent for a group message that one member failed to receive", async () => {
     server.script(sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }));
 
-    const result = await send(bed, { to: REST_GROUP });
+    const result = await send(fixture, { to: REST_GROUP });
 
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
   });
 
-  describe("check of the account", () => {
+  describe("check", () => {
     const cases: [string, Behaviour[], boolean, RegExp][] = [
-      ["which is there", [ABOUT, answers(200, ["+4915122222222", ACCOUNT])], true, /sends as \+4915100000000/],
-      ["which is not there", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
-      ["of an older one, which lists none", [ABOUT, answers(404, "404 page not found")], true, /sends as/],
-      ["of one that cannot list them just now", [ABOUT, answers(500, { error: "Couldn't" })], true, /sends as/],
-      ["where something else answers", [answers(200, "<html>Hello</html>")], false, /no signal-cli-rest-api/],
-      ["where a proxy answers", [answers(502)], false, /502/],
+      [
+        "succeeds for a registered account",
+        [ABOUT, answers(200, ["+4915122222222", ACCOUNT])],
+        true,
+        /sends as \+4915100000000/,
+      ],
+      ["fails for an unknown account", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
+      [
+        "succeeds for an older version, which lists no accounts",
+        [ABOUT, answers(404, "404 page not found")],
+        true,
+        /sends as/,
+      ],
+      [
+        "fails for a server that cannot list its accounts",
+        [ABOUT, answers(500, { error: "Couldn't" })],
+        true,
+        /sends as/,
+      ],
+      [
+        "fails for a server that is not signal-cli-rest-api",
+        [answers(200, "<html>Hello</html>")],
+        false,
+        /no signal-cli-rest-api/,
+      ],
+      ["fails for an error of a proxy", [answers(502)], false, /502/],
     ];
     for (const [title, behaviours, ok, detail] of cases) {
       it(title, async () => {
@@ -226,7 +250,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const paths = ["GET /v1/about", "GET /v1/accounts"].slice(0, behaviours.length);
         expect(server.requests.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(paths);
-        expectNoSecrets(bed, found);
+        expectNoSecrets(fixture, found);
       });
     }
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
-import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,
@@ -37,18 +37,18 @@ const SCRIPT: ChannelScript = {
   idempotentForMs: 0,
   invalidRecipients: ["", "#", "C024BE91L:thread", "the channel", "C1:2:3.4"],
   failingChecks: [
-    ["a token that is no good", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
+    ["an invalid token", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
     ["a server that is not Slack's", answers(404, "<html>"), /^Slack answered 404/],
     ["an answer without a name", answers(200, { ok: true }), /names no bot/],
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
   const paths = () => server.requests.map(({ path }) => path);
 
   it("sends Markdown with its key and disables unfurling", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "C024BE91L:1503435956.000247" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -68,7 +68,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends plain text escaped and without fields that a workspace may refuse", async () => {
-    await send(bed, { text: "a < b && *c* <!channel> &amp;", plain: true });
+    await send(fixture, { text: "a < b && *c* <!channel> &amp;", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
       channel: "C024BE91L",
@@ -83,7 +83,7 @@ describeChannel(SCRIPT, (bed) => {
   it("keeps each character of a plain text that entities would make too long", async () => {
     const text = "<!&>".repeat(3_000);
 
-    await send(bed, { text, plain: true });
+    await send(fixture, { text, plain: true });
 
     const sent: string = server.requests[0]?.body.text;
     expect(sent.length).to.be.at.most(40_000);
@@ -92,7 +92,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("accepts an API address with a slash at its end", async () => {
-    expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
+    expect(await send(fixture, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
     expect(paths()).to.deep.equal([`/api${POST}`]);
   });
 
@@ -106,7 +106,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, expected] of recipients) {
     it(`sends to ${to}`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "sent" });
+      expect(await send(fixture, { to })).to.include({ kind: "sent" });
       expect(paths()).to.deep.equal([POST]);
       expect(server.requests[0]?.body).to.include(expected);
     });
@@ -114,8 +114,8 @@ describeChannel(SCRIPT, (bed) => {
 
   for (const user of ["U0G9QF9C6", "W012A3CDE"]) {
     it(`opens a conversation with ${user} once and sends messages there`, async () => {
-      await send(bed, { to: user });
-      await send(bed, { to: `${user}:1503435956.000247` });
+      await send(fixture, { to: user });
+      await send(fixture, { to: `${user}:1503435956.000247` });
 
       expect(paths()).to.deep.equal([OPEN, POST, POST]);
       expect(server.requests[0]?.body).to.deep.equal({ users: user });
@@ -126,23 +126,23 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   it("reopens a conversation after it was gone", async () => {
-    bed.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
+    fixture.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
 
-    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
-    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "sent" });
+    expect(await send(fixture, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: "U0G9QF9C6" })).to.include({ kind: "sent" });
 
     expect(paths()).to.deep.equal([OPEN, POST, OPEN, POST]);
   });
 
-  const unopened: [string, Behaviour, SendResult["kind"]][] = [
-    ["a user that is not there", refuses("user_not_found"), "gone"],
-    ["a user that is disabled", refuses("user_disabled"), "gone"],
+  const unopened: [string, Behaviour, SendOutcome["kind"]][] = [
+    ["an unknown user", refuses("user_not_found"), "gone"],
+    ["a disabled user", refuses("user_disabled"), "gone"],
     ["another bot", refuses("cannot_dm_bot"), "gone"],
-    ["a scope that is missing", refuses("missing_scope", { needed: "im:write" }), "gone"],
-    ["a code that nobody knows", refuses("something_new"), "gone"],
-    ["a token that is no good", refuses("invalid_auth"), "authentication"],
+    ["a missing scope", refuses("missing_scope", { needed: "im:write" }), "gone"],
+    ["an unknown code", refuses("something_new"), "gone"],
+    ["an invalid token", refuses("invalid_auth"), "authentication"],
     ["a limit", refuses("ratelimited"), "rate-limited"],
-    ["an error in which part of it may be done", refuses("fatal_error"), "transient"],
+    ["an error after which part of the request may have taken effect", refuses("fatal_error"), "transient"],
     ["503", answers(503), "transient"],
     ["504", answers(504), "transient"],
     ["a connection that breaks", breaks, "transient"],
@@ -150,9 +150,9 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, behaviour, kind] of unopened) {
     it(`returns ${kind} and sends no message if the conversation cannot be opened: ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      expect((await send(bed, { to: "U0G9QF9C6" })).kind).to.equal(kind);
+      expect((await send(fixture, { to: "U0G9QF9C6" })).kind).to.equal(kind);
       expect(paths()).to.deep.equal([OPEN]);
     });
   }
@@ -164,14 +164,14 @@ describeChannel(SCRIPT, (bed) => {
     ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     limits.map(([title, behaviour, retryAfterMs]): Outcome => {
       const expected = { kind: "rate-limited", retryAfterMs, scope: "channel" } as const;
       return [title, behaviour, expected];
     }),
   );
 
-  const refusals: Partial<Record<SendResult["kind"], string>> = {
+  const refusals: Partial<Record<SendOutcome["kind"], string>> = {
     authentication: `invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
       not_allowed_token_type team_access_not_granted org_login_required two_factor_setup_required accesslimited`,
     gone: `channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel
@@ -183,33 +183,43 @@ describeChannel(SCRIPT, (bed) => {
     ambiguous: "fatal_error internal_error",
   };
   describeOutcomes(
-    bed,
+    fixture,
     Object.entries(refusals).flatMap(([kind, codes]) =>
       codes.split(/\s+/).map((code): Outcome => {
         const reason = new RegExp(`^Slack answered 200 \\(${code}\\)`);
-        return [`${code} in a 200`, refuses(code), { kind: kind as SendResult["kind"] }, reason];
+        return [`${code} in a 200`, refuses(code), { kind: kind as SendOutcome["kind"] }, reason];
       }),
     ),
   );
 
-  const others: [string, Behaviour, SendResult["kind"], RegExp][] = [
+  const others: [string, Behaviour, SendOutcome["kind"], RegExp][] = [
     ["a code in a 403", answers(403, { ok: false, error: "invalid_auth" }), "authentication", /403 \(invalid_auth\)/],
     ["an unknown code in a 401", answers(401, { ok: false, error: "new" }), "authentication", /401 \(new\)/],
     ["an unknown code in a 500", answers(500, { ok: false, error: "new" }), "transient", /500 \(new\)/],
-    ["a code that tells too much", refuses(`${TOKEN} ${TEXT}`), "content", /\(unknown_error\)/],
-    ["a code that is none", refuses({ toString: 1 }), "content", /\(unknown_error\)/],
-    ["a scope", refuses("missing_scope", { needed: "chat:write" }), "authentication", /lacks a scope \(chat:write\)/],
-    ["a scope of too many words", refuses("missing_scope", { needed: TEXT }), "authentication", /lacks a scope\.$/],
+    ["a code that contains secrets", refuses(`${TOKEN} ${TEXT}`), "content", /\(unknown_error\)/],
+    ["a code that is not a string", refuses({ toString: 1 }), "content", /\(unknown_error\)/],
+    [
+      "a missing scope with its name",
+      refuses("missing_scope", { needed: "chat:write" }),
+      "authentication",
+      /lacks a scope \(chat:write\)/,
+    ],
+    [
+      "a missing scope with an invalid name",
+      refuses("missing_scope", { needed: TEXT }),
+      "authentication",
+      /lacks a scope\.$/,
+    ],
     ["an answer without ts", answers(200, { ok: true, channel: "C1" }), "ambiguous", /answered 200, but not/],
     ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     others.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
   );
 
   it("check returns the bot's name and sends no message", async () => {
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox in Example" });
     expect(paths()).to.deep.equal(["/auth.test"]);

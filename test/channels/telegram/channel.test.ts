@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
-import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, kindOf, send, TEXT } from "../describeChannel.ts";
 
 /** The id of a private chat. */
@@ -24,19 +24,19 @@ const SCRIPT: ChannelScript = {
   idempotentForMs: 0,
   invalidRecipients: ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"],
   failingChecks: [
-    ["a token that is revoked", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
-    ["a token that is none", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
+    ["a revoked token", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
+    ["a malformed token", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
     ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
     ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
   const chats = () => server.requests.map(({ body }) => body.chat_id);
 
   it("sends HTML without link previews", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "77" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -50,7 +50,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends plain text unchanged", async () => {
-    await send(bed, { text: "a < b & <b>c</b>", plain: true });
+    await send(fixture, { text: "a < b & <b>c</b>", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
       chat_id: TO,
@@ -62,7 +62,7 @@ describeChannel(SCRIPT, (bed) => {
   it("accepts an API address with a path and a proxy's password", async () => {
     const channel = channelAt(`${server.url.replace("//", "//me:p%40ss@")}/telegram/`);
 
-    expect(await send(bed, {}, { channel })).to.include({ kind: "sent" });
+    expect(await send(fixture, {}, { channel })).to.include({ kind: "sent" });
     expect(server.requests[0]?.path).to.equal(`/telegram/bot${TOKEN}/sendMessage`);
     expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa("me:p@ss")}`);
   });
@@ -76,7 +76,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, expected] of recipients) {
     it(`sends to ${to}`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "sent" });
+      expect(await send(fixture, { to })).to.include({ kind: "sent" });
       expect(server.requests[0]?.body).to.include(expected);
     });
   }
@@ -85,10 +85,10 @@ describeChannel(SCRIPT, (bed) => {
     const moves = refuses(400, "Bad Request: group chat was upgraded to a supergroup chat", {
       migrate_to_chat_id: -1009876543210,
     });
-    bed.script(moves, sends(78), sends(79));
+    fixture.script(moves, sends(78), sends(79));
 
-    expect(await send(bed, { to: "-55:7" })).to.deep.equal({ kind: "sent", id: "78" });
-    expect(await send(bed, { to: "-55" })).to.deep.equal({ kind: "sent", id: "79" });
+    expect(await send(fixture, { to: "-55:7" })).to.deep.equal({ kind: "sent", id: "78" });
+    expect(await send(fixture, { to: "-55" })).to.deep.equal({ kind: "sent", id: "79" });
 
     expect(chats()).to.deep.equal(["-55", "-1009876543210", "-1009876543210"]);
     expect(server.requests[1]?.body).to.include({ text: TEXT, message_thread_id: 7 });
@@ -96,35 +96,40 @@ describeChannel(SCRIPT, (bed) => {
 
   it("follows a group only once", async () => {
     const moves = refuses(400, "Bad Request: upgraded", { migrate_to_chat_id: -100 });
-    bed.script(moves, moves);
+    fixture.script(moves, moves);
 
-    expect(await send(bed, { to: "-55" })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: "-55" })).to.include({ kind: "gone" });
     expect(chats()).to.deep.equal(["-55", "-100"]);
   });
 
   it("returns the result of the message to the new id of a group", async () => {
-    bed.script(refuses(400, "upgraded", { migrate_to_chat_id: -100 }), refuses(403, "Forbidden: bot was kicked"));
+    fixture.script(refuses(400, "upgraded", { migrate_to_chat_id: -100 }), refuses(403, "Forbidden: bot was kicked"));
 
-    expect(await send(bed, { to: "-55" })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: "-55" })).to.include({ kind: "gone" });
   });
 
   const slow = "Too Many Requests: retry after 14";
   const limits: [string, string, Behaviour, object][] = [
     ["a chat", "42", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "channel" }],
     ["a group", "-100123", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
-    ["a named one", "@name", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
-    ["a header", "42", answers(429, { ok: false }, { "Retry-After": "3" }), { retryAfterMs: 3_000, scope: "channel" }],
-    ["nothing told", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
+    ["a named channel", "@name", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
+    [
+      "a limit in the header",
+      "42",
+      answers(429, { ok: false }, { "Retry-After": "3" }),
+      { retryAfterMs: 3_000, scope: "channel" },
+    ],
+    ["a limit without a time", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
   ];
   for (const [title, to, behaviour, expected] of limits) {
     it(`returns rate-limited with its scope and delay: ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      expect(await send(bed, { to })).to.include({ kind: "rate-limited", ...expected });
+      expect(await send(fixture, { to })).to.include({ kind: "rate-limited", ...expected });
     });
   }
 
-  const refusals: [number, string, SendResult["kind"]][] = [
+  const refusals: [number, string, SendOutcome["kind"]][] = [
     [400, "Bad Request: chat not found", "gone"],
     [400, "Bad Request: private chat not found", "gone"],
     [400, "Bad Request: user not found", "gone"],
@@ -160,7 +165,7 @@ describeChannel(SCRIPT, (bed) => {
     [502, "Bad Gateway", "transient"],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     refusals.map(([status, description, kind]) => {
       const reason = description.replace(/"[^"]*"/g, '"…"');
       return [`${status} "${description}"`, refuses(status, description), { kind }, reason];
@@ -177,25 +182,25 @@ describeChannel(SCRIPT, (bed) => {
   for (const [title, description] of quotingDescriptions) {
     for (const status of [400, 401, 403, 404, 429, 500]) {
       it(`omits the description of a ${status} if it ${title}`, async () => {
-        bed.script(refuses(status, description));
+        fixture.script(refuses(status, description));
 
-        expect(kindOf(await send(bed)).reason).to.match(new RegExp(`^Telegram answered ${status}`));
+        expect(kindOf(await send(fixture)).reason).to.match(new RegExp(`^Telegram answered ${status}`));
       });
     }
   }
 
   for (const messageId of [undefined, null, "77", 1.5]) {
     it(`returns ambiguous for ${JSON.stringify(messageId)} as the id of a message`, async () => {
-      bed.script(answers(200, { ok: true, result: { message_id: messageId } }));
+      fixture.script(answers(200, { ok: true, result: { message_id: messageId } }));
 
-      expect((await send(bed)).kind).to.equal("ambiguous");
+      expect((await send(fixture)).kind).to.equal("ambiguous");
     });
   }
 
   it("check returns the bot's name and sends no message", async () => {
-    bed.script(answers(200, { ok: true, result: { id: 1, is_bot: true, username: "signalbox_bot" } }));
+    fixture.script(answers(200, { ok: true, result: { id: 1, is_bot: true, username: "signalbox_bot" } }));
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it sends as @signalbox_bot" });
     const [{ method, path, text } = expect.fail("nothing was asked")] = server.requests;

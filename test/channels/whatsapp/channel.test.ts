@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
-import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,
@@ -45,17 +45,17 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "anna", "0151 12345678", "+49", "1234567890123456", "me@example.com", "49151/12345678"],
   invalidRecipientReason: /country code/,
   failingChecks: [
-    ["a token that is no good", refuses(401, 190), /401 \(190\).*token/],
-    ["a server that is none of Meta's", answers(200, "<html>"), /answered 200/],
+    ["an invalid token", refuses(401, 190), /401 \(190\).*token/],
+    ["a server that is not Meta's", answers(200, "<html>"), /answered 200/],
     ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /names no number/],
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server } = fixture;
 
   it("sends the message with its key for webhooks", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "wamid.HBgN" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -76,7 +76,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends plain text unchanged, as WhatsApp's marks cannot be escaped", async () => {
-    const result = await send(bed, { plain: true });
+    const result = await send(fixture, { plain: true });
 
     expect(result.kind).to.equal("sent");
     expect(server.requests[0]?.body.text).to.deep.equal({ body: TEXT, preview_url: false });
@@ -84,7 +84,7 @@ describeChannel(SCRIPT, (bed) => {
 
   for (const to of [TO, `+${TO}`, "+49 151 123-456-78", " +49 (151) 12345678 "]) {
     it(`sends to ${JSON.stringify(to)}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.to).to.equal(TO);
@@ -93,7 +93,7 @@ describeChannel(SCRIPT, (bed) => {
 
   for (const to of ["+49 (0)151 1234567", "49( 0 )1511234567"]) {
     it(`returns gone for ${to}, which has a trunk zero, and sends no request`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("gone");
       expect(kindOf(result).reason).to.include("(0)");
@@ -101,7 +101,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  const codes: [SendResult["kind"], [code: number, status: number][]][] = [
+  const codes: [SendOutcome["kind"], [code: number, status: number][]][] = [
     [
       "authentication",
       [
@@ -165,7 +165,7 @@ describeChannel(SCRIPT, (bed) => {
     ],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     codes.flatMap(([kind, list]) =>
       list.map(([code, status]): Outcome => {
         const reason = new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`);
@@ -177,7 +177,9 @@ describeChannel(SCRIPT, (bed) => {
   it("classifies by the code rather than the status", async () => {
     server.script(refuses(200, 131026), refuses(500, 190), refuses(401, 131000), refuses(200, 999_999));
 
-    const kinds = [await send(bed), await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
+    const kinds = [await send(fixture), await send(fixture), await send(fixture), await send(fixture)].map(
+      ({ kind }) => kind,
+    );
 
     expect(kinds).to.deep.equal(["gone", "authentication", "transient", "transient"]);
   });
@@ -185,7 +187,7 @@ describeChannel(SCRIPT, (bed) => {
   it("classifies by the status if the error has no code", async () => {
     server.script(refuses(401, undefined), refuses(500, "190"), answers(400, { error: TEXT }));
 
-    const kinds = [await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
+    const kinds = [await send(fixture), await send(fixture), await send(fixture)].map(({ kind }) => kind);
 
     expect(kinds).to.deep.equal(["authentication", "transient", "transient"]);
   });
@@ -193,13 +195,13 @@ describeChannel(SCRIPT, (bed) => {
   it("explains the 24-hour window in the reason", async () => {
     server.script(refuses(400, 131047));
 
-    expect(kindOf(await send(bed)).reason).to.match(/24 hours have passed.*template/);
+    expect(kindOf(await send(fixture)).reason).to.match(/24 hours have passed.*template/);
   });
 
   it("returns authentication for a sending number that the token may not use", async () => {
     server.script(refuses(400, 100, { type: "GraphMethodException", error_subcode: 33 }));
 
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result.kind).to.equal("authentication");
     expect(kindOf(result).reason).to.include("phoneNumberId");
@@ -211,10 +213,10 @@ describeChannel(SCRIPT, (bed) => {
     ["the app (4)", refuses(400, 4), "channel", null],
     ["the business account (80007)", refuses(429, 80007), "channel", null],
     ["spam (131048)", refuses(429, 131048), "channel", 3_600_000],
-    ["something new, told by the status", refuses(429, 999_999), "channel", null],
+    ["an unknown kind, by its status", refuses(429, 999_999), "channel", null],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     limits.map(([title, behaviour, scope, retryAfterMs]): Outcome => {
       const expected = { kind: "rate-limited", scope, retryAfterMs } as const;
       return [`the limit of ${title}`, behaviour, expected];
@@ -227,13 +229,13 @@ describeChannel(SCRIPT, (bed) => {
       return refuses(400, 131056)(response, request);
     });
 
-    expect(await send(bed)).to.deep.include({ kind: "rate-limited", retryAfterMs: 42_000 });
+    expect(await send(fixture)).to.deep.include({ kind: "rate-limited", retryAfterMs: 42_000 });
   });
 
   it("check returns the sending number", async () => {
     server.script(answers(200, { display_phone_number: "+49 151 00000000", id: NUMBER }));
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it sends as +49 151 00000000" });
     const [{ method, path, headers, text } = expect.fail("nothing was asked")] = server.requests;

@@ -108,7 +108,7 @@ const edits = fc
   .chain((keys) => fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), fc.string({ unit: "binary" })))))
   .map((pairs) => pairs.map(([key, value]): Json5Edit => ({ path: ["hooks", "gmail", key], value })));
 
-/** What may be between two tokens. */
+/** Any text that is allowed between two tokens. */
 const gap = fc
   .array(
     fc.oneof(

@@ -21,10 +21,10 @@ import { expect } from "chai";
 import JSON5 from "json5";
 import sinon from "sinon";
 import { EXIT } from "../../../src/cli/exit.ts";
-import { answers, type Behaviour, hangs } from "../../support/channelServer.ts";
 import { type Running, runInProcess, startInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type Behaviour, hangs } from "../../support/servers/channelServer.ts";
 import { runCli } from "../service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";
@@ -74,7 +74,7 @@ describe("signalbox webhooks gmail setup", () => {
   const read = (name: string) => readFileSync(at(name), "utf8");
   const gmailOf = (name = "signalbox.json5") => JSON5.parse(read(name)).hooks.gmail;
 
-  /** A file of somebody who has written it by hand, and who does not ask Google itself. */
+  /** A file written by hand, with the addresses of the test server in place of those of Google. */
   const configText = (more = "") => `// mine
 {
   hooks: {
@@ -107,20 +107,20 @@ describe("signalbox webhooks gmail setup", () => {
     return { ...ended, asked: address !== true };
   }
   const addressIn = (run: Running) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
-  const changes = () => google.asked(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
+  const changes = () => google.requestsTo(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
 
   it("sets up a mailbox completely and keeps the rest of the file unchanged", async () => {
     const { code, stdout, stderr } = await setUp(FIRST);
 
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
     expect(stdout.split("\n").filter((line) => /^(ok|would|FAILED)/.test(line))).to.deep.equal([
-      `ok     consent        given, and kept in ${at("gmail-credentials.json")}, which only you can read`,
+      `ok     consent        given, and saved in ${at("gmail-credentials.json")}, which only you can read`,
       "ok     account        ada@example.org",
       `ok     topic          ${TOPIC} (made)`,
       `ok     publisher      ${PUBLISHER} (made)`,
       `ok     subscription   ${SUBSCRIPTION} (made)`,
       `ok     watch          INBOX (until ${new Date(google.watch?.expiration ?? 0).toISOString()}; the listener renews it)`,
-      `ok     configuration  ${at("signalbox.json5")} (hooks.gmail is written)`,
+      `ok     configuration  ${at("signalbox.json5")} (hooks.gmail written)`,
     ]);
     expect(google.pubsub.policies.get(TOPIC)?.bindings).to.deep.equal([
       { role: "roles/pubsub.publisher", members: [PUBLISHER] },
@@ -169,7 +169,7 @@ describe("signalbox webhooks gmail setup", () => {
       google.fail(request, hangs);
       const run = runCli(commandOf(FIRST), ENV, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
-      await eventually(() => google.asked(request).length > 0, "the step");
+      await eventually(() => google.requestsTo(request).length > 0, "the step");
       run.kill("SIGKILL");
       await run.ended;
       const before = read("signalbox.json5");
@@ -208,7 +208,7 @@ describe("signalbox webhooks gmail setup", () => {
     [
       "the consent was given without a right",
       ...([/GET .*topics/, googleError(403, "PERMISSION_DENIED", "insufficientPermissions"), "topic"] as const),
-      /Run again with --again, to consent anew, and tick all that is asked/,
+      /Run the command with --again to give a new consent, and select every permission/,
     ],
     [
       "nobody may make topics",
@@ -218,7 +218,7 @@ describe("signalbox webhooks gmail setup", () => {
     [
       "there is no such project",
       ...([/PUT .*topics/, googleError(404, "NOT_FOUND", "notFound"), "topic"] as const),
-      /There is no such project, or ada@example\.org cannot see it: .* --project/,
+      /The project does not exist, or ada@example\.org has no access to it: .* --project/,
     ],
     [
       "nobody may change the policy",
@@ -228,7 +228,7 @@ describe("signalbox webhooks gmail setup", () => {
     [
       "the organization shares with its own domain alone",
       ...([/setIamPolicy/, googleError(400, "FAILED_PRECONDITION", "failedPrecondition"), "publisher"] as const),
-      /domain restricted sharing, .* administrator make an exception for the project my-project, or run with --poll-only/,
+      /domain restricted sharing, .* administrator for an exception for the project my-project, or pass --poll-only/,
     ],
     [
       "nobody may make subscriptions",
@@ -243,17 +243,17 @@ describe("signalbox webhooks gmail setup", () => {
     [
       "a quota is used up",
       ...([/PUT .*topics/, googleError(429, "RESOURCE_EXHAUSTED", "rateLimitExceeded"), "topic"] as const),
-      /run again later/,
+      /run the command again later/,
     ],
     [
       "Google has troubles of its own",
       ...([/PUT .*subscriptions/, googleError(503, "UNAVAILABLE", "backendError"), "subscription"] as const),
-      /passes by itself: run again later/,
+      /error is temporary: run the command again later/,
     ],
     [
       "the client's secret is wrong",
       ...([/token/, answers(401, { error: "invalid_client", error_description: "secret words" }), "consent"] as const),
-      /\(invalid_client\)\. Google does not take this OAuth client: download its JSON anew/,
+      /\(invalid_client\)\. Google rejected this OAuth client: download its JSON file again/,
     ],
   ];
   for (const [what, request, behaviour, step, words] of failures) {
@@ -282,7 +282,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(code).to.equal(1);
     expect(stderr).to.match(
-      /^FAILED consent +Google's login cannot be reached \(\w+\)\. That passes by itself: run again/,
+      /^FAILED consent +Google's login cannot be reached \(\w+\)\. The error is temporary: run the command again/,
     );
     expect(existsSync(at("gmail-credentials.json"))).to.equal(false);
   });
@@ -302,7 +302,7 @@ describe("signalbox webhooks gmail setup", () => {
       expect(stderr).to.match(words);
       expect(existsSync(at("gmail-credentials.json"))).to.equal(false);
       expect(read("signalbox.json5")).to.equal(configText());
-      expect(google.asked(/\/v1\//)).to.deep.equal([]);
+      expect(google.requestsTo(/\/v1\//)).to.deep.equal([]);
     });
   }
 
@@ -315,7 +315,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     const { code, stdout } = await run.ended;
     expect({ status, code }).to.deep.equal({ status: 400, code: 0 });
-    expect(stdout).to.include("An answer came that is not to this question");
+    expect(stdout).to.include("A response to another request (with another state) was ignored");
   });
 
   it("saves nothing of another account's consent, and compares addresses without regard to case", async () => {
@@ -324,7 +324,7 @@ describe("signalbox webhooks gmail setup", () => {
     const right = await setUp(FIRST.replace("ada", "Ada"));
 
     expect(other.code).to.equal(1);
-    expect(other.stderr).to.match(/^FAILED account +This opens another mailbox than bob@example\.org/);
+    expect(other.stderr).to.match(/^FAILED account +The consent is for another mailbox than bob@example\.org/);
     expect(other.stdout + other.stderr).not.to.include("ada@");
     expect(kept).to.equal(false);
     expect(right.code).to.equal(0);
@@ -344,7 +344,7 @@ describe("signalbox webhooks gmail setup", () => {
     const bob = await setUp("--no-browser --account bob@example.org");
 
     for (const run of [forMore, ended, anew, client]) expect(run).to.include({ code: 0, asked: true });
-    expect(ended.stdout).to.include("A new consent is needed: the one there has ended");
+    expect(ended.stdout).to.include("A new consent is needed: the saved one has expired");
     expect(afterThese).to.equal("refresh-of-code-4");
     expect(bob).to.include({ code: 1, asked: true });
     expect(refresh()).to.equal("refresh-of-code-5");
@@ -380,7 +380,7 @@ describe("signalbox webhooks gmail setup", () => {
     ]);
     expect(moved.code).to.equal(1);
     expect(moved.stdout).to.include("topics/other (would be made)");
-    expect(moved.stderr).to.match(/^FAILED subscription +The subscription is one of another topic\. Name another one/);
+    expect(moved.stderr).to.match(/^FAILED subscription +The subscription is one of another topic\. Pass another one/);
     const after = [read("signalbox.json5"), read("gmail-credentials.json"), changes(), google.watch?.expiration];
     expect(after).to.deep.equal(before);
   });
@@ -394,9 +394,13 @@ describe("signalbox webhooks gmail setup", () => {
     const ended = await setUp("--dry-run");
 
     expect([same.code, key.code, ended.code]).to.deep.equal([0, 0, 0]);
-    expect(same.stdout).to.match(/^would +consent +of ada@example\.org, in a browser: .* another one was asked for$/m);
+    expect(same.stdout).to.match(
+      /^would +consent +of ada@example\.org, in a browser: .* --again or another client was given$/m,
+    );
     expect(key.stdout).to.match(/^would +credentials .*\(new\)\n(ok .*\n){4}would +watch/m);
-    expect(ended.stdout).to.match(/^would +consent .*: the one there has ended .*\n(would .*\n){4}ok +configuration/m);
+    expect(ended.stdout).to.match(
+      /^would +consent .*: the saved one has expired .*\n(would .*\n){4}ok +configuration/m,
+    );
     expect(read("gmail-credentials.json")).to.equal(before);
   });
 
@@ -418,7 +422,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect({ code, asked }).to.deep.equal({ code: 1, asked: false });
     expect(stderr).to.include("hooks.enabeld is not a known key; did you mean hooks.enabled?");
-    expect(stderr).to.include("hooks.presets must be array");
+    expect(stderr).to.include("hooks.presets must be a list");
   });
 
   it("rejects a push subscription, repairs one that would expire, and accepts another by its name", async () => {
@@ -432,7 +436,7 @@ describe("signalbox webhooks gmail setup", () => {
     const taken = await setUp(`${ADA} --subscription mine`);
     await setUp("");
 
-    expect(refused.stderr).to.match(/^FAILED subscription +The subscription pushes: .* Name another one with --sub/);
+    expect(refused.stderr).to.match(/^FAILED subscription +The subscription pushes: .* Pass another one with --sub/);
     expect(taken.code).to.equal(0);
     expect(taken.stdout).to.include(`${other} (mended)`);
     expect(gmailOf().subscription).to.equal(other);
@@ -447,12 +451,12 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(before.code).to.equal(1);
     expect(before.stderr).to.match(
-      /^FAILED watch +.* an owner of the project my-project grant roles\/pubsub\.publisher on the topic to serviceAccount:gmail-api-push@/,
+      /^FAILED watch +.* an owner of the project my-project to grant roles\/pubsub\.publisher on the topic to serviceAccount:gmail-api-push@/,
     );
     expect(after.code).to.equal(0);
-    expect(after.stdout).to.match(/^ok +publisher .*\(may not be looked at; the watch tells\)$/m);
+    expect(after.stdout).to.match(/^ok +publisher .*\(cannot be checked; the watch will show it\)$/m);
     expect(gmailOf().topic).to.equal(TOPIC);
-    expect(google.asked(/setIamPolicy/)).to.deep.equal([]);
+    expect(google.requestsTo(/setIamPolicy/)).to.deep.equal([]);
   });
 
   it("waits until a new grant takes effect in Gmail", async () => {
@@ -462,7 +466,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(code).to.equal(0);
     expect(stdout)
-      .to.include("Gmail does not see the grant yet")
+      .to.include("The grant has no effect yet")
       .and.match(/^ok +watch/m);
   });
 
@@ -474,12 +478,12 @@ describe("signalbox webhooks gmail setup", () => {
     const again = await setUp("");
 
     expect({ code, again: again.code }).to.deep.equal({ code: 0, again: 0 });
-    expect(stdout).to.match(/^ok +watch +none, .* every 5 minutes; the watch is ended$/m);
+    expect(stdout).to.match(/^ok +watch +none; .* every 5 minutes; the watch is stopped$/m);
     expect(google.watch).to.equal(null);
     expect(gmailOf()).to.have.property("account");
     expect(gmailOf()).not.to.have.any.keys("topic", "subscription");
     expect(again.stdout).to.match(/^ok +configuration .*\(was there\)$/m);
-    expect(google.asked(/v1\/projects/)).to.deep.equal([]);
+    expect(google.requestsTo(/v1\/projects/)).to.deep.equal([]);
   });
 
   it("rejects an unknown label, even without a watch", async () => {
@@ -488,8 +492,8 @@ describe("signalbox webhooks gmail setup", () => {
     const { code, stderr } = await setUp(`${FIRST} --poll-only --label Invoices`);
 
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^FAILED label +Gmail answered 400 .* --label wants the id of a label, such as INBOX/);
-    expect(google.asked(/messages\?/)[0]?.path).to.include("labelIds=Invoices");
+    expect(stderr).to.match(/^FAILED label +Gmail answered 400 .* --label must be the id of a label, such as INBOX/);
+    expect(google.requestsTo(/messages\?/)[0]?.path).to.include("labelIds=Invoices");
     expect(read("signalbox.json5")).to.equal(configText());
   });
 
@@ -510,7 +514,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(stdout).to.match(/^ok +credentials .*gmail-credentials\.json \(new\)$/m);
     expect(JSON.parse(read("gmail-credentials.json"))).to.deep.equal(KEY);
     expect(statSync(at("gmail-credentials.json")).mode & 0o777).to.equal(0o600);
-    const claims = google.asked(/token/).map(({ body }) => JSON.parse(atob(body.assertion.split(".")[1])));
+    const claims = google.requestsTo(/token/).map(({ body }) => JSON.parse(atob(body.assertion.split(".")[1])));
     expect(claims.slice(0, 2).map(({ sub, scope }) => [sub, scope])).to.deep.equal([
       ["ada@example.org", SCOPES[0]],
       [undefined, SCOPES[1]],
@@ -526,9 +530,9 @@ describe("signalbox webhooks gmail setup", () => {
     const modeThen = statSync(at("gmail-credentials.json")).mode & 0o777;
     const { stdout } = await setUp("");
 
-    expect(dry.stdout).to.match(/^would +credentials .*\(mended: others could read it\)$/m);
+    expect(dry.stdout).to.match(/^would +credentials .*\(other users could read it; now only you can\)$/m);
     expect(modeThen).to.equal(0o644);
-    expect(stdout).to.match(/^ok +credentials .*\(mended: others could read it\)$/m);
+    expect(stdout).to.match(/^ok +credentials .*\(other users could read it; now only you can\)$/m);
     expect(statSync(at("gmail-credentials.json")).mode & 0o777).to.equal(0o600);
   });
 
@@ -555,7 +559,7 @@ describe("signalbox webhooks gmail setup", () => {
     }).ended;
 
     expect(code).to.equal(0);
-    expect(google.asked(/GET \/consent/)).to.have.length(1);
+    expect(google.requestsTo(/GET \/consent/)).to.have.length(1);
   });
 
   it("accepts a pasted address if the browser runs on another machine", async () => {
@@ -579,7 +583,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(await ended).to.deep.equal([0, null]);
     expect(printed)
-      .to.include("paste the whole of it")
+      .to.include("paste the whole address")
       .and.match(/^ok +configuration/m);
   });
 
@@ -629,7 +633,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(code).to.equal(1);
     expect(stderr).to.match(
-      /^FAILED configuration +.*cannot be written \(ENAMETOOLONG\): put this into it, and "gmail"/,
+      /^FAILED configuration +.*cannot be written \(ENAMETOOLONG\): add the following to it, and "gmail"/,
     );
     expect(JSON5.parse(stderr.slice(stderr.indexOf("\n{"))).hooks.gmail).to.deep.equal({
       ...{ account: "ada@example.org", topic: TOPIC, subscription: SUBSCRIPTION },
@@ -654,7 +658,7 @@ describe("signalbox webhooks gmail setup", () => {
       const check = await runInProcess(["config", "check"], {}, { cwd: home });
 
       expect([code, check.code]).to.deep.equal([0, 0]);
-      expect(stdout).to.include(`${at("signalbox.json5")} (made, with the hooks on)`);
+      expect(stdout).to.include(`${at("signalbox.json5")} (created, with hooks enabled)`);
       const { hooks, server } = JSON5.parse(read("signalbox.json5"));
       expect(hooks).to.deep.include({
         ...{ enabled: true, presets: ["gmail"] },
@@ -668,18 +672,21 @@ describe("signalbox webhooks gmail setup", () => {
   }
 
   const wrong: [args: string, words: RegExp][] = [
-    ["", /^Whose mailbox is it\? Name it with --account\.$/m],
-    [ADA, /^There is no consent yet: give the JSON of an OAuth client with --client, or .*--credentials/],
-    [`${ADA} --client key.json`, /key\.json is no OAuth client: it needs "installed"/],
-    [`${ADA} --client signalbox.json5`, /^The OAuth client's file signalbox\.json5 is not valid JSON\.$/m],
-    [`${ADA} --client nowhere.json`, /^The OAuth client's file nowhere\.json cannot be read \(ENOENT\)\.$/m],
+    ["", /^--account is required: pass the address of the mailbox\.$/m],
+    [ADA, /^No consent is saved: pass the JSON file of an OAuth client with --client, or .*--credentials/],
+    [`${ADA} --client key.json`, /key\.json is not the JSON file of an OAuth client: it needs "installed"/],
+    [`${ADA} --client signalbox.json5`, /^The file of the OAuth client signalbox\.json5 is not valid JSON\.$/m],
+    [`${ADA} --client nowhere.json`, /^The file of the OAuth client nowhere\.json cannot be read \(ENOENT\)\.$/m],
     [`${ADA} --credentials client.json`, /^The credentials file client\.json has no "type"/],
-    [`${FIRST} --credentials key.json`, /^--client and --credentials exclude each other/],
-    [`${FIRST} --poll-only --topic t`, /^--poll-only needs no topic/],
-    [`${FIRST} --project elsewhere`, /^The topic is in the project elsewhere, and .* my-project: leave --project out/],
+    [
+      `${FIRST} --credentials key.json`,
+      /^Pass --client for a consent or --credentials for a service account, not both/,
+    ],
+    [`${FIRST} --poll-only --topic t`, /^--poll-only cannot be used with --project, --topic or --subscription/],
+    [`${FIRST} --project elsewhere`, /^The topic is in the project elsewhere, but .* my-project, .*: omit --project/],
     [`${FIRST} --topic a/b`, /hooks\.gmail\.topic must look like projects\/my-project\/topics\/signalbox-gmail$/m],
     [`--account ada --client client.json`, /hooks\.gmail\.account must look like ada@example\.org$/m],
-    [`${FIRST} --port http`, /--port .*It must be a number up to 65535/],
+    [`${FIRST} --port http`, /--port .*It must be a whole number from 0 to 65535/],
   ];
   for (const [args, words] of wrong) {
     it(`rejects ${args || "a missing account"} before it asks for consent`, async () => {
@@ -693,7 +700,7 @@ describe("signalbox webhooks gmail setup", () => {
   }
 });
 
-/** A fetch that asks the server for what is to be asked of Google, and knows no other host. */
+/** A fetch that sends requests for Google to the test server, and rejects every other host. */
 const redirectingTo =
   ({ url }: GoogleServer, ask: typeof fetch): typeof fetch =>
   (input, options) => {

@@ -16,7 +16,7 @@ import { readSettings } from "../../../src/cli/start/firstUse.ts";
 import { summary } from "../../../src/cli/start/summary.ts";
 import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
 import { StartError } from "../../../src/shared/lifecycle.ts";
-import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { runCli, type Service } from "../service.ts";
 
 const makeHome = () => mkdtempSync(join(tmpdir(), "signalbox-first-use-"));
@@ -104,7 +104,7 @@ describe("readSettings", () => {
       mkdirSync(dataDir);
       writeFileSync(tokenFile(), text);
 
-      expect(() => read()).to.throw(StartError, /hooks-token holds no token.*: remove it/);
+      expect(() => read()).to.throw(StartError, /hooks-token does not contain a token.*: remove the file/);
     });
   }
 
@@ -120,24 +120,27 @@ describe("readSettings", () => {
 
 describe("The start block", () => {
   const block = (file: string, generatedToken?: string) =>
-    summary({ config: parseConfig(file, {}), generatedToken }, "http://127.0.0.1:1", false);
+    summary(
+      { config: parseConfig(file, {}), generatedToken },
+      { url: "http://127.0.0.1:1", watch: false, reload: "npx signalbox reload" },
+    );
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";
 
   it("explains how to enable hooks", () => {
-    expect(block("{}")).to.match(/^ {2}Hooks {5}off; .*hooks\.enabled and hooks\.token in signalbox\.json5$/m);
+    expect(block("{}")).to.match(/^ {2}Hooks {5}off .*hooks\.enabled and hooks\.token in signalbox\.json5\)$/m);
   });
 
   it("shows the address of the hooks, and never a configured token", () => {
     const text = block(`{ ${hooks} }`);
 
-    expect(text).to.include("\n  Hooks     POST http://127.0.0.1:1/in/agent\n  Token     Authorization: Bearer …");
+    expect(text).to.include("\n  Hooks     POST /in/agent\n  Token     Authorization: Bearer …");
     expect(text).to.not.include("the-configured-token");
   });
 
   it("shows the runner, and how to replace echo", () => {
     const agents = "agents: { defaults: { runner: 'openai', model: 'gpt-5' } }";
 
-    expect(block(`{ ${hooks} }`)).to.match(/^ {2}Agent {5}echo, the embedded default.*agents\.defaults\.runner/m);
+    expect(block(`{ ${hooks} }`)).to.match(/^ {2}Agent {5}echo, .*agents\.defaults\.runner/m);
     expect(block(`{ ${hooks}, ${agents} }`)).to.match(/^ {2}Agent {5}openai, gpt-5$/m);
   });
 });
@@ -166,7 +169,7 @@ describe("signalbox start for the first time with configured servers", function 
     await current?.ended;
     current = undefined;
   };
-  /** The one that runs without a configuration file, or one that is started. */
+  /** Returns the running instance without a configuration file, or a new one. */
   const running = async () => {
     current ??= runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...servers }, home);
     const url = await current.ready();
@@ -185,8 +188,9 @@ describe("signalbox start for the first time with configured servers", function 
   it("prints the servers' hosts without credentials, and stores only the hook token", async () => {
     const { service } = await running();
 
-    expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(servers.MONGODB_URI).host}`);
+    expect(service.printed()).to.include(`Data      MongoDB at ${new URL(servers.MONGODB_URI).host}`);
     expect(service.printed()).to.include(`Redis     ${new URL(servers.REDIS_URL).host}\n`);
+    expect(service.printed()).to.include(`\n  Reload    kill -HUP ${service.pid} `);
     expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
   });
 
@@ -196,7 +200,7 @@ describe("signalbox start for the first time with configured servers", function 
     await stop();
     const second = await running();
 
-    expect(first.service.printed()).to.include(`  Hooks     POST ${first.url}/hooks/agent\n`);
+    expect(first.service.printed()).to.include("  Hooks     POST /hooks/agent\n");
     expect(first.service.printed()).to.match(/^ {2}Agent +echo, /m);
     expect(status).to.equal(200);
     expect(second.token).to.equal(first.token);
@@ -212,7 +216,7 @@ describe("signalbox start for the first time with configured servers", function 
     try {
       const url = await service.ready();
 
-      expect(service.printed()).to.match(/^ {2}Hooks +off; /m);
+      expect(service.printed()).to.match(/^ {2}Hooks +off /m);
       expect(await wake(url, "any token will do here")).to.equal(404);
       expect(existsSync(join(place, "data"))).to.equal(false);
     } finally {

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { freePort, mongoUri, redisUrl } from "../../support/servers.ts";
+import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { isRunning, mongodPid, processesOf, runCli, type Service } from "../service.ts";
 
 const allEnd = (dataDir: string) =>
@@ -27,7 +27,7 @@ describe("signalbox start with embedded servers", function () {
   let home: string;
   let dataDir: string;
   let file: string;
-  /** The one that runs, of those that the tests start one after the other over the same data. */
+  /** The running instance. The tests start one after another with the same data. */
   let current: Service | undefined;
   let hasJob = false;
 
@@ -54,7 +54,7 @@ describe("signalbox start with embedded servers", function () {
     await current?.ended;
     current = undefined;
   };
-  /** The one that runs, or one that is started; a job is among its data. */
+  /** Returns the running instance, or a new one. Its data contain a job. */
   const running = async () => {
     const service = current ?? start();
     const url = await service.ready();
@@ -62,7 +62,7 @@ describe("signalbox start with embedded servers", function () {
     hasJob = true;
     return { service, url };
   };
-  /** Has one leave its data behind. */
+  /** Starts and stops an instance, so that its data exist. */
   const haveRun = async () => {
     if (!hasJob) await running();
     await stop();
@@ -85,10 +85,13 @@ describe("signalbox start with embedded servers", function () {
     const { service, url } = await running();
 
     expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
-    expect(service.printed()).to.include(`  API       ${url}\n  Docs      ${url}/docs\n  Hooks     `);
+    expect(service.printed()).to.include(`\n  Open ${url}\n\n  Guide     ${url}/guide/\n  Hooks     `);
     expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
-    expect(service.printed()).to.match(/MongoDB +embedded.*MONGODB_URI.*signalbox\.json5/);
-    expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
+    expect(service.printed()).to.match(/MongoDB +embedded .*MONGODB_URI/);
+    expect(service.printed()).to.match(/Redis +embedded .*REDIS_URL/);
+    expect(service.printed()).to.include("\n  Reload    npx signalbox reload ");
+    const [block = ""] = /Signalbox is ready\.[\s\S]*?Ctrl-C/.exec(service.printed()) ?? [];
+    expect(block.split("\n").filter((line) => line.length > 80 && !line.includes(dataDir))).to.deep.equal([]);
     expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
     expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o077, name).to.equal(0);
@@ -151,12 +154,47 @@ describe("signalbox start with embedded servers", function () {
     await eventually(async () => (await wake("the-second-token-of-hooks")) === 200, "the new token to be taken");
     writeToken("short");
     service.kill("SIGHUP");
-    await eventually(() => service.printed().includes("The old configuration stays."), "it to be refused");
+    await eventually(
+      () => service.printed().includes("The previous configuration stays in effect."),
+      "it to be refused",
+    );
     const statuses = [await wake("the-first-token-of-hooks"), await wake("the-second-token-of-hooks")];
     writeToken("the-first-token-of-hooks");
 
     expect(statuses).to.deep.equal([401, 200]);
     expect(service.printed()).to.match(/hooks\.token must have at least 16 characters/);
+  });
+
+  it("reload applies a changed configuration to the instance of the data directory, and refuses a faulty one", async () => {
+    const { service, url } = await running();
+    const env = { SIGNALBOX_DATA_DIR: dataDir, SIGNALBOX_CONFIG: file };
+    const wake = async () => {
+      const headers = { Authorization: "Bearer the-third-token-of-hooks", "Content-Type": "application/json" };
+      return (await fetch(`${url}/hooks/wake`, { method: "POST", headers, body: '{ "text": "x" }' })).status;
+    };
+
+    writeToken("the-third-token-of-hooks");
+    const reloaded = await runInProcess(["reload"], env);
+    await eventually(async () => (await wake()) === 200, "the new token to be taken");
+    writeToken("short");
+    const refused = await runInProcess(["reload"], env);
+    writeToken("the-first-token-of-hooks");
+
+    expect(reloaded).to.deep.equal({
+      code: 0,
+      stdout: `The instance at ${url} (process ${service.pid}) reads its configuration again.\n`,
+      stderr: "",
+    });
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/hooks\.token must have at least 16 characters/);
+    expect(await wake()).to.equal(200);
+  });
+
+  it("reload explains that no instance runs in the data directory", async () => {
+    const { code, stderr } = await runInProcess(["reload"], { SIGNALBOX_DATA_DIR: join(home, "none") });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^No instance with an embedded server runs in \S+\/none: set SIGNALBOX_DATA_DIR .*\n$/);
   });
 
   it("restarts a web process, a worker and servers that died", async () => {
@@ -176,7 +214,7 @@ describe("signalbox start with embedded servers", function () {
     expect(await eventually(async () => (await getJob(url).catch(() => 0)) === 200, "an answer", 20_000)).to.equal(
       true,
     );
-    expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\); it is started again\.$/m);
+    expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\)\. It is restarted\.$/m);
   });
 
   it("keeps its data even after a kill -9 and an immediate start", async () => {
@@ -205,14 +243,14 @@ describe("signalbox start that fails", function () {
 
   const start = (env: Record<string, string> = {}) => runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...env });
 
-  it("exits with the web process's message if the port is taken, and leaves nothing running", async () => {
+  it("exits with one sentence if the port is taken, before it starts anything", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
-    const { code, stderr } = await start({ PORT: String(port) }).ended;
+    const { code, stdout, stderr } = await start({ PORT: String(port) }).ended;
     taken.close();
 
-    expect(code).to.equal(1);
+    expect([code, stdout]).to.deep.equal([1, ""]);
     expect(stderr).to.match(new RegExp(`^[^\n]*${port}[^\n]*\n$`));
     expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
   });

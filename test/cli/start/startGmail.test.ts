@@ -5,20 +5,20 @@ import { expect } from "chai";
 import { commandLine } from "../../../src/cli/start/processInfo.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {
   this.timeout(60_000);
-  let bed: GmailBed;
+  let fixture: GmailFixture;
   let home: string;
   let env: Record<string, string>;
   let service: Service;
   let url: string;
   before(async () => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-gmail-"));
-    bed = await startGmailBed();
-    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = bed.env;
+    fixture = await startGmailFixture();
+    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = fixture.env;
     env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
     // with an embedded Redis, so that the data directory knows all processes
     service = runCli("start", env);
@@ -27,7 +27,7 @@ describe("signalbox start with hooks.gmail", function () {
   after(async () => {
     service?.kill("SIGTERM"); // none of them, where it has not come so far
     await service?.ended;
-    await bed?.close();
+    await fixture?.close();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -48,21 +48,21 @@ describe("signalbox start with hooks.gmail", function () {
   it("listens, prints that it does, and starts runs for mails", async () => {
     await eventually(async () => (await status()).listedAt, "the first listing");
 
-    bed.google.mailbox.add();
-    bed.google.pubsub.publish();
+    fixture.google.mailbox.add();
+    fixture.google.pubsub.publish();
     const runs = await eventually(async () => {
       const found = await runsAt(url);
       return found.length > 0 && found;
     }, "the run");
 
     expect(runs.map(({ name }) => name)).to.deep.equal(["Gmail"]);
-    expect(service.printed()).to.match(/^ {2}Gmail +ada@example\.org; how it goes: signalbox webhooks gmail status$/m);
+    expect(service.printed()).to.match(/^ {2}Gmail +ada@example\.org \(state: npx signalbox webhooks gmail status\)$/m);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).to.match(/^signalbox_gmail_listening 1$/m);
   });
 
   it("starts and stops listening on SIGHUP according to the changed configuration", async () => {
-    const { configText, credentialsFile, google } = bed;
+    const { configText, credentialsFile, google } = fixture;
     const reread = (text: string) => {
       writeFileSync(env.SIGNALBOX_CONFIG ?? "", text);
       service.kill("SIGHUP");
@@ -73,25 +73,25 @@ describe("signalbox start with hooks.gmail", function () {
     google.requests.length = 0;
 
     reread(configText);
-    await eventually(() => google.asked(/history/).length > 0, "it to listen");
+    await eventually(() => google.requestsTo(/history/).length > 0, "it to listen");
     const during = listener();
     reread(withoutGmail);
     await eventually(() => listener() === undefined, "it to end again");
     rmSync(credentialsFile);
     reread(configText);
-    await eventually(() => service.printed().includes("The Gmail listener does not run"), "it to fail");
+    await eventually(() => service.printed().includes("The Gmail listener did not start"), "it to fail");
 
     expect(during).to.be.a("number");
     expect(service.printed()).to.include(`The credentials file ${credentialsFile} does not exist: run`);
   });
 
   it("exits at once with a message if the credentials cannot be used", async () => {
-    const config = JSON.parse(bed.configText);
+    const config = JSON.parse(fixture.configText);
     config.hooks.gmail.credentialsFile = join(home, "nowhere.json");
     const SIGNALBOX_CONFIG = join(home, "faulty.json5");
     writeFileSync(SIGNALBOX_CONFIG, JSON.stringify(config));
 
-    const { code, stderr } = await runCli("start", { ...bed.env, SIGNALBOX_CONFIG }, home).ended;
+    const { code, stderr } = await runCli("start", { ...fixture.env, SIGNALBOX_CONFIG }, home).ended;
 
     expect(code).to.equal(1);
     expect(stderr).to.match(

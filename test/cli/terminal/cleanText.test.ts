@@ -6,7 +6,7 @@ import { cut } from "../../../src/cli/terminal/columns.ts";
 import { tableLines } from "../../../src/cli/terminal/table.ts";
 import { rowLines, section } from "../../../src/cli/terminal/words.ts";
 
-/** Any text, and often what a terminal obeys. */
+/** Any text, often with characters that a terminal interprets. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -27,11 +27,11 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-/** C0 but tab and line feed, DEL, C1, halves of characters, and what turns the direction. */
+/** Control characters except tab and line feed, single surrogates, and characters that change the direction of text. */
 const OBEYED = /[^\P{Cc}\t\n]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u;
 
 describe("Untrusted texts on a terminal", () => {
-  // what is asked is what of the texts is left, not whether this run is at a terminal that has colours
+  // the tests check texts only, so the colours of the terminal that runs them are turned off
   const { NO_COLOR, FORCE_COLOR } = process.env;
   before(() => {
     process.env.NO_COLOR = "1";
@@ -91,6 +91,28 @@ describe("Untrusted texts on a terminal", () => {
         for (const line of lines) expect(stringWidth(line)).to.be.at.most(width);
       }),
     );
+  });
+
+  const ids = [
+    { title: "ID", of: ([id]: string[]) => id ?? "", optional: ([, name]: string[]) => name !== "" },
+    { title: "NAME", of: ([, name]: string[]) => name ?? "", least: 4 },
+  ];
+
+  it("tableLines leaves a column of ids out if they do not fit and every row has a name", () => {
+    const rows = [["0198c2b4-7a10", "Nightly report"]];
+
+    expect(tableLines(rows, ids, { width: 32 })[1]).to.equal("0198c2b4-7a10  Nightly report");
+    expect(tableLines(rows, ids, { width: 20 })[1]).to.equal("0198c2b4-7a10  Nigh…");
+    expect(tableLines(rows, ids, { width: 15 })).to.deep.equal(["NAME", "Nightly report"]);
+    expect(tableLines([...rows, ["7", ""]], ids, { width: 15 })[1]).to.equal("0198c2b4-7a10  Nig…");
+  });
+
+  it("tableLines truncates a long cell where there is no terminal, unless the table is wide", () => {
+    const rows = [["7", "n".repeat(1_024)]];
+
+    expect(tableLines(rows, ids)[1]).to.equal(`7   ${"n".repeat(99)}…`);
+    expect(tableLines(rows, ids, { wide: true })[1]).to.equal(`7   ${"n".repeat(1_024)}`);
+    expect(tableLines([["7".repeat(256), "n"]], ids)[1]).to.equal(`${"7".repeat(256)}  n`);
   });
 
   it("rowLines and section return nothing that a terminal interprets", () => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createGmailApi, type GmailApi } from "../../../src/gmail/api/gmailApi.ts";
 import { createGoogleAuth, type GoogleAuth } from "../../../src/gmail/auth/googleAuth.ts";
-import { answers } from "../../support/channelServer.ts";
-import { type GoogleServer, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers } from "../../support/servers/channelServer.ts";
 
 const never = new AbortController().signal;
 
@@ -22,7 +22,7 @@ describe("createGmailApi", () => {
 
   /** Returns method, path, query and body of the requests to Gmail. */
   const asked = () =>
-    google.asked(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
+    google.requestsTo(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
 
   it("reads the profile", async () => {
     expect(await gmail.getProfile(never)).to.deep.equal({ emailAddress: "ada@example.org", historyId: "1000" });

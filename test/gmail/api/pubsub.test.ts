@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { createPubSub, type PubSub } from "../../../src/gmail/api/pubsub.ts";
 import { createGoogleAuth, type GoogleAuth } from "../../../src/gmail/auth/googleAuth.ts";
 import { createPubSubSetup, GMAIL_PUBLISHER, type PubSubSetup } from "../../../src/gmail/setup/pubsubSetup.ts";
-import { hangs } from "../../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { hangs } from "../../support/servers/channelServer.ts";
 
 const TOPIC = "projects/p/topics/t";
 const SUBSCRIPTION = "projects/p/subscriptions/s";
@@ -25,8 +25,8 @@ describe("Pub/Sub", () => {
 
   afterEach(() => google.close());
 
-  const asked = () => google.asked(/\/v1\//).map(({ method, path, body }) => [`${method} ${path}`, body]);
-  const changed = () => google.asked(/^(PUT|PATCH|POST .*set)/);
+  const asked = () => google.requestsTo(/\/v1\//).map(({ method, path, body }) => [`${method} ${path}`, body]);
+  const changed = () => google.requestsTo(/^(PUT|PATCH|POST .*set)/);
 
   const ensureAll = async (by = setup) => [
     await by.ensureTopic(TOPIC, never),
@@ -112,7 +112,7 @@ describe("Pub/Sub", () => {
     expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("mended");
     expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("was there");
 
-    expect(google.asked(/PATCH/).map(({ body }) => body)).to.deep.equal([
+    expect(google.requestsTo(/PATCH/).map(({ body }) => body)).to.deep.equal([
       { subscription: { name: SUBSCRIPTION, expirationPolicy: {} }, updateMask: "expirationPolicy" },
     ]);
   });
@@ -152,7 +152,7 @@ describe("Pub/Sub", () => {
     expect(notices.map((notification) => notification?.historyId)).to.deep.equal(["1000", "9007199254740999"]);
     expect(again.map(({ notification }) => notification)).to.deep.equal(notices);
     expect(google.pubsub.outstanding(SUBSCRIPTION)).to.equal(0);
-    const posts = google.asked(/:(pull|ack)/).map(({ path, body }) => [path, body]);
+    const posts = google.requestsTo(/:(pull|ack)/).map(({ path, body }) => [path, body]);
     expect(posts[0]).to.deep.equal([`/v1/${SUBSCRIPTION}:pull`, { maxMessages: 10 }]);
     expect(posts.slice(3)).to.deep.equal([[`/v1/${SUBSCRIPTION}:acknowledge`, { ackIds: ["ack-3", "ack-4"] }]]);
   });

@@ -7,8 +7,8 @@ import { GoogleError } from "../../../src/gmail/api/googleError.ts";
 import { type Consent, requestConsent } from "../../../src/gmail/auth/consent.ts";
 import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../../src/gmail/auth/googleAuth.ts";
 import { StartError } from "../../../src/shared/lifecycle.ts";
-import { answers } from "../../support/channelServer.ts";
-import { type GoogleServer, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers } from "../../support/servers/channelServer.ts";
 
 const SCOPES = [GMAIL_SCOPE, PUBSUB_SCOPE];
 
@@ -109,7 +109,7 @@ describe("requestConsent", () => {
     for (const [status, text] of seen) expect(status, text).to.equal(400);
     expect(seen[0]?.[1]).not.to.include("forged");
     expect(refused).to.deep.equal(["foreign"]);
-    expect(google.asked(/POST \/token/)).to.have.length(1);
+    expect(google.requestsTo(/POST \/token/)).to.have.length(1);
   });
 
   it("accepts a pasted address from a browser on another machine", async () => {
@@ -171,7 +171,7 @@ describe("requestConsent", () => {
 
       expect(error).to.be.instanceOf(StartError).with.property("message").that.matches(words);
       const exchanges = behaviour.error ? 0 : 1;
-      expect(google.asked(/POST \/token/)).to.have.length(exchanges);
+      expect(google.requestsTo(/POST \/token/)).to.have.length(exchanges);
     });
   }
 

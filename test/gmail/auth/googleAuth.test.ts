@@ -10,8 +10,8 @@ import {
   type GoogleCredentials,
   PUBSUB_SCOPE,
 } from "../../../src/gmail/auth/googleAuth.ts";
-import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../../support/servers/channelServer.ts";
 
 const USER: GoogleCredentials = {
   type: "authorized_user",
@@ -44,7 +44,7 @@ describe("createGoogleAuth", () => {
   it("requests one token with the refresh token and uses it for all requests", async () => {
     await Promise.all([gmail.getProfile(never), gmail.getProfile(never)]);
 
-    const [first, ...others] = google.asked(/token/);
+    const [first, ...others] = google.requestsTo(/token/);
     expect(first?.body).to.deep.equal({
       client_id: "client",
       client_secret: "hidden-secret",
@@ -52,7 +52,7 @@ describe("createGoogleAuth", () => {
       grant_type: "refresh_token",
     });
     expect(others).to.deep.equal([]);
-    expect(google.asked(/profile/).map(({ headers }) => headers.authorization)).to.deep.equal([
+    expect(google.requestsTo(/profile/).map(({ headers }) => headers.authorization)).to.deep.equal([
       "Bearer token-1",
       "Bearer token-1",
     ]);
@@ -76,7 +76,7 @@ describe("createGoogleAuth", () => {
       google.endTokens();
       await createGmailApi(robot, { url: google.url }).getProfile(never);
 
-      const [asked, again] = google.asked(/token/);
+      const [asked, again] = google.requestsTo(/token/);
       expect(again).to.be.an("object");
       expect(asked?.body.grant_type).to.equal("urn:ietf:params:oauth:grant-type:jwt-bearer");
       const { iat, exp, ...claims } = JSON.parse(
@@ -98,8 +98,8 @@ describe("createGoogleAuth", () => {
 
     await Promise.all([gmail.getProfile(never), gmail.getProfile(never)]);
 
-    expect(google.asked(/token/)).to.have.length(2);
-    expect(google.asked(/profile/)).to.have.length(5);
+    expect(google.requestsTo(/token/)).to.have.length(2);
+    expect(google.requestsTo(/profile/)).to.have.length(5);
   });
 
   it("returns authorization if the new token is refused too", async () => {
@@ -110,7 +110,7 @@ describe("createGoogleAuth", () => {
     );
 
     expect(await failureOf(gmail.getProfile(never))).to.deep.include({ kind: "authorization", status: 401 });
-    expect(google.asked(/token/)).to.have.length(2);
+    expect(google.requestsTo(/token/)).to.have.length(2);
   });
 
   const LOGIN_FAILURES: [string, Behaviour, object][] = [
@@ -154,8 +154,8 @@ describe("createGoogleAuth", () => {
 
       expect(error).to.deep.include(expected);
       expectNothingHidden(error);
-      expect(google.asked(/token/)).to.have.length(1);
-      expect(google.asked(/profile/)).to.deep.equal([]);
+      expect(google.requestsTo(/token/)).to.have.length(1);
+      expect(google.requestsTo(/profile/)).to.deep.equal([]);
     });
   }
 
@@ -221,8 +221,8 @@ describe("createGoogleAuth", () => {
         expect(error).to.deep.include(expected);
         expectNothingHidden(error);
       }
-      expect(google.asked(/profile/)).to.have.length(1);
-      expect(google.asked(/acknowledge/)).to.have.length(1);
+      expect(google.requestsTo(/profile/)).to.have.length(1);
+      expect(google.requestsTo(/acknowledge/)).to.have.length(1);
     });
   }
 

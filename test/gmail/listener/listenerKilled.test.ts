@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type FreezingMailbox, openMailbox, type Point } from "../../support/freezingMailbox.ts";
-import { CONSENT } from "../../support/gmailBed.ts";
+import { type FreezableMailbox, openMailbox, type Point } from "../../support/gmail/freezableMailbox.ts";
+import { CONSENT } from "../../support/gmail/gmailFixture.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { redisUrl } from "../../support/servers.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 /** The outcome of killing a listener and continuing with another one. */
 interface Outcome {
@@ -25,7 +25,7 @@ const LEASE_HAS_ENDED_MS = 20_000;
 let killed = 0;
 
 /** Adds four mails, one of them spam. @returns the ids of those that must become runs */
-function receiveMails({ google }: FreezingMailbox, isForgotten: boolean): string[] {
+function receiveMails({ google }: FreezableMailbox, isForgotten: boolean): string[] {
   const expected = [google.mailbox.add(), google.mailbox.add()];
   google.mailbox.add({ labelIds: ["INBOX", "SPAM"] });
   expected.push(google.mailbox.add());

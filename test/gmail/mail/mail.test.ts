@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { htmlToText } from "../../../src/gmail/mail/htmlToText.ts";
 import { isSkippedMail, readMail } from "../../../src/gmail/mail/mail.ts";
+import { processorMs } from "../../support/processorMs.ts";
 
 const WHOLE = { includeBody: true, maxBytes: 20_000 };
 
@@ -124,7 +125,14 @@ describe("readMail", () => {
       { mimeType: "text/plain", body: { size: 20_971_520, attachmentId: "a" } },
       "[20971520 bytes more]",
     ],
-    ["control characters", part("text/plain", "a\0b\u001b[31mc\td"), "ab[31mc\td"],
+    ["control characters", part("text/plain", "a\0b\u001b[31mc\td"), "abc\td"],
+    [
+      "page ends",
+      part("text/plain", "page one\fpage two\vthree\u0085four\u001cfive\rsix"),
+      "page one\npage two\nthree\nfour\nfive\nsix",
+    ],
+    ["preformatted HTML", part("text/html", "<pre>  a\n b</pre>"), "  a\n b"],
+    ["blank lines around indented text", part("text/plain", " \r\n\r\n  a\n b \n\n"), "  a\n b"],
     ["base64 with + and /", { mimeType: "text/plain", body: { data: Buffer.from("ÿþ~~").toString("base64") } }, "ÿþ~~"],
   ];
   for (const [what, payload, expected] of BODIES) {
@@ -154,9 +162,30 @@ describe("readMail", () => {
     ["utf-16be", [0xff, 0xfe, 0x61, 0x00], "a"],
     ["utf-16be", [0x00, 0x61], "a"],
     ["utf-8", [0x61, 0xff], "a\ufffd"],
-    ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
-    ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
+    ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "rügt"],
+    ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "rügt"],
+    ["iso-2022-jp-ms", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["_iso-2022-jp$ESC", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["cp50220", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["utf-8", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["", [...Buffer.from("a \x1b$@$3$s\x1b(J\r\nb")], "a こん\nb"],
+    ["iso-2022-jp", [...Buffer.from("\x1b$B$3\x1b(B\x1b$B$s\x1b(B")], "こん"],
+    ["iso-2022-jp", [...Buffer.from("\x1b$B$3$")], "こ"],
+    ["iso-2022-jp", [...Buffer.from("\x1b(I12\x1b(B")], "ｱｲ"],
+    ["iso-2022-jp-1", [...Buffer.from("\x1b$(D0!\x1b(B")], "丂"],
+    ["iso-2022-jp-2", [...Buffer.from("\x1b$ADc:C\x1b$(C0!\x1b(B\x1b.Aa\x1bNi")], "你好가aé"],
+    ["iso-2022-jp", [...Buffer.from("\x1b[31mred \x1b$B$3\x1b(B")], "red こ"],
+    ["iso-2022-kr", [...Buffer.from("\x1b$)C\x0e0!A$\x0f a")], "가정 a"],
+    ["iso-2022-cn", [...Buffer.from("\x1b$)A\x0eDc:C\x0f a")], "你好 a"],
+    ["iso-2022-cn", [...Buffer.from("\x1b$)G\x0eDc:C\x0f a")], "\ufffd\ufffd a"],
+    ["iso-2022-kr", [0xb0, 0xa1], "°¡"],
+    ["hz-gb-2312", [...Buffer.from("~{Dc:C~} ~~ a~\nb")], "你好 ~ ab"],
+    ["utf-7", [...Buffer.from("caf+AOk- 1+-1 +ZeVnLA")], "café 1+1 日本"],
+    ["UNICODE-1-1-UTF-7", [...Buffer.from("+AOk")], "é"],
+    ["windows-1252", [0x49, 0x92, 0x6d], "I’m"],
+    ["", [0x80, 0x99, 0x9f], "€™Ÿ"],
     // Gmail converted the part to UTF-8 and kept the header.
+    ["iso-2022-jp", [...Buffer.from("こん")], "こん"],
     ["iso-8859-1", [...Buffer.from("café")], "café"],
   ];
   for (const [charset, bytes, expected] of CHARSETS) {
@@ -180,6 +209,12 @@ describe("readMail", () => {
     ["=?utf-8?x?a?=", "=?utf-8?x?a?="],
     ["=?utf-8?q?a", "=?utf-8?q?a"],
     ["a\r\n\tb\0c", "a b c"],
+    ["=?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?= =?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?=", "テストテスト"],
+    ["=?iso-2022-jp-ms?Q?=1B$B$3=1B(B?=\r\n =?iso-2022-jp-ms?Q?=1B$B$s=1B(B?=", "こん"],
+    ["=?iso-2022-kr?Q?=0E0!?= =?iso-2022-kr?Q?a=0EA$=0F?=", "가a정"],
+    ["=?utf-7?Q?+AOk?= =?utf-7?Q?-a?=", "é-a"],
+    ["\x1b$B$3$s\x1b(B", "こん"],
+    ["a \x1b[1mb\x1b[0m", "a b"],
   ];
   for (const [written, expected] of SUBJECTS) {
     it(`decodes the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
@@ -264,7 +299,7 @@ describe("readMail", () => {
     ["<title>t</title><style>p{}</style><script>x<b>y</script>a", "a"],
     ["<SCRIPT>x</SCRIPT >a", "a"],
     ["<title/>a<style />b<script/>c", "abc"],
-    ["a<pre>\nb  c\r\n\n  <b>d</b>\ne</pre>f\ng", "a\n\nb c\n\nd\ne\n\nf g"],
+    ["a<pre>\nb  c\r\n\n  <b>d</b>\ne</pre>f\ng", "a\n\nb  c\n\n  d\ne\n\nf g"],
     ["<!-- no --><![if mso]>a<![endif]>", "a"],
     ["&lt;b&gt; &amp;amp; &nbsp; &#8364; &eacute; &nosuch;", "<b> &amp; € é &nosuch;"],
     ["a\u200b\u034f\u00ad b", "a b"],
@@ -272,10 +307,121 @@ describe("readMail", () => {
     ["a < b <> </> <3", "a < b <> <3"],
     ["<p title='>'>a", "a"],
     ["<constructor>a</__proto__>b", "ab"],
+    ["<center>12 EUR</center><center>3 items</center>", "12 EUR\n3 items"],
+    ["a<form>b<fieldset><legend>c</legend>d<br/>e</fieldset></form>f", "a\nb\nc\nd\ne\nf"],
+    ["<details><summary>a</summary>b</details><dialog open>c</dialog>", "a\nb\nc"],
+    ["<figure>a<figcaption>b</figcaption></figure>c", "a\nb\n\nc"],
+    ["<table><caption>a</caption><tbody><tr><th>b<td>c<tr><td>d</table>e", "a\nb c\nd\n\ne"],
+    ["<select><optgroup><option>a<option>b</select>c", "a\nbc"],
+    ["<p>a<div>b</div>c", "a\n\nb\nc"],
+    ["<p>a<p>b", "a\n\nb"],
+    ["say <q>a</q><wbr>b", "say “a”b"],
+    ['<span style="display:block">a</span><span style="display: flex">b</span>', "a\nb"],
+    ["<ul><li><p>one</p></li><li><p>two</p></li></ul>three", "- one\n- two\n\nthree"],
+    ["<p>zero</p><ul><li><p>one</p><p>more</p><li><div>two</div></ul>", "zero\n\n- one\n\nmore\n- two"],
+    ["<ol>\n<li>a<ul><li>b</li></ul></li>\n<li></li><li>c</li></ol>", "- a\n- b\n- c"],
+    ["<ul><li></li></ul><p>a</p>", "a"],
+    ["<dl><dt>a<dd>b<dt>c<dd><p>d</dl>", "a\nb\nc\n\nd"],
+    ["<pre>a  b\n  c</pre>", "a  b\n  c"],
+    ["<pre>\n  a\n\tb</pre><p>c  d</p>", "  a\n\tb\n\nc d"],
+    ["<ul><li><pre>a  b</pre></ul>", "- a  b"],
+    ["<textarea>a  b</textarea><xmp><b>  c</xmp>", "a  b\n\n<b>  c"],
+    ['<div style="white-space: pre-wrap">a  b\nc <span style="white-space:normal">d  e</span></div>', "a  b\nc d e"],
   ];
   for (const [page, expected] of PAGES) {
     it(`converts ${page} to ${JSON.stringify(expected)}`, () => expect(htmlToText(page)).to.equal(expected));
   }
+
+  const HIDDEN = [
+    'div style="display:none"',
+    "div style='DISPLAY : None!Important'",
+    "div style=display:none",
+    'div style="color:red;display:/**/n\\6fne;display:block2;display:none"',
+    'div style="display:none !important;display:block"',
+    'div style="display&#58;none"',
+    'div style="visibility:hidden"',
+    'div style="font-size:0"',
+    'div style="font-size: 0px"',
+    'div style="font-size:1px;line-height:1px"',
+    'div style="font-size:.01em"',
+    'div style="font:0/0 a"',
+    'div style="font:normal 400 1px/1 Arial"',
+    'div style="opacity:0"',
+    'div style="opacity: 0.0"',
+    'div style="color:transparent"',
+    'div style="color: rgba(0, 0, 0, 0)"',
+    'div style="color: #ffffff00"',
+    'div style="max-height:0;overflow:hidden"',
+    'div style="height:0px; overflow-y: clip"',
+    'div style="position:absolute;left:-9999px"',
+    'div style="text-indent:-9999px"',
+    "div hidden",
+    'div hidden=""',
+    "div popover",
+    "dialog",
+    "template",
+    "datalist",
+    'table style="display:none"',
+    'p style="display:none"',
+    'font style="display:none"',
+    'span style="display:none"',
+  ] as const;
+  for (const tag of HIDDEN) {
+    it(`leaves out what <${tag}> hides`, () => {
+      const name = tag.split(" ")[0];
+      expect(htmlToText(`a<${tag}>no <b>no</b><br>no</${name}> b`).replace(/\s+/g, " ")).to.equal("a b");
+    });
+  }
+
+  const PARTLY_HIDDEN: [string, string][] = [
+    ['<div style="display:none">no<div>no</div>no</div>yes', "yes"],
+    ['<p style="display:none">no<p>yes', "yes"],
+    ["<ul><li hidden>no<li>yes</ul>", "- yes"],
+    ['<table><tr><td style="display:none">no<td>yes<tr><td>yes</table>', "yes\nyes"],
+    ['<div><span style="display:none">no</div>yes', "yes"],
+    ['<div><font style="display:none">no</div>no</font>yes', "yes"],
+    ['<table><tr><td><font style="display:none">no</td><td>yes</td></tr></table>', "yes"],
+    ['<div style="display:none"><font>no</div>yes', "yes"],
+    ['<span style="display:none"><div>no</span>no</div>no</span>yes', "yes"],
+    ['<b style="display:none"><div>no</b>yes</div>', "yes"],
+    ['<div style="display:none"><table><tr><td>no</div>no</table>no</div>yes', "yes"],
+    ['<img style="display:none"><br hidden>yes', "yes"],
+    ['<div style="display:none"/>no</div>yes', "yes"],
+    ['<div style="visibility:hidden">no<i style="visibility:visible">yes</i></div>', "yes"],
+    ['<div style="font-size:0">no<i style="font-size:2em">no</i><i style="font-size:14px">yes</i></div>', "yes"],
+    ['<div style="font-size:0">no<i style="font:bold 12pt/1.2 Arial">yes</i></div>', "yes"],
+    ['<div style="color:transparent">no<i style="color:#000">yes</i></div>', "yes"],
+    ['<td style="height:0;overflow:hidden">yes</td>', "yes"],
+    ['<p style="font:400 14px Arial;opacity:1;max-height:0">yes</p>', "yes"],
+    ['<p style="display:none" style="display:block">no</p>yes', "yes"],
+    ['<p style="display:block" style="display:none">yes</p>', "yes"],
+    ["<ruby>a<rp>(<rt>b<rp>)</ruby>", "ab"],
+  ];
+  for (const [page, expected] of PARTLY_HIDDEN) {
+    it(`shows of ${page} what a reader sees`, () => expect(htmlToText(page)).to.equal(expected));
+  }
+
+  it("takes linear time for tags that never end or belong to nothing", () => {
+    for (const unit of [
+      "<div>",
+      "<b>",
+      "<p><button>",
+      "<li>",
+      "<td>",
+      "</b>",
+      "<a><p>",
+      '<i style="font:0 a">',
+      "<pre>\n",
+    ]) {
+      for (const end of ["", "</div>", "</b>", "</p>", "<p>", "</table>"]) {
+        const page = unit.repeat(20_000) + end.repeat(20_000);
+        expect(
+          processorMs(() => void htmlToText(page)),
+          unit + end,
+        ).to.be.below(600);
+      }
+    }
+  }).timeout(60_000);
 
   it("never throws for any value and returns well-formed text within the limit", () => {
     const content = fc.oneof(

@@ -27,6 +27,10 @@ describe("verifySender with several signatures", () => {
     [`v1=${right},t=${AT}`, true],
     [`t=${AT},v1=${right},v0=${wrong}`, true],
     [`t=${AT},v1=junk,v1=${right},v1`, true],
+    [`t=${AT}, v1=${right}`, true],
+    [` t=${AT} ,\tv1=${right} , `, true],
+    [`t= ${AT}, v1=${right}`, "malformed"],
+    [`t=${AT}, t=${AT}, v1=${right}`, "malformed"],
     [`t=${AT},v1=${wrong},v1=${wrong}`, "wrong"],
     [`t=${AT},v1=${wrong},v0=${right}`, "wrong"],
     [`t=${AT},v0=${right}`, "malformed"],
@@ -54,6 +58,9 @@ describe("verifySender with several signatures", () => {
     [`v1,${fits} v1,${other}`, true],
     [`v1a,${other} v2,${other} v1,${fits}`, true],
     [`v1,junk  v1,${fits} v1`, true],
+    [`v1,${other}\tv1,${fits}`, true],
+    [`v1,${fits}, v1,${other}`, true],
+    [`v1, ${fits}`, true],
     [`v1,${other} v1,${other}`, "wrong"],
     [`v1,${other} v1a,${fits} v2,${fits}`, "wrong"],
     [`v1a,${fits}`, "malformed"],
@@ -85,10 +92,12 @@ describe("verifySender with Standard Webhooks", () => {
   });
 
   const secrets: [what: string, secret: string, key: Buffer][] = [
-    ["base64 behind whsec_", KEY, KEY_BYTES],
+    ["base64 after whsec_", KEY, KEY_BYTES],
     ["base64 without whsec_", KEY.slice(6), KEY_BYTES],
     ["the key itself, which could be base64", KEY.slice(6), Buffer.from(KEY.slice(6))],
     ["the key itself", SECRET, Buffer.from(SECRET)],
+    ["the form with a version", `v1,${KEY}`, KEY_BYTES],
+    ["one of two forms with a version", `v1,whsec_c2VjcmV0|v1,${KEY}`, KEY_BYTES],
     ["base64 with padding", `whsec_${Buffer.from(SECRET).toString("base64")}`, Buffer.from(SECRET)],
   ];
   for (const [what, secret, key] of secrets) {
@@ -103,7 +112,7 @@ describe("verifySender with Standard Webhooks", () => {
   for (const secret of ["whsec_", "whsec_A", "whsec_a secret", "whsec_ü", "whsec_=="]) {
     it(`throws for the unusable secret ${secret}`, () => {
       expect(() => check({ type: "standard-webhooks", secret }, STANDARD.sign())).to.throw(
-        /must be base64 behind whsec_/,
+        /must be base64 after whsec_/,
       );
     });
   }

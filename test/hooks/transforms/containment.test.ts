@@ -6,21 +6,21 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { hasExited, TransformBed, thrownBy } from "./transformBed.ts";
+import { hasExited, TransformFixture, thrownBy } from "./transformFixture.ts";
 
 const COUNTER = "let count = 0; export default () => ({ count: ++count })";
 const HANGS = 'export default () => { console.log("pid", process.pid); for (;;); }';
 
 describe("A faulty transform", function () {
   this.timeout(60_000);
-  let bed: TransformBed;
+  let fixture: TransformFixture;
   beforeEach(() => {
-    bed = new TransformBed({ timeoutMs: 45_000 });
+    fixture = new TransformFixture({ timeoutMs: 45_000 });
   });
-  afterEach(() => bed.close());
+  afterEach(() => fixture.close());
   /** Waits for the process id that a run with this label prints first. */
   const pidOf = async (label: string) =>
-    Number((await bed.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
+    Number((await fixture.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
 
   const hogs: [string, string][] = [
     ["many arrays", "const a = []; for (;;) a.push(new Array(1000).fill(1));"],
@@ -37,14 +37,14 @@ describe("A faulty transform", function () {
   ];
   for (const [title, source] of hogs) {
     it(`is ended alone when it uses too much memory with ${title}`, async () => {
-      bed.put("other.js", COUNTER);
-      expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
+      fixture.put("other.js", COUNTER);
+      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
 
-      const thrown = await thrownBy(bed.runSource("hog.js", `export default async () => { ${source} }`));
+      const thrown = await thrownBy(fixture.runSource("hog.js", `export default async () => { ${source} }`));
 
       expect(thrown).to.include({ code: "transform_failed" });
       expect(thrown.message).to.equal("The transform hog.js took more memory than hooks.transformMemoryMiB (64 MiB).");
-      expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
+      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
     });
   }
 
@@ -60,7 +60,7 @@ describe("A faulty transform", function () {
   ];
   for (const [title, source] of hangs) {
     it(`is ended at the time limit in ${title}`, async () => {
-      const short = new TransformBed({ timeoutMs: 250 });
+      const short = new TransformFixture({ timeoutMs: 250 });
 
       const thrown = await thrownBy(short.runSource("hangs.mjs", source).finally(() => short.close()));
 
@@ -73,7 +73,7 @@ describe("A faulty transform", function () {
 
   it("is ended when the signal is aborted, and the run rejects with the signal's reason", async () => {
     const stop = new AbortController();
-    const running = thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: stop.signal }));
+    const running = thrownBy(fixture.runSource("hangs.mjs", HANGS, { signal: stop.signal }));
     const pid = await pidOf("run");
     const reason = new AppError("cancelled");
 
@@ -86,10 +86,10 @@ describe("A faulty transform", function () {
   it("is not started if the signal was aborted before", async () => {
     const reason = new AppError("cancelled");
 
-    const thrown = await thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: AbortSignal.abort(reason) }));
+    const thrown = await thrownBy(fixture.runSource("hangs.mjs", HANGS, { signal: AbortSignal.abort(reason) }));
 
     expect(thrown).to.equal(reason);
-    expect(bed.printed).to.deep.equal([]);
+    expect(fixture.printed).to.deep.equal([]);
   });
 
   const afterwards: [string, string][] = [
@@ -99,10 +99,10 @@ describe("A faulty transform", function () {
   ];
   for (const [title, source] of afterwards) {
     it(`fails no run by ${title} after it has returned`, async () => {
-      bed.put("late.js", `export default () => { console.log("pid", process.pid); ${source} return null; }`);
+      fixture.put("late.js", `export default () => { console.log("pid", process.pid); ${source} return null; }`);
 
       for (const label of ["first", "second", "third"]) {
-        expect(await bed.run({ module: "late.js", label })).to.deep.equal({ kind: "dropped" });
+        expect(await fixture.run({ module: "late.js", label })).to.deep.equal({ kind: "dropped" });
         const pid = await pidOf(label);
         await eventually(() => hasExited(pid), "the thread to be thrown away");
       }
@@ -110,7 +110,7 @@ describe("A faulty transform", function () {
   }
 
   it("runs again on a new thread if an earlier run ended the thread", async () => {
-    bed.put(
+    fixture.put(
       "armed.js",
       `export default ({ payload }) => {
         if (globalThis.armed) process.exit(1);
@@ -118,20 +118,20 @@ describe("A faulty transform", function () {
         return payload;
       }`,
     );
-    await bed.run({ module: "armed.js" });
+    await fixture.run({ module: "armed.js" });
 
-    expect(await bed.valueOf({ module: "armed.js", payload: { b: 2 } })).to.deep.equal({ b: 2 });
+    expect(await fixture.valueOf({ module: "armed.js", payload: { b: 2 } })).to.deep.equal({ b: 2 });
   });
 
   it("does not block the next run by an endless loop after it has returned", async () => {
-    bed.put("busy.js", "export default () => { setImmediate(() => { for (;;); }); return null; }");
-    await bed.run({ module: "busy.js" });
+    fixture.put("busy.js", "export default () => { setImmediate(() => { for (;;); }); return null; }");
+    await fixture.run({ module: "busy.js" });
 
-    expect(await bed.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
+    expect(await fixture.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
   });
 
   it("is ended in an endless loop after it has returned, even without a next run", async () => {
-    await bed.runSource(
+    await fixture.runSource(
       "busy.js",
       'export default () => { console.log("pid", process.pid); setImmediate(() => { for (;;); }); }',
     );
@@ -141,10 +141,13 @@ describe("A faulty transform", function () {
   });
 
   it("that replaces built-in functions affects only later runs of its own module", async () => {
-    bed.put("other.js", "export default ({ payload }) => ({ text: JSON.stringify(payload), list: [1].map(String) })");
+    fixture.put(
+      "other.js",
+      "export default ({ payload }) => ({ text: JSON.stringify(payload), list: [1].map(String) })",
+    );
     const expected = { text: '{"a":1}', list: ["1"] };
-    expect(await bed.valueOf({ module: "other.js" })).to.deep.equal(expected);
-    await bed.runSource(
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal(expected);
+    await fixture.runSource(
       "replaces.js",
       `export default () => {
         JSON.stringify = () => "gotcha";
@@ -154,12 +157,12 @@ describe("A faulty transform", function () {
       }`,
     );
 
-    expect(await bed.valueOf({ module: "other.js" })).to.deep.equal(expected);
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal(expected);
     expect(JSON.stringify([1].map(String))).to.equal('["1"]');
   });
 
   it("is ended together with its child processes", async () => {
-    const short = new TransformBed({ timeoutMs: 1_000 });
+    const short = new TransformFixture({ timeoutMs: 1_000 });
     const running = thrownBy(
       short.runSource(
         "starts.mjs",
@@ -179,24 +182,25 @@ describe("A faulty transform", function () {
   });
 
   it("does not block other modules, however often it hangs", async () => {
-    bed.put("hangs.js", HANGS);
-    bed.put("other.js", COUNTER);
+    fixture.put("hangs.js", HANGS);
+    fixture.put("other.js", COUNTER);
     const stop = new AbortController();
     const hanging = Array.from({ length: 20 }, (_, i) =>
-      thrownBy(bed.run({ module: "hangs.js", label: `hung-${i}`, signal: stop.signal })),
+      thrownBy(fixture.run({ module: "hangs.js", label: `hung-${i}`, signal: stop.signal })),
     );
-    await bed.lines(/stdout pid/, 2);
+    await fixture.lines(/stdout pid/, 2);
 
-    for (let count = 1; count <= 5; count++) expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count });
+    for (let count = 1; count <= 5; count++)
+      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count });
 
-    expect(bed.printed, "it occupies half of the threads").to.have.length(2);
+    expect(fixture.printed, "it occupies half of the threads").to.have.length(2);
     stop.abort(new AppError("cancelled"));
     for (const thrown of await Promise.all(hanging)) expect(thrown.code).to.equal("cancelled");
   });
 
   if (process.platform === "linux") {
     it("has a lower priority than the service and is the first to be killed when memory runs out", async () => {
-      bed.put(
+      fixture.put(
         "priority.js",
         `import { readFileSync } from "node:fs";
         const niceness = (file) => Number(readFileSync(file, "utf8").split(") ")[1].split(" ")[16]);
@@ -208,14 +212,14 @@ describe("A faulty transform", function () {
       );
       const niceness = Math.max(getPriority(), 10);
 
-      const value = await bed.valueOf({ module: "priority.js" });
+      const value = await fixture.valueOf({ module: "priority.js" });
 
       expect(value).to.deep.equal({ thread: niceness, process: niceness, score: 1000 });
     });
 
     it("has the lowest priority once it has used a second of CPU time", async () => {
       const stop = new AbortController();
-      const running = thrownBy(bed.runSource("hangs.js", HANGS, { signal: stop.signal }));
+      const running = thrownBy(fixture.runSource("hangs.js", HANGS, { signal: stop.signal }));
       const tasks = `/proc/${await pidOf("run")}/task`;
       const niceness = (task: string) => getPriority(Number(task));
 
@@ -227,7 +231,7 @@ describe("A faulty transform", function () {
   }
 
   it("does not outlive a killed service", async () => {
-    bed.put("hangs.js", HANGS);
+    fixture.put("hangs.js", HANGS);
     const service = spawn(
       process.execPath,
       [
@@ -236,7 +240,7 @@ describe("A faulty transform", function () {
         `import { Transforms } from "./src/hooks/transforms/transforms.ts";
         const onOutput = (label, stream, line) => console.log(line);
         const transforms = new Transforms({
-          dir: ${JSON.stringify(bed.dir)}, timeoutMs: 60_000, maxMemoryMiB: 64, maxThreads: 1, env: {}, onOutput });
+          dir: ${JSON.stringify(fixture.dir)}, timeoutMs: 60_000, maxMemoryMiB: 64, maxThreads: 1, env: {}, onOutput });
         await transforms.run({ module: "hangs.js", label: "", input: {} }, new AbortController().signal);`,
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
@@ -250,22 +254,22 @@ describe("A faulty transform", function () {
 });
 
 describe("The threads of transforms", () => {
-  const open: TransformBed[] = [];
-  const bedOf = (...options: ConstructorParameters<typeof TransformBed>) => {
-    const bed = new TransformBed(...options);
-    open.push(bed);
-    return bed;
+  const open: TransformFixture[] = [];
+  const fixtureOf = (...options: ConstructorParameters<typeof TransformFixture>) => {
+    const fixture = new TransformFixture(...options);
+    open.push(fixture);
+    return fixture;
   };
-  afterEach(() => Promise.all(open.splice(0).map((bed) => bed.close())));
+  afterEach(() => Promise.all(open.splice(0).map((fixture) => fixture.close())));
 
   it("are ended for other modules once the maximum number of threads is reached", async () => {
-    const bed = bedOf({ maxThreads: 2 });
+    const fixture = fixtureOf({ maxThreads: 2 });
     const modules = ["a.js", "b.js", "c.js"];
-    for (const name of modules) bed.put(name, `export default () => ({ name: "${name}", pid: process.pid })`);
+    for (const name of modules) fixture.put(name, `export default () => ({ name: "${name}", pid: process.pid })`);
     const pids: number[] = [];
 
     for (const name of [...modules, ...modules]) {
-      const value = (await bed.valueOf({ module: name })) as { name: string; pid: number };
+      const value = (await fixture.valueOf({ module: name })) as { name: string; pid: number };
       expect(value.name).to.equal(name);
       pids.push(value.pid);
     }
@@ -277,11 +281,14 @@ describe("The threads of transforms", () => {
   });
 
   it("serve many concurrent runs, each with its own result", async () => {
-    const bed = bedOf();
-    bed.put("echo.js", "export default async ({ payload }) => { await new Promise(setImmediate); return payload; }");
+    const fixture = fixtureOf();
+    fixture.put(
+      "echo.js",
+      "export default async ({ payload }) => { await new Promise(setImmediate); return payload; }",
+    );
     const payloads = Array.from({ length: 50 }, (_, n) => ({ n }));
 
-    expect(await Promise.all(payloads.map((payload) => bed.valueOf({ module: "echo.js", payload })))).to.deep.equal(
+    expect(await Promise.all(payloads.map((payload) => fixture.valueOf({ module: "echo.js", payload })))).to.deep.equal(
       payloads,
     );
   });
@@ -289,15 +296,15 @@ describe("The threads of transforms", () => {
   it("are ended by close, which rejects running, waiting and later runs", async () => {
     const openProcesses = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
     const before = openProcesses();
-    const bed = bedOf({ maxThreads: 2 });
-    bed.put("hangs.js", HANGS);
-    await bed.runSource("idle.js", 'export default () => { console.log("pid", process.pid) }');
-    const waiting = ["one", "two", "three"].map((label) => thrownBy(bed.run({ module: "hangs.js", label })));
-    const lines = await bed.lines(/stdout pid/, 2);
+    const fixture = fixtureOf({ maxThreads: 2 });
+    fixture.put("hangs.js", HANGS);
+    await fixture.runSource("idle.js", 'export default () => { console.log("pid", process.pid) }');
+    const waiting = ["one", "two", "three"].map((label) => thrownBy(fixture.run({ module: "hangs.js", label })));
+    const lines = await fixture.lines(/stdout pid/, 2);
 
-    await bed.transforms.close();
+    await fixture.transforms.close();
 
-    const later = thrownBy(bed.run({ module: "hangs.js" }));
+    const later = thrownBy(fixture.run({ module: "hangs.js" }));
     for (const { code } of await Promise.all([...waiting, later])) expect(code).to.equal("unavailable");
     for (const line of lines) expect(await hasExited(Number(line.split(" ").at(-1)))).to.equal(true);
     await eventually(() => openProcesses() <= before, "nothing to be left open");

@@ -4,15 +4,15 @@ import { expect } from "chai";
 import { TransformProcess } from "../../../src/hooks/transforms/process.ts";
 import type { AgentOverrides } from "../../../src/hooks/transforms/transform.ts";
 import { CHANNELS } from "../../../src/shared/config/formats/channelNames.ts";
-import { countKept } from "../../support/memory.ts";
-import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
+import { countAlive } from "../../support/garbage.ts";
+import { INPUT, TransformFixture, thrownBy } from "./transformFixture.ts";
 
 describe("Transforms", () => {
-  let bed: TransformBed;
+  let fixture: TransformFixture;
   before(() => {
-    bed = new TransformBed();
+    fixture = new TransformFixture();
   });
-  after(() => bed.close());
+  after(() => fixture.close());
 
   describe("load the function", () => {
     const message = (text: string) => `({ message: ${JSON.stringify(text)} })`;
@@ -31,41 +31,41 @@ describe("Transforms", () => {
     ];
     for (const [module, source, name] of cases) {
       it(`that is the ${name ? `export ${name}` : "default export"} of ${module}`, async () => {
-        const outcome = await bed.runSource(module, source, name ? { export: name } : {});
+        const outcome = await fixture.runSource(module, source, name ? { export: name } : {});
 
         expect(outcome).to.deep.equal({ kind: "result", value: { message: module } });
       });
     }
 
     it("of a module that imports ES modules, CommonJS and JSON", async () => {
-      bed.put("lib/one.ts", "export const one: number = 1;");
-      bed.put("lib/two.cjs", 'module.exports = require("./one.ts").one + require("./three.json").three;');
-      bed.put("lib/three.json", '{ "three": 3 }');
-      bed.put("both.mjs", 'import four from "./lib/two.cjs"; export default () => ({ four });');
+      fixture.put("lib/one.ts", "export const one: number = 1;");
+      fixture.put("lib/two.cjs", 'module.exports = require("./one.ts").one + require("./three.json").three;');
+      fixture.put("lib/three.json", '{ "three": 3 }');
+      fixture.put("both.mjs", 'import four from "./lib/two.cjs"; export default () => ({ four });');
 
-      expect(await bed.valueOf({ module: "both.mjs" })).to.deep.equal({ four: 4 });
+      expect(await fixture.valueOf({ module: "both.mjs" })).to.deep.equal({ four: 4 });
     });
   });
 
   it("leave no result in the service's memory, while the transform's process serves the next run", async () => {
-    bed.put("kept.js", "export default ({ payload }) => ({ n: payload.n, pid: process.pid })");
+    fixture.put("kept.js", "export default ({ payload }) => ({ n: payload.n, pid: process.pid })");
     const pids = new Set<unknown>();
     const results: WeakRef<object>[] = [];
 
     for (let n = 0; n < 20; n++) {
-      const result = (await bed.valueOf({ module: "kept.js", payload: { n } })) as { pid: number };
+      const result = (await fixture.valueOf({ module: "kept.js", payload: { n } })) as { pid: number };
       pids.add(result.pid);
       results.push(new WeakRef(result));
     }
 
     expect(pids).to.have.property("size", 1);
-    expect(await countKept(results)).to.be.below(3);
+    expect(await countAlive(results)).to.be.below(3);
   });
 
   it("return `unavailable` for a job if the thread's process has ended", async () => {
-    bed.put("gone.js", "export default () => ({})");
+    fixture.put("gone.js", "export default () => ({})");
     const settings = { timeoutMs: 15_000, maxMemoryMiB: 64, env: {}, onOutput: () => {} };
-    const ended = new TransformProcess({ ...settings, dir: bed.dir, path: join(bed.dir, "gone.js") });
+    const ended = new TransformProcess({ ...settings, dir: fixture.dir, path: join(fixture.dir, "gone.js") });
     await ended.end("was ended");
 
     const outcome = await ended.run({ input: INPUT, label: "run" });
@@ -74,10 +74,13 @@ describe("Transforms", () => {
   });
 
   it("pass a copy of the request", async () => {
-    bed.put("copy.js", "export default (input) => { input.payload.a = 2; delete input.headers; return { input }; }");
+    fixture.put(
+      "copy.js",
+      "export default (input) => { input.payload.a = 2; delete input.headers; return { input }; }",
+    );
     const payload = { a: 1, deep: [{ text: "ü🚂" }] };
 
-    const value = await bed.valueOf({ module: "copy.js", payload });
+    const value = await fixture.valueOf({ module: "copy.js", payload });
 
     expect(value).to.deep.equal({
       input: { payload: { ...payload, a: 2 }, url: INPUT.url, path: INPUT.path, query: INPUT.query },
@@ -87,34 +90,34 @@ describe("Transforms", () => {
   });
 
   it("accept a body of 8 MiB", async () => {
-    bed.put("large.js", "export default ({ payload }) => ({ length: payload.text.length })");
+    fixture.put("large.js", "export default ({ payload }) => ({ length: payload.text.length })");
 
-    const value = await bed.valueOf({ module: "large.js", payload: { text: "x".repeat(8 * 1024 * 1024) } });
+    const value = await fixture.valueOf({ module: "large.js", payload: { text: "x".repeat(8 * 1024 * 1024) } });
 
     expect(value).to.deep.equal({ length: 8 * 1024 * 1024 });
   });
 
   it("reject an input that cannot be cloned, and keep the thread", async () => {
-    bed.put("copied.js", "let count = 0; export default () => ({ count: ++count })");
-    expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 1 });
+    fixture.put("copied.js", "let count = 0; export default () => ({ count: ++count })");
+    expect(await fixture.valueOf({ module: "copied.js" })).to.deep.equal({ count: 1 });
 
-    const refused = await bed.run({ module: "copied.js", payload: { f: () => {} } }).catch((error) => error);
+    const refused = await fixture.run({ module: "copied.js", payload: { f: () => {} } }).catch((error) => error);
 
     expect(refused).to.be.an("error").with.property("message").that.includes("could not be cloned");
-    expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 2 });
+    expect(await fixture.valueOf({ module: "copied.js" })).to.deep.equal({ count: 2 });
   });
 
   it("keep the mapping's result for undefined and drop the request for null", async () => {
-    expect(await bed.runSource("keep.js", "export default async () => {}")).to.deep.equal({ kind: "kept" });
-    expect(await bed.runSource("drop.js", "export default async () => null")).to.deep.equal({ kind: "dropped" });
+    expect(await fixture.runSource("keep.js", "export default async () => {}")).to.deep.equal({ kind: "kept" });
+    expect(await fixture.runSource("drop.js", "export default async () => null")).to.deep.equal({ kind: "dropped" });
   });
 
   it("pass on only the configured environment variables", async () => {
     // Node itself passes NODE_V8_COVERAGE on while coverage is measured.
     const source = "export default () => ({ names: Object.keys(process.env).filter((n) => n !== 'NODE_V8_COVERAGE') })";
-    bed.put("env.js", source);
+    fixture.put("env.js", source);
 
-    expect(await bed.valueOf({ module: "env.js" })).to.deep.equal({ names: ["PATH"] });
+    expect(await fixture.valueOf({ module: "env.js" })).to.deep.equal({ names: ["PATH"] });
   });
 
   describe("fail as transform_failed", () => {
@@ -217,35 +220,35 @@ describe("Transforms", () => {
     ];
     for (const [module, source, expected] of cases) {
       it(`with the fault and its place: ${module}`, async () => {
-        bed.put(
+        fixture.put(
           "lib/fail.cjs",
           'exports.fail = () => {\n  throw new RangeError("of itself", { cause: new Error("the cause") });\n};',
         );
-        bed.put("syntax.mjs", "export default () => {\n  return {;\n};");
+        fixture.put("syntax.mjs", "export default () => {\n  return {;\n};");
 
-        const thrown = await thrownBy(bed.runSource(module, source, { payload: { secret: "the payload" } }));
+        const thrown = await thrownBy(fixture.runSource(module, source, { payload: { secret: "the payload" } }));
 
         expect(thrown).to.include({ code: "transform_failed", retry: false });
         expect(thrown.message).to.match(expected);
-        expect(thrown.message).to.not.include("the payload").and.not.include(bed.dir);
+        expect(thrown.message).to.not.include("the payload").and.not.include(fixture.dir);
       });
     }
 
     it("and name a missing export", async () => {
-      const thrown = await thrownBy(bed.runSource("names.js", "export default () => {}", { export: "nope" }));
+      const thrown = await thrownBy(fixture.runSource("names.js", "export default () => {}", { export: "nope" }));
 
       expect(thrown.message).to.equal("The transform names.js has no export nope that is a function.");
     });
 
     it("for a missing module and for a link that leads out of the folder", async () => {
-      bed.put("inside.js", "export default () => null");
-      symlinkSync("inside.js", join(bed.dir, "link.js"));
-      expect(await bed.run({ module: "link.js" })).to.deep.equal({ kind: "dropped" });
-      unlinkSync(join(bed.dir, "link.js"));
-      symlinkSync(import.meta.filename, join(bed.dir, "link.js"));
+      fixture.put("inside.js", "export default () => null");
+      symlinkSync("inside.js", join(fixture.dir, "link.js"));
+      expect(await fixture.run({ module: "link.js" })).to.deep.equal({ kind: "dropped" });
+      unlinkSync(join(fixture.dir, "link.js"));
+      symlinkSync(import.meta.filename, join(fixture.dir, "link.js"));
 
-      const linkedOutside = await thrownBy(bed.run({ module: "link.js" }));
-      const absent = await thrownBy(bed.run({ module: "absent.js" }));
+      const linkedOutside = await thrownBy(fixture.run({ module: "link.js" }));
+      const absent = await thrownBy(fixture.run({ module: "absent.js" }));
 
       expect(linkedOutside).to.include({ code: "transform_failed" });
       expect(linkedOutside.message).to.match(/a link out of hooks\.transformsDir/);
@@ -258,8 +261,8 @@ describe("Transforms", () => {
     const COUNTER = "let count = 0;\nexport default () => ({ count: ++count, ";
 
     it("for the same module, even after the transform threw an error", async () => {
-      bed.put("warm.js", `${COUNTER} b: (() => { if (count === 2) throw new Error("two") })() })`);
-      const value = () => bed.valueOf({ module: "warm.js" });
+      fixture.put("warm.js", `${COUNTER} b: (() => { if (count === 2) throw new Error("two") })() })`);
+      const value = () => fixture.valueOf({ module: "warm.js" });
 
       expect(await value()).to.deep.equal({ count: 1, b: undefined });
       await thrownBy(value());
@@ -297,58 +300,58 @@ describe("Transforms", () => {
     for (const [title, files, changed] of changes) {
       it(`until ${title} changes`, async () => {
         const [module = ""] = Object.keys(files);
-        for (const [name, source] of Object.entries(files)) bed.put(name, source);
+        for (const [name, source] of Object.entries(files)) fixture.put(name, source);
         const value = async () => {
-          if (module === "lazy.js") await bed.run({ module, export: "load" });
-          return bed.valueOf({ module });
+          if (module === "lazy.js") await fixture.run({ module, export: "load" });
+          return fixture.valueOf({ module });
         };
         expect(await value()).to.deep.equal({ count: 1, text: "old" });
         expect(await value()).to.deep.equal({ count: 2, text: "old" });
 
-        bed.put(changed, (files[changed] as string).replace("old", "new"));
+        fixture.put(changed, (files[changed] as string).replace("old", "new"));
 
         expect(await value()).to.deep.equal({ count: 1, text: "new" });
       });
     }
 
     it("but not after a failed load, since the missing file may exist now", async () => {
-      bed.put("mended.mjs", 'export { default } from "./lib/later.mjs"');
-      await thrownBy(bed.run({ module: "mended.mjs" }));
+      fixture.put("mended.mjs", 'export { default } from "./lib/later.mjs"');
+      await thrownBy(fixture.run({ module: "mended.mjs" }));
 
-      bed.put("lib/later.mjs", "export default () => null");
+      fixture.put("lib/later.mjs", "export default () => null");
 
-      expect(await bed.run({ module: "mended.mjs" })).to.deep.equal({ kind: "dropped" });
+      expect(await fixture.run({ module: "mended.mjs" })).to.deep.equal({ kind: "dropped" });
     });
 
     it("unless an imported symbolic link leads elsewhere", async () => {
-      bed.put("lib/v1.mjs", "export const v = 1;");
-      bed.put("lib/v2.mjs", "export const v = 2;");
-      symlinkSync("v1.mjs", join(bed.dir, "lib/current.mjs"));
-      bed.put("linked.mjs", 'import { v } from "./lib/current.mjs"; export default () => ({ v });');
-      expect(await bed.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 1 });
+      fixture.put("lib/v1.mjs", "export const v = 1;");
+      fixture.put("lib/v2.mjs", "export const v = 2;");
+      symlinkSync("v1.mjs", join(fixture.dir, "lib/current.mjs"));
+      fixture.put("linked.mjs", 'import { v } from "./lib/current.mjs"; export default () => ({ v });');
+      expect(await fixture.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 1 });
 
-      unlinkSync(join(bed.dir, "lib/current.mjs"));
-      symlinkSync("v2.mjs", join(bed.dir, "lib/current.mjs"));
+      unlinkSync(join(fixture.dir, "lib/current.mjs"));
+      symlinkSync("v2.mjs", join(fixture.dir, "lib/current.mjs"));
 
-      expect(await bed.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 2 });
+      expect(await fixture.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 2 });
     });
 
     it("unless text was appended to the file", async () => {
-      bed.put("appended.js", "let text = 1;\nexport default () => ({ text });\n");
-      expect(await bed.valueOf({ module: "appended.js" })).to.deep.equal({ text: 1 });
+      fixture.put("appended.js", "let text = 1;\nexport default () => ({ text });\n");
+      expect(await fixture.valueOf({ module: "appended.js" })).to.deep.equal({ text: 1 });
 
-      appendFileSync(join(bed.dir, "appended.js"), "text = 2;\n");
+      appendFileSync(join(fixture.dir, "appended.js"), "text = 2;\n");
 
-      expect(await bed.valueOf({ module: "appended.js" })).to.deep.equal({ text: 2 });
+      expect(await fixture.valueOf({ module: "appended.js" })).to.deep.equal({ text: 2 });
     });
   });
 
   describe("pass output to onOutput", () => {
     const printedBy = (label: string) =>
-      bed.printed.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length + 1));
+      fixture.printed.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length + 1));
 
     it("line by line, in order, with the run's label", async () => {
-      bed.put(
+      fixture.put(
         "prints.js",
         `export default ({ payload }) => {
           console.log("one", { a: payload.a });
@@ -361,8 +364,8 @@ describe("Transforms", () => {
       );
 
       await Promise.all([
-        bed.run({ module: "prints.js", label: "run-1", payload: { a: 1 } }),
-        bed.run({ module: "prints.js", label: "run-2", payload: { a: 2 } }),
+        fixture.run({ module: "prints.js", label: "run-1", payload: { a: 1 } }),
+        fixture.run({ module: "prints.js", label: "run-2", payload: { a: 2 } }),
       ]);
 
       for (const a of [1, 2]) {
@@ -379,7 +382,7 @@ describe("Transforms", () => {
 
     it("even if it is printed just before the process exits", async () => {
       await thrownBy(
-        bed.runSource(
+        fixture.runSource(
           "last.js",
           'export default () => { console.log("last"); process.stdout.write("words"); process.exit(); }',
           { label: "exits" },
@@ -390,7 +393,7 @@ describe("Transforms", () => {
     });
 
     it("with each of Node's own warnings in one line", async () => {
-      await bed.runSource(
+      await fixture.runSource(
         "warns.js",
         'export default () => { process.emitWarning("odd"); return new Promise(setImmediate).then(() => null) }',
         { label: "warns" },
@@ -406,9 +409,9 @@ describe("Transforms", () => {
     ];
     for (const [title, source, kept] of floods) {
       it(`and replace a flood of ${title} by a note`, async () => {
-        bed.put("floods.js", `export default () => { ${source}; return null; }`);
+        fixture.put("floods.js", `export default () => { ${source}; return null; }`);
 
-        expect(await bed.run({ module: "floods.js", label: title })).to.deep.equal({ kind: "dropped" });
+        expect(await fixture.run({ module: "floods.js", label: title })).to.deep.equal({ kind: "dropped" });
 
         const lines = printedBy(title);
         expect(lines).to.have.length(kept + 1);

@@ -5,7 +5,7 @@ import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type ReplicaSet, startReplicaSet } from "../../support/servers.ts";
+import { type ReplicaSet, startReplicaSet } from "../../support/servers/servers.ts";
 
 describe("readFromCaughtUpPrimary", function () {
   this.timeout(120_000); // The test starts three servers and waits for an election.

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import { readAll } from "../../../src/models/db/readAll.ts";
-import { mongoUri, startMongod } from "../../support/servers.ts";
+import { mongoUri, startMongod } from "../../support/servers/servers.ts";
 
 describe("Database.checkPrepared", () => {
   it("reports missing indexes and failures to list indexes with different messages", async () => {
@@ -24,7 +24,7 @@ describe("Database.checkPrepared", () => {
 
     expect(before).to.match(/^MongoDB lacks indexes on jobs, .*: run `npm run release` once/);
     expect(after).to.equal("all is well");
-    expect(closed).to.equal("MongoDB does not say which indexes it has: see that it runs, then start again.");
+    expect(closed).to.equal("The indexes of MongoDB cannot be read. Check that MongoDB is running, then start again.");
   });
 
   it("reports an index that is not unique as missing, and createIndexes explains the conflict", async () => {
@@ -43,8 +43,10 @@ describe("Database.checkPrepared", () => {
     await database.close();
 
     expect(started).to.match(/^StartError: MongoDB lacks indexes on jobs: run `npm run release` once/);
-    expect(conflict).to.match(/^StartError: An index of jobs is there with other options .*: drop it, .*"jobId_1"/);
-    expect(twice).to.match(/^StartError: .* jobs .* twice.*jobId: "a"/);
+    expect(conflict).to.match(
+      /^StartError: An index of the collection jobs has other options .* Drop the index, .*"jobId_1"/,
+    );
+    expect(twice).to.match(/^StartError: Two documents of the collection jobs .*jobId: "a"/);
   });
 });
 

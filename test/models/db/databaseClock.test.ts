@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from "../../../src/models/db/database.
 import { DatabaseClock } from "../../../src/models/db/databaseClock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withMachineClock } from "../../support/machineClock.ts";
-import { mongoUri } from "../../support/servers.ts";
+import { mongoUri } from "../../support/servers/servers.ts";
 
 const HOUR_MS = 3_600_000;
 

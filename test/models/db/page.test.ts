@@ -16,7 +16,7 @@ function heldCursor() {
   promise.catch(() => {}); // Also for a cursor that is never read.
   const held = {
     isBegun: false,
-    letGo: resolve,
+    release: resolve,
     fail: () => reject(new mongo.MongoServerSelectionError("no primary", {} as never)),
     async *[Symbol.asyncIterator]() {
       held.isBegun = true;
@@ -42,7 +42,7 @@ describe("readPage", () => {
     for (const [i, held] of cursors.entries()) {
       await eventually(() => begun() === Math.min(MANY, AT_ONCE + i), "the next to begin");
       mostBegun.push(begun() - i);
-      held.letGo();
+      held.release();
     }
 
     expect(Math.max(...mostBegun)).to.equal(AT_ONCE);
@@ -69,7 +69,7 @@ describe("readPage", () => {
     for (const held of cursors.slice(0, AT_ONCE)) held.fail();
     const ends = await pages;
     const after = heldCursor();
-    after.letGo();
+    after.release();
 
     for (const end of ends) {
       expect(end.status).to.equal("rejected");
@@ -89,7 +89,7 @@ describe("readPage", () => {
 
     failing.fail();
     const failed = await readPage(inDatabase(), asCursor(failing), ONE_ROW).catch((error: unknown) => error);
-    for (const held of cursors) held.letGo();
+    for (const held of cursors) held.release();
 
     expect(failed).to.be.instanceOf(AppError).with.property("code", "unavailable");
     expect(await pages).to.deep.equal(cursors.map(() => ({ rows: [{ row: 1 }], last: null })));

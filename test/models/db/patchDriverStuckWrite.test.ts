@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { PATCHED_VERSIONS } from "../../../src/models/db/patchDriverStuckWrite.ts";
-import { mongoUri } from "../../support/servers.ts";
+import { mongoUri } from "../../support/servers/servers.ts";
 
 /**
  * Sends a command over a connection that closes in the same turn of the event loop, then another over a new connection.

@@ -3,8 +3,8 @@ import type { mongo } from "mongoose";
 import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
 import { readAll } from "../../../src/models/db/readAll.ts";
 import { AppError } from "../../../src/shared/errors.ts";
-import { loseFinds, loseNoMore } from "../../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { clearFailPoint, failFinds } from "../../support/servers/failPoints.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 interface Row {
   _id: number;
@@ -20,7 +20,7 @@ describe("readAll", () => {
   });
   after(() => database.close());
   beforeEach(() => rows.deleteMany({}));
-  afterEach(loseNoMore);
+  afterEach(clearFailPoint);
 
   const few = Array.from({ length: 20 }, (_, _id) => ({ _id }));
 
@@ -31,13 +31,13 @@ describe("readAll", () => {
   ] as const) {
     it(`reads again after a query that ${title}`, async () => {
       await rows.insertMany(few);
-      await loseFinds(rows, 1, how);
+      await failFinds(rows, 1, how);
 
       expect(await readAll(rows, {})).to.have.lengthOf(few.length);
     });
 
     it(`throws unavailable if the query twice ${title}`, async () => {
-      await loseFinds(rows, 2, how);
+      await failFinds(rows, 2, how);
 
       const failed = await readAll(rows, {}).catch((error: unknown) => error);
 

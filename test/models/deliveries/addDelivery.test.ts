@@ -6,7 +6,7 @@ import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
 const NO_RECIPIENT = "No recipient is known: give `to`, or set the main session's route.";
-const NO_ROUTE =
+const NO_REPLY_TARGET =
   "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
   "Until then it is whatsapp, which is not configured.";
 const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
@@ -22,9 +22,9 @@ describe("addDelivery", () => {
   it("fails with a hint to set a route if there is none and the fallback channel is not configured", async () => {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
 
-    const { channel, fault } = await addDelivery(app.stores, wanted, { firstRoute: null, channels: new Set() });
+    const { channel, fault } = await addDelivery(app.stores, wanted, { initialReplyTarget: null, channels: new Set() });
 
-    expect({ channel, fault }).to.deep.equal({ channel: "whatsapp", fault: NO_ROUTE });
+    expect({ channel, fault }).to.deep.equal({ channel: "whatsapp", fault: NO_REPLY_TARGET });
   });
 
   interface Case {
@@ -97,11 +97,11 @@ describe("addDelivery", () => {
     ],
   ];
   /** Adds a delivery to `last`, and adds it again after the main session's target has changed. */
-  async function addTwice(firstRoute: ReplyTarget | null) {
+  async function addTwice(initialReplyTarget: ReplyTarget | null) {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
-    const settings = { firstRoute, channels: new Set(CONFIGURED) };
+    const settings = { initialReplyTarget, channels: new Set(CONFIGURED) };
     const first = await addDelivery(app.stores, wanted, settings);
-    await app.stores.sessions.setRoute(BERT);
+    await app.stores.sessions.setReplyTarget(BERT);
     return { _id: wanted._id, first, again: await addDelivery(app.stores, wanted, settings) };
   }
 
@@ -120,9 +120,9 @@ describe("addDelivery", () => {
 
   for (const [title, { channel, to = null, first = null, last }, expected] of cases) {
     it(title, async () => {
-      if (last) await app.stores.sessions.setRoute(last);
+      if (last) await app.stores.sessions.setReplyTarget(last);
       const _id = randomUUID();
-      const settings = { firstRoute: first, channels: new Set(CONFIGURED) };
+      const settings = { initialReplyTarget: first, channels: new Set(CONFIGURED) };
 
       const noted = await addDelivery(app.stores, { _id, runId: null, channel, to, text: "x" }, settings);
       const { state, reason, ...written } = await app.stores.deliveries.find(_id);

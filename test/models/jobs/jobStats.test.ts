@@ -20,7 +20,7 @@ function slowCollection() {
       collection: { countDocuments } as unknown as mongo.Collection<JobDoc>,
     },
     asked: () => asked,
-    letGo: () => {
+    release: () => {
       for (const go of waiting.splice(0)) go();
     },
   };
@@ -28,19 +28,19 @@ function slowCollection() {
 
 describe("JobStatistics", () => {
   it("counts for each call while counting is fast", async () => {
-    const { jobs, letGo } = slowCollection();
+    const { jobs, release } = slowCollection();
     const statistics = new JobStatistics(jobs, systemClock);
 
     const first = statistics.read();
     const second = statistics.read();
-    letGo();
+    release();
 
     expect((await first).jobs.running).to.equal(1);
     expect((await second).jobs.running).to.equal(2);
   });
 
   it("caches the result of a slow count for some time", async () => {
-    const { jobs, letGo, asked } = slowCollection();
+    const { jobs, release, asked } = slowCollection();
     const statistics = new JobStatistics(jobs, systemClock);
 
     const first = statistics.read();
@@ -50,7 +50,7 @@ describe("JobStatistics", () => {
     };
     await eventually(isShared, "the count to serve others");
     const others = [statistics.read(), statistics.read()];
-    letGo();
+    release();
     const counts = (await Promise.all([first, ...others])).map((counted) => counted.jobs.running);
     const soon = await statistics.read();
     const countedOnce = asked();
@@ -58,7 +58,7 @@ describe("JobStatistics", () => {
       void statistics.read();
       return asked() > countedOnce;
     }, "another count");
-    letGo();
+    release();
 
     expect(new Set(counts).size).to.equal(1);
     expect(soon.jobs.running).to.equal(counts[0]);

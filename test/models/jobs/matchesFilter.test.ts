@@ -9,14 +9,27 @@ const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
 const STALE_AFTER_SECONDS = 900;
 const status = fc.constantFrom("running" as const, "completed" as const, "failed" as const);
-const name = fc.constantFrom("Import", "import 2", "IMPORT", "export", "é", "e");
+const name = fc.constantFrom("Import", "import 2", "IMPORT", "export", "é", "e", "ΟΔΟΣ", "οδοσα", "Straße", "STRASS");
 const jobId = fc.constantFrom("a", "ab", "A", "b/1");
-const term = fc.constantFrom(["team", "x"] as const, ["team", "y"] as const, ["a.b", "1"] as const);
+const term = fc.constantFrom(
+  ["team", "x"] as const,
+  ["team", "y"] as const,
+  ["a.b", "1"] as const,
+  ["a=b", "c"] as const,
+  ["a", "b=c"] as const,
+);
 
 const anyJob = fc.record({
   jobId,
   name: fc.option(name),
-  metadata: fc.constantFrom({}, { team: "x" }, { team: "y", a: { b: 1 } }, { a: { b: "1" } }),
+  metadata: fc.constantFrom(
+    {},
+    { team: "x" },
+    { team: "y", a: { b: 1 } },
+    { a: { b: "1" } },
+    { "a=b": "c" },
+    { a: "b=c" },
+  ),
   status,
   createdAt: time,
   updatedAt: time,

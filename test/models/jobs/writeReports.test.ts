@@ -7,7 +7,7 @@ import { reportStep, type StepReport } from "../../../src/models/jobs/reportStep
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { runs } from "../../support/random.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 interface ModelStep {
   stepKey: string;

@@ -7,8 +7,8 @@ import type { AgentRun, RunDoc } from "../../../src/models/runs/run.ts";
 import { listSessions } from "../../../src/models/sessions/readSessions.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
-import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { clearFailPoint, failWrites, UNKNOWN_OUTCOMES } from "../../support/servers/failPoints.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 const LEASE_MS = 15_000;
 
@@ -19,7 +19,7 @@ describe("acquireRun", () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await loseNoMore();
+    await clearFailPoint();
     await app.close();
   });
 
@@ -31,10 +31,10 @@ describe("acquireRun", () => {
     const run = await acquire(runId);
     return typeof run === "string" ? run : run._id;
   };
-  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
+  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { kind: "completed", reply });
   const finalize = async (runId: string) =>
     finalizeRun(app.stores, (await app.stores.runs.findUnfinalized(runId)) as RunDoc, {
-      firstRoute: null,
+      initialReplyTarget: null,
       channels: new Set(),
       isWorthDelivering: () => false,
     });
@@ -165,12 +165,12 @@ describe("acquireRun", () => {
     expect((await runs.find(busy._id)).claim?.token).to.equal(busy.claim.token);
   });
 
-  for (const [title, how] of LOST) {
+  for (const [title, how] of UNKNOWN_OUTCOMES) {
     it(`gives a run to the worker one of whose writes ${title}, and to no other`, async () => {
       const [first, other] = [await accept("a"), await accept("b")];
-      await loseWrites(1, how, ["update"]);
+      await failWrites(1, how, ["update"]);
       const session = await result(first);
-      await loseWrites(1, how, ["findAndModify"]);
+      await failWrites(1, how, ["findAndModify"]);
       const run = await result(other);
 
       expect([session, run]).to.deep.equal([first, other]);
@@ -256,7 +256,7 @@ describe("Runs.end", () => {
     await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
 
     const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
-      runs.end(run, { status: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),
+      runs.end(run, { kind: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),
     );
     const outcomes = (await Promise.allSettled(replies)).map((one) => one.status === "rejected" && one.reason.code);
 

@@ -150,7 +150,7 @@ describe("parseConfig", () => {
       "a boolean with another word",
       "{}",
       { REDIS_CLUSTER: "yes" },
-      /^REDIS_CLUSTER \(redis\.cluster\) must be boolean$/,
+      /^REDIS_CLUSTER \(redis\.cluster\) must be true or false$/,
     ],
     ...[
       "redis://a,redis://b",
@@ -173,11 +173,11 @@ describe("parseConfig", () => {
     ],
     ["an unknown section", "{ servers: {} }", {}, /^servers is not a known key; did you mean server\?$/],
     ["a missing variable", "{ dataDir: '${NOWHERE}' }", {}, /^dataDir: the environment variable NOWHERE is not set$/],
-    ["a wrong type", "{ server: { port: 'many' } }", {}, /^server\.port must be integer$/],
-    ["a number as text", "{ server: { port: '81' } }", {}, /^server\.port must be integer$/],
-    ["null", "{ server: null }", {}, /^server must be object$/],
-    ["a wrong variable", "{}", { PORT: "many" }, /^PORT \(server\.port\) must be integer$/],
-    ["a port out of range", "{}", { PORT: "70000" }, /^PORT \(server\.port\) must be <= 65535$/],
+    ["a wrong type", "{ server: { port: 'many' } }", {}, /^server\.port must be an integer$/],
+    ["a number as text", "{ server: { port: '81' } }", {}, /^server\.port must be an integer$/],
+    ["null", "{ server: null }", {}, /^server must be an object$/],
+    ["a wrong variable", "{}", { PORT: "many" }, /^PORT \(server\.port\) must be an integer$/],
+    ["a port out of range", "{}", { PORT: "70000" }, /^PORT \(server\.port\) must be at most 65535$/],
     ["an unknown level", "{ log: { level: 'loud' } }", {}, /^log\.level must be one of trace, debug/],
     [
       "a duration without a unit",
@@ -190,7 +190,7 @@ describe("parseConfig", () => {
       "a body limit above what MongoDB holds",
       "{ server: { bodyLimit: 16000000 } }",
       {},
-      /^server\.bodyLimit must be <= 5242880$/,
+      /^server\.bodyLimit must be at most 5242880$/,
     ],
     [
       "a bind beyond loopback without a token",
@@ -225,7 +225,7 @@ describe("parseConfig", () => {
         path ? /^hooks\.path must look like \/hooks$/ : /^hooks\.path must not be empty$/,
       ],
     ),
-    ...["/api", "/api/hooks", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"].map(
+    ...["/api", "/api/hooks", "/docs", "/guide", "/metrics", "/healthz", "/readyz", "/openapi.json"].map(
       (path): [string, string, Record<string, string>, RegExp] => [
         `the hooks' path ${path}`,
         `{ hooks: { path: "${path}" } }`,
@@ -303,13 +303,13 @@ describe("parseConfig", () => {
       "a value in a map that is no text",
       "{ agents: { runners: { openai: { headers: { 'X-Key': 1 } } } } }",
       {},
-      /^agents\.runners\.openai\.headers\.X-Key must be string$/,
+      /^agents\.runners\.openai\.headers\.X-Key must be a string$/,
     ],
     [
       "a time-out of nothing",
       "{ agents: { defaults: { timeoutSeconds: 0 } } }",
       {},
-      /^agents\.defaults\.timeoutSeconds must be > 0$/,
+      /^agents\.defaults\.timeoutSeconds must be greater than 0$/,
     ],
     [
       "a heartbeat in words",
@@ -321,13 +321,13 @@ describe("parseConfig", () => {
       "models that are text",
       "{ agents: { defaults: { models: 'a' } } }",
       {},
-      /^agents\.defaults\.models must be array or object$/,
+      /^agents\.defaults\.models must be a list or an object$/,
     ],
     [
       "a number among the models",
       "{ agents: { defaults: { models: ['a', 7] } } }",
       {},
-      /^agents\.defaults\.models\.1 must be string or object$/,
+      /^agents\.defaults\.models\.1 must be a string or an object$/,
     ],
     [
       "a model with an empty id",
@@ -381,13 +381,13 @@ describe("parseConfig", () => {
       "runs that are kept for less than a day",
       "{ retention: { runsAfter: '23h' }, session: { retainSingleUse: '1h' } }",
       {},
-      /^retention\.runsAfter must be 1d at least/,
+      /^retention\.runsAfter must be at least 1d/,
     ],
     [
       "runs that are kept for less than their transcripts",
       "{ retention: { runsAfter: '6d' } }",
       {},
-      /^retention\.runsAfter must be .* no less than session\.retainSingleUse \(7d\)/,
+      /^retention\.runsAfter must be .* at least session\.retainSingleUse \(7d\)/,
     ],
     [
       "a route to a blank recipient",
@@ -417,7 +417,7 @@ describe("parseConfig", () => {
       "too many turns at once",
       "{}",
       { WORKER_CONCURRENCY: "1001" },
-      /^WORKER_CONCURRENCY \(worker\.concurrency\) must be <= 1000$/,
+      /^WORKER_CONCURRENCY \(worker\.concurrency\) must be at most 1000$/,
     ],
     [
       "a token with a space",
@@ -435,7 +435,7 @@ describe("parseConfig", () => {
       "a channel's address that is none",
       "{ channels: { telegram: { botToken: 't', apiUrl: 'http://[' } } }",
       {},
-      /^channels\.telegram\.apiUrl is no address/,
+      /^channels\.telegram\.apiUrl is not a valid URL/,
     ],
     [
       "a channel's address with a password that no request of it could carry",
@@ -456,8 +456,46 @@ describe("parseConfig", () => {
       {},
       /^agents\.runners\.openai\.baseUrl must be an address without user, password, query and fragment(?!.*s3cret)/,
     ]),
+    ...[
+      [
+        "a key of a runner",
+        "{ agents: { runners: { openai: { apiKey: 'sk-x\\n' } } } }",
+        "agents.runners.openai.apiKey",
+      ],
+      ["a token of a channel", "{ channels: { telegram: { botToken: '1:x\\r\\n' } } }", "channels.telegram.botToken"],
+      ["a secret in quotation marks", `{ channels: { slack: { botToken: '"xoxb-x"' } } }`, "channels.slack.botToken"],
+    ].map(([what, file = "", key]): [string, string, Record<string, string>, RegExp] => [
+      `${what} that cannot be valid`,
+      file,
+      {},
+      new RegExp(`^${key} must not (begin or end with a line break|be in quotation marks)`),
+    ]),
+    [
+      "a header with a line break",
+      "{ agents: { runners: { openai: { headers: { 'X-Key': 's3cret\\n' } } } } }",
+      {},
+      /^agents\.runners\.openai\.headers\.X-Key must not contain line breaks(?!.*s3cret)/,
+    ],
+    [
+      "a field for the reply of a program that prints text",
+      "{ agents: { runners: { command: { command: ['a'], replyField: 'text' } } } }",
+      {},
+      /^agents\.runners\.command\.replyField has no effect with output text: remove it, or set output to json$/,
+    ],
+    [
+      "a password for imsg",
+      "{ channels: { imessage: { kind: 'imsg', password: 'x' } } }",
+      {},
+      /^channels\.imessage\.password has no effect with kind imsg: remove it$/,
+    ],
+    [
+      "a command for BlueBubbles",
+      "{ channels: { imessage: { password: 'x', command: ['imsg', '-v'] } } }",
+      {},
+      /^channels\.imessage\.command has no effect with kind bluebubbles: remove it$/,
+    ],
     ["a file that is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
-    ["a file that is not an object", "[]", {}, /^it must hold one object$/],
+    ["a file that is not an object", "[]", {}, /^it must contain one object: \{ … \}$/],
   ];
   for (const [title, file, env, problem] of refused) {
     it(`refuses ${title}`, () => {
@@ -467,6 +505,16 @@ describe("parseConfig", () => {
       expect(problems[0]).to.match(problem);
     });
   }
+
+  it("reads $${NAME} as the literal text ${NAME}", () => {
+    const { dataDir } = parseConfig("{ dataDir: 'a/$${HOME}/${HOME}/$HOME/$${1}' }", { HOME: "me" });
+
+    expect(dataDir).to.equal("a/${HOME}/me/$HOME/$${1}");
+  });
+
+  it("needs no variable for $${NAME}", () => {
+    expect(problemsOf("{ dataDir: '$${NOWHERE}' }")).to.deep.equal([]);
+  });
 
   it("reports each missing variable of a text", () => {
     expect(problemsOf("{ dataDir: '${A}/${B}' }")).to.deep.equal([

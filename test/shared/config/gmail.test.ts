@@ -76,13 +76,20 @@ describe("hooks.gmail", () => {
       undefined,
       /hooks\.gmail\.apiUrl must look like https:\/\/gmail\.googleapis\.com/,
     ],
-    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is no address/],
+    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is not a valid URL/],
     [
       "prefixes of session keys that leave the preset's out",
       {},
       { presets: ["gmail"], allowedSessionKeyPrefixes: ["ci:"] },
       undefined,
       /hooks\.allowedSessionKeyPrefixes must have one for hook:gmail:/,
+    ],
+    [
+      "renewals of a watch without a topic",
+      { renewEveryMinutes: 60 },
+      undefined,
+      undefined,
+      /hooks\.gmail\.renewEveryMinutes has no effect without hooks\.gmail\.topic/,
     ],
     ["an unknown key", { lable: "INBOX" }, undefined, undefined, /did you mean hooks\.gmail\.label/],
   ];

@@ -37,8 +37,8 @@ function problemOf(mapping: string, hooks?: string): string {
 describe("hooks.mappings: the check", () => {
   const auth = (text: string) => `{ match: { path: "x" }, auth: { ${text} } }`;
   const faults: [string, string, RegExp][] = [
-    ["a mapping that is not an object", '"ci"', /^ must be object$/],
-    ["null", "null", /^ must be object$/],
+    ["a mapping that is not an object", '"ci"', /^ must be an object$/],
+    ["null", "null", /^ must be an object$/],
     [
       "an unknown key",
       "{ mesageTemplate: 'x' }",
@@ -58,16 +58,16 @@ describe("hooks.mappings: the check", () => {
     ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake$/],
     ["an unknown wakeMode", "{ wakeMode: 'later' }", /^wakeMode must be one of now, next-heartbeat$/],
     ["an unknown channel", "{ channel: 'fax' }", /^channel must be one of last, whatsapp, /],
-    ["deliver as text", "{ deliver: 'yes' }", /^deliver must be boolean$/],
-    ["a timeout of 0", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be > 0$/],
-    ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be >= 1024$/],
-    ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be <= 8388608$/],
-    ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be string$/],
+    ["deliver as text", "{ deliver: 'yes' }", /^deliver must be true or false$/],
+    ["a timeout of 0", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be greater than 0$/],
+    ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be at least 1024$/],
+    ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be at most 8388608$/],
+    ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be a string$/],
     ["a missing variable", "{ to: '${NOWHERE}' }", /^to: the environment variable NOWHERE is not set$/],
     ...["wake", "agent"].map((path): [string, string, RegExp] => [
       `the name ${path}`,
       `{ match: { path: "${path}" } }`,
-      new RegExp(`^match\\.path must not be ${path}: it is a hook of its own$`),
+      new RegExp(`^match\\.path must not be ${path}: choose another name, because this is a built-in hook$`),
     ]),
     ...["/x", "x/", "a//b", "a?b", "a#b"].map((path): [string, string, RegExp] => [
       `the name ${path}`,
@@ -88,11 +88,11 @@ describe("hooks.mappings: the check", () => {
     ...["messageTemplate", "textTemplate"].flatMap((key) =>
       [" ", "\\n\\t", '{{" "}}'].map((text): [string, string, RegExp] => [
         `a ${key} of white space: ${text}`,
-        `{ ${key}: '${text}' }`,
+        `{ ${key}: '${text}', action: '${key === "textTemplate" ? "wake" : "agent"}' }`,
         new RegExp(`^${key} must not be blank$`),
       ]),
     ),
-    ["the name of a preset's mapping", "{ id: 'preset:gmail' }", /^id must not be preset:gmail, .* preset/],
+    ["the name of a preset's mapping", "{ id: 'preset:gmail' }", /^id must not be preset:gmail: .* presets$/],
     ["a model outside the list", "{ model: 'huge' }", /^model must be one of small, org\/large, large$/],
     ["the main session", "{ sessionKey: 'main' }", /^sessionKey must not be main/],
     ["a token of 15 characters", auth("type: 'token', token: '123456789012345'"), /^auth\.token must have at least 16/],
@@ -118,30 +118,65 @@ describe("hooks.mappings: the check", () => {
     [
       "a whsec_ secret that is no base64",
       auth("type: 'standard-webhooks', secret: 'whsec_no-base-64'"),
-      /must be base64 behind whsec_$/,
+      /must be base64 after whsec_$/,
     ],
     ...["whpk_", "whsk_"].map((prefix): [string, string, RegExp] => [
       `a key of asymmetric signatures (${prefix})`,
       auth(`type: 'standard-webhooks', secret: '${prefix}MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'`),
-      new RegExp(`^auth\\.secret must not begin with ${prefix}: keys of asymmetric signatures are not taken`),
+      new RegExp(`^auth\\.secret must not begin with ${prefix}: keys of asymmetric signatures are not supported`),
     ]),
     [
       "a tolerance of nothing",
       auth("type: 'slack', secret: 's', toleranceSeconds: 0"),
-      /^auth\.toleranceSeconds must be >= 1$/,
+      /^auth\.toleranceSeconds must be at least 1$/,
     ],
     [
       "a tolerance beyond what replays are known for",
       auth("type: 'slack', secret: 's', toleranceSeconds: 43201"),
-      /^auth\.toleranceSeconds must be <= 43200$/,
+      /^auth\.toleranceSeconds must be at most 43200$/,
     ],
     ...["header", "timestampHeader"].flatMap((key) =>
       ["x signature", "x-signature:", "größe", "x-a\\n"].map((name): [string, string, RegExp] => [
         `the ${key} ${name}, as no header is called`,
-        auth(`type: 'hmac', secret: 's', header: 'h', ${key}: '${name}'`),
+        auth(`type: 'hmac', secret: 's', ${key === "header" ? "" : "header: 'h',"} ${key}: '${name}'`),
         new RegExp(`^auth\\.${key} must look like x-`),
       ]),
     ),
+    ...["github", "stripe", "slack", "standard-webhooks"].flatMap((type) =>
+      [
+        ["a line feed at its end", "c2VjcmV0\\n"],
+        ["a space before it", " c2VjcmV0"],
+      ].map(([what, secret]): [string, string, RegExp] => [
+        `a secret of ${type} with ${what}`,
+        auth(`type: '${type}', secret: '${secret}'`),
+        /^auth\.secret must not begin or end with (white space|a line break)/,
+      ]),
+    ),
+    [
+      "a secret in quotation marks",
+      auth(`type: 'github', secret: '"s"'`),
+      /^auth\.secret must not be in quotation marks: remove them$/,
+    ],
+    [
+      "an API key in place of Stripe's signing secret",
+      auth("type: 'stripe', secret: 'sk_test_51'"),
+      /^auth\.secret must be the signing secret of the webhook endpoint \(whsec_…\), not an API key$/,
+    ],
+    [
+      "a bot's token in place of Slack's signing secret",
+      auth("type: 'slack', secret: 'xoxb-1'"),
+      /^auth\.secret must be the signing secret of the Slack app, not a token$/,
+    ],
+    [
+      "an asymmetric key as Supabase shows it",
+      auth("type: 'standard-webhooks', secret: 'v1a,whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'"),
+      /^auth\.secret must not begin with whpk_/,
+    ],
+    [
+      "a second secret that is no base64",
+      auth("type: 'standard-webhooks', secret: 'v1,whsec_c2VjcmV0|v1,whsec_no-base-64'"),
+      /must be base64 after whsec_$/,
+    ],
     [
       "an unknown algorithm",
       auth("type: 'hmac', secret: 's', header: 'h', algorithm: 'md5'"),
@@ -159,6 +194,39 @@ describe("hooks.mappings: the check", () => {
     });
   }
 
+  const idle: [string, string][] = [
+    ["messageTemplate", "{ action: 'wake', messageTemplate: 'm' }"],
+    ["sessionKey", "{ action: 'wake', sessionKey: 'hook:a' }"],
+    ["deliver", "{ action: 'wake', deliver: false }"],
+    ["channel", "{ action: 'wake', channel: 'log' }"],
+    ["to", "{ action: 'wake', to: 'me' }"],
+    ["model", "{ action: 'wake', model: 'small' }"],
+    ["thinking", "{ action: 'wake', thinking: 'low' }"],
+    ["timeoutSeconds", "{ action: 'wake', timeoutSeconds: 5 }"],
+    ["trackAsJob", "{ action: 'wake', trackAsJob: true }"],
+    ["instructions", "{ action: 'wake', instructions: 'i' }"],
+    ["allowUnsafeExternalContent", "{ action: 'wake', allowUnsafeExternalContent: true }"],
+    ["textTemplate", "{ textTemplate: 't' }"],
+  ];
+  for (const [key, mapping] of idle) {
+    it(`reports ${key} with an action that never reads it (D16)`, () => {
+      expect(problemOf(mapping)).to.match(new RegExp(`^${key} has no effect with action (wake|agent): `));
+    });
+  }
+
+  it("accepts a recipient of a reply that is not delivered for now", () => {
+    expect(problemsOf("[{ deliver: false, channel: 'log', to: 'me' }]")).to.deep.equal([]);
+  });
+
+  it("accepts every option beside a transform, which may choose the action", () => {
+    const dir = mkdtempSync(join(tmpdir(), "transforms-"));
+    writeFileSync(join(dir, "t.mjs"), "");
+    const mapping = "{ action: 'wake', textTemplate: 't', messageTemplate: 'm', transform: { module: 't.mjs' } }";
+
+    expect(problemsOf(`[${mapping}]`, `transformsDir: ${JSON.stringify(dir)}`)).to.deep.equal([]);
+    rmSync(dir, { recursive: true });
+  });
+
   const templates: [string, string, RegExp][] = [
     ["messageTemplate", "Build {{build", /^line 1, column 7: these braces are never closed/],
     ["textTemplate", "one\\ntwo {{a b}}", /^line 2, column 9: "b" cannot stand here/],
@@ -168,7 +236,8 @@ describe("hooks.mappings: the check", () => {
   ];
   for (const [key, template, problem] of templates) {
     it(`reports the position of a fault in the template ${key}`, () => {
-      const [name, ...rest] = problemOf(`{ ${key}: "${template}" }`).split(": ");
+      const action = key === "textTemplate" ? "wake" : "agent";
+      const [name, ...rest] = problemOf(`{ action: "${action}", ${key}: "${template}" }`).split(": ");
 
       expect(name).to.equal(key);
       expect(rest.join(": ")).to.match(problem);
@@ -179,16 +248,16 @@ describe("hooks.mappings: the check", () => {
     [
       "token",
       "secret: 's', header: 'h'",
-      ["auth.token is missing", "auth.secret means nothing", "auth.header means nothing"],
+      ["auth.token is missing", "auth.secret has no effect", "auth.header has no effect"],
     ],
     ["github", "", ["auth.secret is missing"]],
-    ["github", "secret: 's', token: 'a-token-that-is-long'", ["auth.token means nothing"]],
-    ["github", "secret: 's', toleranceSeconds: 5", ["auth.toleranceSeconds means nothing"]],
-    ["stripe", "prefix: 'x'", ["auth.secret is missing", "auth.prefix means nothing"]],
+    ["github", "secret: 's', token: 'a-token-that-is-long'", ["auth.token has no effect"]],
+    ["github", "secret: 's', toleranceSeconds: 5", ["auth.toleranceSeconds has no effect"]],
+    ["stripe", "prefix: 'x'", ["auth.secret is missing", "auth.prefix has no effect"]],
     ["slack", "", ["auth.secret is missing"]],
-    ["standard-webhooks", "timestampHeader: 'x'", ["auth.secret is missing", "auth.timestampHeader means nothing"]],
+    ["standard-webhooks", "timestampHeader: 'x'", ["auth.secret is missing", "auth.timestampHeader has no effect"]],
     ["hmac", "", ["auth.secret is missing", "auth.header is missing"]],
-    ["hmac", "secret: 's', header: 'h', token: 'a-token-that-is-long'", ["auth.token means nothing"]],
+    ["hmac", "secret: 's', header: 'h', token: 'a-token-that-is-long'", ["auth.token has no effect"]],
   ];
   for (const [type, given, problems] of keys) {
     it(`reports the wrong keys of auth: ${type} with { ${given} }`, () => {
@@ -213,7 +282,7 @@ describe("hooks.mappings: the check", () => {
   for (const [title, mappings, name] of twins) {
     it(`reports mappings of the same name without an id: ${title}`, () => {
       expect(problemsOf(`[${mappings}]`)).to.deep.equal([
-        `hooks.mappings.1.id is missing: this mapping and hooks.mappings.0 would both be called ${name}`,
+        `hooks.mappings.1.id is missing: without it, this mapping and hooks.mappings.0 have the same name, ${name}`,
       ]);
     });
   }
@@ -225,7 +294,7 @@ describe("hooks.mappings: the check", () => {
   for (const [title, mappings] of repeated) {
     it(`reports an id that equals ${title}`, () => {
       expect(problemsOf(`[${mappings}]`)).to.deep.equal([
-        "hooks.mappings.1.id is there twice: hooks.mappings.0 is called a too",
+        "hooks.mappings.1.id is used twice: hooks.mappings.0 has the name a too",
       ]);
     });
   }
@@ -266,7 +335,7 @@ describe("hooks.mappings: the check", () => {
 
   it("reports an unknown preset, and mappings that are not a list", () => {
     expect(problemsOf("[]", "presets: ['gamil']")).to.deep.equal(["hooks.presets.0 must be one of gmail"]);
-    expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be array"]);
+    expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be a list"]);
   });
 
   it("never includes a secret in a problem", () => {

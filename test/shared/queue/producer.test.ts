@@ -4,7 +4,7 @@ import { agentHook, heartbeat } from "../../../src/shared/queue/definitions.ts";
 import { Queues } from "../../../src/shared/queue/producer.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { withMachineClock } from "../../support/machineClock.ts";
-import { redisUrl } from "../../support/servers.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 const TWO_HOURS_MS = 2 * 3_600_000;
 

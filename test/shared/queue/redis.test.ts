@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
 import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
-import { freePort, startRedis } from "../../support/servers.ts";
+import { freePort, startRedis } from "../../support/servers/servers.ts";
 
 describe("connectProducer", () => {
   const anotherUser = "it does not know the user, or the password is another";

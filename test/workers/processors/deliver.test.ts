@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import pino from "pino";
-import type { Channel, OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../../src/channels/channel.ts";
 import type { DeliveryDoc, DeliveryPart } from "../../../src/models/deliveries/delivery.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { deliveriesTo, QUEUES, type QueueDef } from "../../../src/shared/queue/definitions.ts";
@@ -13,15 +13,17 @@ import { type DeliverDeps, deliverProcessor } from "../../../src/workers/process
 import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { loseWrites, UNCONFIRMED } from "../../support/lostAnswers.ts";
-import { redisUrl, useOwnMongod } from "../../support/servers.ts";
+import { failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
+import { redisUrl, useOwnMongod } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
-const SENT: SendResult = { kind: "sent", id: "m" };
-const resultOf = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
+const SENT: SendOutcome = { kind: "sent", id: "m" };
+const resultOf = (
+  kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous",
+): SendOutcome => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
-const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResult => ({
+const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendOutcome => ({
   ...{ kind: "rate-limited", scope, retryAfterMs, reason: "Too many." },
 });
 
@@ -50,7 +52,7 @@ describe("a delivery", () => {
     await app.close();
   });
 
-  type Answer = SendResult | ((message: OutgoingMessage, signal: AbortSignal) => SendResult | Promise<SendResult>);
+  type Answer = SendOutcome | ((message: OutgoingMessage, signal: AbortSignal) => SendOutcome | Promise<SendOutcome>);
   /** Starts a worker whose channel returns the given results, then accepts everything. */
   function start(
     answers: Answer[],
@@ -100,7 +102,7 @@ describe("a delivery", () => {
       `the delivery to be ${state}`,
       withinMs,
     );
-  const routed = () => eventually(() => app.stores.sessions.route(), "a route");
+  const routed = () => eventually(() => app.stores.sessions.replyTarget(), "a route");
   const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
   it("is sent part by part, in order, each with its own key; then its recipient is the reply target of the main session", async () => {
@@ -148,7 +150,7 @@ describe("a delivery", () => {
 
   it("waits as long as the service asks for, which counts as no failure, and nothing else is sent to the channel meanwhile", async () => {
     const times: number[] = [];
-    const timed = (result: SendResult) => () => {
+    const timed = (result: SendOutcome) => () => {
       times.push(performance.now());
       return result;
     };
@@ -291,7 +293,7 @@ describe("a delivery", () => {
     }
     let inFlight = 0;
     const most: number[] = [];
-    const noting = (result: SendResult) => async () => {
+    const noting = (result: SendOutcome) => async () => {
       most.push(++inFlight);
       await eventually(() => most.length >= 10, "the first ten");
       await new Promise(setImmediate);
@@ -347,14 +349,14 @@ describe("a delivery", () => {
     const end = deliveries.end.bind(deliveries);
     deliveries.end = async (...given) => {
       deliveries.end = end;
-      await loseWrites(2, UNCONFIRMED); // as the driver sends it twice
+      await failWrites(2, UNCONFIRMED); // as the driver sends it twice
       return end(...given);
     };
 
     const first = await add("first");
     const next = await add("next");
-    await until(next, "sent", 4_000); // the sweep would be later
-    const route = await app.stores.sessions.route();
+    await until(next, "sent"); // No sweep runs here: only the end of the first enqueues it.
+    const route = await app.stores.sessions.replyTarget();
 
     expect(await deliveries.find(first)).to.include({ state: "sent" });
     expect(route).to.deep.equal({ channel: "telegram", to: "anna" });
@@ -440,7 +442,7 @@ describe("a delivery", () => {
     const failed = await until(await add("\u200b"), "failed");
 
     expect(failed.reason).to.equal("The reply shows nothing.");
-    expect([messages, await app.stores.sessions.route()]).to.deep.equal([[], null]);
+    expect([messages, await app.stores.sessions.replyTarget()]).to.deep.equal([[], null]);
   });
 
   it("fails when it needs more than a hundred messages, and nothing of it is sent", async () => {
@@ -482,7 +484,7 @@ describe("a delivery", () => {
   });
 
   it("fails with an earlier one to the same unreachable recipient; those to other recipients do not", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const first = await add("a");
@@ -522,12 +524,12 @@ describe("a delivery", () => {
     expect([again, over].map(({ status, body }) => [status, body.code])).to.deep.equal(
       Array(2).fill([409, "delivery_state_conflict"]),
     );
-    expect(over.body.detail).to.equal("The delivery is over: it is sent.");
+    expect(over.body.detail).to.equal("The delivery has already ended: its state is sent.");
     expect([nobody.status, nobody.body.code]).to.deep.equal([404, "delivery_not_found"]);
   });
 
   it("sends no further part when it is cancelled while a part is being sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))], { limit: 5 });
     const id = await add("first other");
     await eventually(() => messages.length === 1, "the first part to be handed over");
@@ -542,17 +544,17 @@ describe("a delivery", () => {
   });
 
   it("stays cancelled when it is cancelled while its last part is being sent, and its recipient does not become the reply target", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
     await eventually(() => messages.length === 1, "the part to be sent");
 
     await app.call("POST", `/api/deliveries/${id}/cancel`);
     answer(SENT);
-    await eventually(() => lines.some(({ msg }) => msg === "job done"), "the attempt to end");
+    await eventually(() => lines.some(({ msg }) => msg === "the queue job is done"), "the attempt to end");
 
     expect(await app.stores.deliveries.find(id)).to.include({ state: "failed", reason: "It was cancelled." });
-    expect(await app.stores.sessions.route()).to.equal(null);
+    expect(await app.stores.sessions.replyTarget()).to.equal(null);
     expect(await metrics.registry.metrics()).to.not.match(/^signalbox_deliveries_total\{/m);
   });
 
@@ -602,7 +604,7 @@ describe("a delivery", () => {
   });
 
   it("cannot be retried while it is being sent or after it was sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
     await eventually(() => messages.length === 1, "it to be sent");
@@ -613,8 +615,8 @@ describe("a delivery", () => {
     const sent = await app.call("POST", `/api/deliveries/${id}/retry`);
 
     expect([whileSending, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
-      [409, "The delivery is being sent in this moment."],
-      [409, "The delivery has been sent already."],
+      [409, "The delivery is being sent right now. Try again in a few seconds."],
+      [409, "The delivery was already sent."],
     ]);
   });
 
@@ -647,7 +649,7 @@ describe("a delivery", () => {
   });
 
   it("fails when a filter refuses it, without an attempt as plain text, and those behind it are sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const bad = await add("a bad word");
@@ -727,7 +729,7 @@ describe("a delivery", () => {
   }
 
   it("counts the death of its worker as a failed attempt, until a part is sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const id = await add("a", "anna", { failures: 2, claim: { token: "dead", until: new Date(0) } });
@@ -758,7 +760,7 @@ describe("a delivery", () => {
     const failed = await until(id, "failed");
     await until(next, "sent");
 
-    const reason = "The try broke off for a fault of this service: see the worker's log.";
+    const reason = "The attempt failed because of an internal error: see the worker's log.";
     expect(waits).to.include({ reason, failures: 5, claim: null });
     expect(failed.reason).to.equal(`${reason} It was tried 6 times, and may have arrived.`);
     const faults = lines.filter(({ level }) => level === 50);
@@ -816,7 +818,7 @@ describe("a delivery", () => {
   it("waits until the previous one to its recipient has ended; different recipients are served concurrently", async () => {
     let inFlight = 0;
     const most = new Map<string, number>();
-    const slow = async ({ to }: OutgoingMessage): Promise<SendResult> => {
+    const slow = async ({ to }: OutgoingMessage): Promise<SendOutcome> => {
       inFlight++;
       most.set(to, Math.max(most.get(to) ?? 0, ++active[to]!));
       await eventually(() => inFlight >= 3 || messages.length > 3, "others to be in flight");

@@ -3,12 +3,11 @@ import { expect } from "chai";
 import pino from "pino";
 import sinon from "sinon";
 import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
-import type { AgentRequest } from "../../../src/models/runs/run.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
 import { mappedHookProcessor } from "../../../src/workers/processors/mappedHook.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { acceptRun } from "../../support/factories.ts";
+import { acceptRun, agentRequest } from "../../support/factories.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 describe("mapped hook processor: a run whose transform finds no thread", () => {
@@ -131,7 +130,7 @@ describe("mapped hook processor: a run that is interrupted", () => {
 
   it("is enqueued by the next worker when its own died after mapping it", async () => {
     const { _id, carry, enqueued } = await carryOut("ci");
-    const made = { kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, request: {} as AgentRequest };
+    const made = { kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, request: agentRequest };
     await app.stores.runs.applyMapping(_id, 0, made);
 
     await carry();

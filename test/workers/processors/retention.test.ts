@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as busyFor } from "node:timers/promises";
 import { expect } from "chai";
+import { mongo } from "mongoose";
 import pino from "pino";
 import { mailRunId } from "../../../src/gmail/listener/acceptMail.ts";
-import type { RunDoc } from "../../../src/models/runs/run.ts";
+import { newRunDoc, type RunDoc } from "../../../src/models/runs/run.ts";
 import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
@@ -120,6 +122,27 @@ describe("retention", () => {
     expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
   });
 
+  it("pauses after each batch of stored payloads for as long as the batch took", async () => {
+    const { payloads } = app.stores;
+    const old = Array.from({ length: 600 }, (_, i) => ({
+      ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
+    }));
+    await payloads.collection.insertMany(old);
+    const times: { readonly startedAt: number; readonly endedAt: number }[] = [];
+    const remove = payloads.delete.bind(payloads);
+    payloads.delete = async (...args) => {
+      const startedAt = performance.now();
+      await Promise.all([remove(...args), busyFor(100)]); // As a busy MongoDB answers.
+      times.push({ startedAt, endedAt: performance.now() });
+    };
+
+    const outcome = await run({});
+
+    const [first, second] = times;
+    expect(outcome).to.have.property("result").that.includes({ payloads: 600 });
+    expect(second!.startedAt - first!.endedAt).to.be.above(first!.endedAt - first!.startedAt);
+  });
+
   it("deletes the transcript of a single-use session a week after its end, and keeps the run and other sessions", async () => {
     const request = {
       ...{ message: "x", wakeMode: "now" as const, deliver: false, channel: "last", to: null, model: null },
@@ -162,16 +185,12 @@ describe("retention", () => {
   }
 
   describe("runs", () => {
+    const common = {
+      ...{ kind: "agent" as const, name: null, sessionKey: "x", singleUse: false },
+      ...{ mapped: null, request: null },
+    };
     /** Adds a run that has just ended and is finalized. */
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
-      const common = {
-        kind: "agent" as const,
-        name: null,
-        sessionKey: "x",
-        singleUse: false,
-        mapped: null,
-        request: null,
-      };
       await app.stores.runs.accept([{ _id, ...common }]);
       const over = { status: "completed" as const, open: false, settled: true, endedAt: app.clock.now() };
       await app.stores.runs.collection.updateOne({ _id }, { $set: { ...over, ...change } });
@@ -262,9 +281,12 @@ describe("retention", () => {
 
     it("deletes more than one batch, past runs that are kept", async () => {
       const endedAt = new Date(0);
-      const old = { settled: true, open: false, singleUse: false, endedAt };
-      const docs = Array.from({ length: 1_200 }, (_, i) => ({ _id: `run-${i}`, ...old }));
-      await app.stores.runs.collection.insertMany(docs as never);
+      const old = { ...common, status: "failed" as const, settled: true, open: false, endedAt };
+      const docs = Array.from({ length: 1_200 }, (_, i) => ({
+        ...newRunDoc({ _id: `run-${i}`, ...common }, endedAt),
+        ...old,
+      }));
+      await app.stores.runs.collection.insertMany(docs);
       for (let i = 0; i < 3; i++) await deliver(`run-${i}-0`, `run-${i}`);
 
       const outcome = await run({ runsAfter: "7d" });

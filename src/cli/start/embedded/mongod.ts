@@ -91,13 +91,13 @@ async function rememberedPort(path: string): Promise<number> {
 
 function explain(log: string, how: string, dataDir: string, logPath: string): string {
   if (log.includes("DBPathInUse")) {
-    return `Another MongoDB uses the data in ${dataDir}: stop it, or name another directory in SIGNALBOX_DATA_DIR.`;
+    return `Another MongoDB uses the data in ${dataDir}: stop it, or set SIGNALBOX_DATA_DIR to another directory.`;
   }
   if (/UPGRADE PROBLEM|Invalid feature compatibility|unsupported WiredTiger file version/i.test(log)) {
-    return `The data in ${dataDir} belongs to another version of MongoDB: start it with that version, or name another directory in SIGNALBOX_DATA_DIR.`;
+    return `The data in ${dataDir} belongs to another version of MongoDB: start it with that version, or set SIGNALBOX_DATA_DIR to another directory.`;
   }
   if (/No space left|InsufficientFreeSpace/i.test(log)) {
-    return `MongoDB has no space left for ${dataDir}: free some, or name another directory in SIGNALBOX_DATA_DIR.`;
+    return `MongoDB has no space left for ${dataDir}: free some, or set SIGNALBOX_DATA_DIR to another directory.`;
   }
   return `MongoDB did not start (${how}): see ${logPath}.`;
 }

@@ -5,8 +5,10 @@ import { modelEntries, resolveModel } from "../formats/modelList.ts";
 import { sessionKeyFault } from "../formats/sessionKey.ts";
 import type { Config } from "../schema/config.ts";
 import { gmailFaults } from "./gmail.ts";
+import { idleOptions } from "./idleOptions.ts";
 import { mappingFaults } from "./mappings.ts";
 import { sharedSecretFaults } from "./secrets.ts";
+import { headerFaults, secretTextFaults } from "./secretTexts.ts";
 
 interface Check {
   /** The keys that it reads. It runs only when the schema finds no fault in them. */
@@ -17,7 +19,7 @@ interface Check {
 
 /** The paths that the service itself serves. */
 const OWN_PATHS = [
-  ...["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"],
+  ...["/api", "/docs", "/guide", "/metrics", "/healthz", "/readyz", "/openapi.json"],
   // the dashboard
   ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
 ];
@@ -29,7 +31,7 @@ const CHECKS: readonly Check[] = [
       !isLoopback(host) &&
         !apiToken &&
         !allowUnauthenticated &&
-        `server.host is ${host}, which others can reach, and there is no server.apiToken: set a token, bind to 127.0.0.1, or set server.allowUnauthenticated to true`,
+        `server.host is ${host}, which other machines can reach, and server.apiToken is not set: set a token, listen on 127.0.0.1, or set server.allowUnauthenticated to true`,
     ],
   },
   {
@@ -49,7 +51,7 @@ const CHECKS: readonly Check[] = [
     find: ({ hooks, server }) => [
       hooks.token !== undefined &&
         hooks.token === server.apiToken &&
-        "hooks.token is the same as server.apiToken: senders of hooks need a secret of their own",
+        "hooks.token is the same as server.apiToken: give the senders of hooks a token of their own",
     ],
   },
   {
@@ -122,7 +124,9 @@ const CHECKS: readonly Check[] = [
         alias === undefined || alias === id ? [id] : [id, alias],
       );
       const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
-      return [...twice].map((name) => `agents.defaults.models uses ${name} for two models: an id or alias names one`);
+      return [...twice].map(
+        (name) => `agents.defaults.models uses ${name} for two models: give each its own id or alias`,
+      );
     },
   },
   {
@@ -130,7 +134,7 @@ const CHECKS: readonly Check[] = [
     find: ({ retention: { runsAfter }, session: { retainSingleUse } }) => [
       runsAfter !== undefined &&
         durationMs(runsAfter) < Math.max(durationMs(retainSingleUse), durationMs("1d")) &&
-        `retention.runsAfter must be 1d at least, and no less than session.retainSingleUse (${retainSingleUse}): transcripts are forgotten before their runs`,
+        `retention.runsAfter must be at least 1d and at least session.retainSingleUse (${retainSingleUse}), because a run must be kept at least as long as its transcript`,
     ],
   },
   {
@@ -151,6 +155,9 @@ const CHECKS: readonly Check[] = [
     reads: ["hooks.mappings", "hooks.token", "server.apiToken", "server.readOnlyToken"],
     find: sharedSecretFaults,
   },
+  { reads: ["agents.runners", "channels.imessage"], find: idleOptions },
+  { reads: ["agents.runners", "channels"], find: secretTextFaults },
+  { reads: ["agents.runners"], find: headerFaults },
   {
     reads: [
       "hooks.gmail",
@@ -183,7 +190,7 @@ const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsa
 
 function addressFault(address: string, channel: string, key: string): string | false {
   const url = URL.parse(address);
-  if (!url) return `channels.${channel}.${key} is no address that can be used`;
+  if (!url) return `channels.${channel}.${key} is not a valid URL`;
   return (
     url.username + url.password !== "" &&
     WITH_AUTHORIZATION.includes(channel) &&

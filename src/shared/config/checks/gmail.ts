@@ -3,6 +3,9 @@ import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessio
 import type { Config } from "../schema/config.ts";
 import { mappingKey } from "./mappings.ts";
 
+/** The default of `hooks.gmail.renewEveryMinutes`, which counts as not set. */
+const RENEW_DEFAULT = 720;
+
 /** Returns a sentence for each fault in `hooks.gmail` and its preset that the schema does not find. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
@@ -16,21 +19,21 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const resolved = resolveModel(agents.defaults, gmail.model);
   return [
     (gmail.topic === undefined) !== (gmail.subscription === undefined) &&
-      "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to look into the mailbox every few minutes only",
+      "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to read the mailbox every few minutes",
     !own && !presets.includes("gmail") && 'hooks.gmail needs a mapping for its mails: add "gmail" to hooks.presets',
     prefixFault,
+    gmail.topic === undefined &&
+      gmail.renewEveryMinutes !== RENEW_DEFAULT &&
+      "hooks.gmail.renewEveryMinutes has no effect without hooks.gmail.topic: remove it, or set topic and subscription",
     gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
     ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
-      (key) =>
-        typeof gmail[key] === "string" &&
-        !URL.canParse(gmail[key]) &&
-        `hooks.gmail.${key} is no address that can be used`,
+      (key) => typeof gmail[key] === "string" && !URL.canParse(gmail[key]) && `hooks.gmail.${key} is not a valid URL`,
     ),
     ...(["model", "thinking", "allowUnsafeExternalContent"] as const).map(
       (key) =>
         own !== undefined &&
         Boolean(gmail[key]) &&
-        `hooks.gmail.${key} is the preset's, and the mapping ${mappingKey(own)} takes the mails: say it there`,
+        `hooks.gmail.${key} has no effect, because the mapping ${mappingKey(own)} handles the mails: set it in that mapping`,
     ),
   ];
 }

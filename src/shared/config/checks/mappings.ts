@@ -4,6 +4,8 @@ import { parseTemplate, type Template, TemplateError } from "../formats/template
 import { resolveTransform } from "../formats/transformPath.ts";
 import type { Config } from "../schema/config.ts";
 import type { MappingConfig } from "../schema/mapping.ts";
+import { idleMappingOptions } from "./idleOptions.ts";
+import { senderSecretFault } from "./secretTexts.ts";
 
 type Mapping = Config["hooks"]["mappings"][number];
 type Auth = NonNullable<Mapping["auth"]>;
@@ -65,21 +67,23 @@ export function mappingFaults(config: Config): string[] {
     return [
       ...templateFaults(mapping),
       mapping.match?.path !== undefined && pathFault(mapping.match.path),
-      name.startsWith("preset:") && `id must not be ${name}, as a preset may be called`,
+      name.startsWith("preset:") && `id must not be ${name}: names that begin with preset: belong to the presets`,
       twin < i &&
         (mapping.id === undefined
-          ? `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`
-          : `id is there twice: hooks.mappings.${twin} is called ${name} too`),
+          ? `id is missing: without it, this mapping and hooks.mappings.${twin} have the same name, ${name}`
+          : `id is used twice: hooks.mappings.${twin} has the name ${name} too`),
       modelFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
       ...authFaults(mapping),
+      ...idleMappingOptions(mapping),
     ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
   });
 }
 
 function pathFault(path: string): string | false {
-  if (BUILT_IN_HOOKS.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
+  if (BUILT_IN_HOOKS.includes(path))
+    return `match.path must not be ${path}: choose another name, because this is a built-in hook`;
   if (path.split("/").some((segment) => segment === "." || segment === "..")) {
     return "match.path must have no segment . or ..: no request arrives with one";
   }
@@ -140,22 +144,20 @@ function authFaults({ auth, match }: Mapping): (string | false)[] {
   if (!auth) return [];
   const given = Object.keys(auth).filter((key) => key !== "type") as (keyof Auth)[];
   return [
-    match?.path === undefined && "auth needs match.path: without a name of its own the hook token is asked for first",
+    match?.path === undefined && "auth needs match.path: add the name under which this sender calls",
     ...NEEDED[auth.type].map((key) => auth[key] === undefined && `auth.${key} is missing: type ${auth.type} needs it`),
-    ...given.map((key) => !ALLOWED[auth.type].includes(key) && `auth.${key} means nothing with type ${auth.type}`),
+    ...given.map(
+      (key) => !ALLOWED[auth.type].includes(key) && `auth.${key} has no effect with type ${auth.type}: remove it`,
+    ),
     auth.type === "hmac" &&
       auth.toleranceSeconds !== undefined &&
       auth.timestampHeader === undefined &&
-      "auth.toleranceSeconds means nothing without auth.timestampHeader",
-    auth.type === "standard-webhooks" && auth.secret !== undefined && standardSecretFault(auth.secret),
+      "auth.toleranceSeconds has no effect without auth.timestampHeader: add that, or remove it",
+    secretFault(auth),
   ];
 }
 
-function standardSecretFault(secret: string): string | false {
-  const [prefix] = /^wh(?:sec|pk|sk)_/.exec(secret) ?? [];
-  if (prefix === undefined) return false;
-  // The public half of a key pair is no secret, so anybody could sign with it.
-  if (prefix !== "whsec_")
-    return `auth.secret must not begin with ${prefix}: keys of asymmetric signatures are not taken, only a secret that the sender shares (whsec_…)`;
-  return !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret) && "auth.secret must be base64 behind whsec_";
+function secretFault({ type, secret }: Auth): string | false {
+  const fault = secret === undefined ? null : senderSecretFault(type, secret);
+  return fault !== null && `auth.secret ${fault}`;
 }

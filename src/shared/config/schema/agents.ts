@@ -23,7 +23,7 @@ const models = Type.Unsafe<ModelList>({
   minProperties: 1,
   examples: [["gpt-5-mini", { id: "openai/gpt-5", alias: "large" }]],
   description:
-    "The models that may be asked for: ids (bare or `provider/model`) or `{ id, alias }`, or an object keyed by id. Without it any may.",
+    "Models that requests may choose: a list of ids or of `{ id, alias }`, or an object with ids as keys. Without it any model is allowed.",
 });
 
 /** The section `agents`. */
@@ -34,51 +34,55 @@ export const AgentsSchema = section(
         runner: Type.Enum(["echo", "openai", "command"], {
           default: "echo",
           description:
-            "What carries out a turn. `echo` only repeats what it is told; `openai` asks any OpenAI-compatible server; `command` starts a program.",
+            "The runner that carries out a turn of the agent. `echo` repeats the message, for tests. `openai` calls an OpenAI-compatible server. `command` starts a program.",
         }),
         model: Type.Optional(
           text({
             examples: ["gpt-5-mini"],
-            description: "The model, by id or alias, where a request names none. Needed by the runner `openai`.",
+            description: "Default model, by id or alias. Required by the runner `openai`.",
           }),
         ),
         models: Type.Optional(models),
         thinking: Type.Optional(
           text({
             examples: ["low"],
-            description: "How hard the model thinks, in the words of the model's server or program.",
+            description: "Default reasoning effort, in the notation of the model server or program.",
           }),
         ),
         systemPrompt: Type.Optional(
           text({
             examples: ["You are the assistant of the operations team. Answer briefly."],
-            description: "The operator's own words that begin every conversation, as the system message.",
+            description: "System message with which every conversation starts.",
           }),
         ),
         timeoutSeconds: Type.Number({
           default: 600,
           exclusiveMinimum: 0,
           maximum: 86_400,
-          description: "How long a turn may take before it is aborted, where a request says nothing.",
+          description:
+            "Default time limit of a turn in seconds. A turn that takes longer is stopped, and its run fails.",
         }),
         heartbeat: section(
           {
-            every: duration({ default: "30m", description: "How often the main session looks at what has come in." }),
+            every: duration({
+              default: "30m",
+              description: "How often the main session takes a turn if events are waiting.",
+            }),
             prompt: Type.Optional(
               text({
                 examples: ["Look at what has come in. If nothing needs me, answer HEARTBEAT_OK."],
-                description: "What the agent is told at each heartbeat, in place of the built-in words.",
+                description: "Prompt of each heartbeat. Without it the built-in prompt is used.",
               }),
             ),
           },
-          "The main session's own turns.",
+          "Regular turns of the main session.",
         ),
         trackAsJob: boolean({
           default: false,
-          description: "Makes each run a job of the same id under `/api/jobs` too.",
+          description: "Whether each run is also a job with the same id under `/api/jobs`.",
         }),
       },
-      "What holds for a turn where nobody says otherwise.",
+      "Defaults of every turn. A request or a mapping can override most of them.",
     ),
     runners: section(
       {
@@ -89,21 +93,25 @@ export const AgentsSchema = section(
                 pattern: "^https?://.",
                 secret: "credentials",
                 examples: ["http://127.0.0.1:11434/v1"],
-                description: "Where the server is, with its path. Without it OpenAI's own.",
+                description: "Address of the server, with its path. Without it the server of OpenAI is used.",
               }),
             ),
             apiKey: Type.Optional(
-              text({ secret: true, examples: ["sk-…"], description: "The key; local servers need none." }),
+              text({
+                secret: true,
+                examples: ["sk-…"],
+                description: "API key of the server. Local servers usually need none.",
+              }),
             ),
             headers: Type.Optional(
               textMap({
                 secret: true,
                 examples: [{ "X-Team": "agents" }],
-                description: "Headers sent with each request.",
+                description: "Additional headers of every request to the server.",
               }),
             ),
           },
-          "An OpenAI-compatible server.",
+          "The OpenAI-compatible server of the runner `openai`.",
         ),
         command: optionalSection(
           {
@@ -111,39 +119,40 @@ export const AgentsSchema = section(
               minItems: 1,
               examples: [["claude", "--print", "--model", "{model}"]],
               description:
-                "The program and its arguments, needed by the runner `command`; started without a shell. `{model}` and `{thinking}` are filled in. The prompt is its standard input, the reply its standard output.",
+                "Program and arguments of the runner `command`, which starts it without a shell. `{model}` and `{thinking}` are replaced. The program reads the prompt from standard input and prints the reply to standard output.",
             }),
             env: Type.Optional(
               textMap({
                 secret: true,
                 examples: [{ HOME: "/srv/agent" }],
-                description: "Set in the program's environment.",
+                description: "Variables to set in the environment of the program.",
               }),
             ),
             passEnv: Type.Optional(
               Type.Array(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", examples: ["ANTHROPIC_API_KEY"] }), {
                 examples: [["ANTHROPIC_API_KEY"]],
-                description: "Variables of the service's own environment that the program is given too.",
+                description: "Names of variables that the program inherits from the environment of the service.",
               }),
             ),
-            cwd: Type.Optional(text({ examples: ["/srv/agent"], description: "The directory it is started in." })),
+            cwd: Type.Optional(text({ examples: ["/srv/agent"], description: "Working directory of the program." })),
             output: Type.Enum(["text", "json"], {
               default: "text",
-              description: "Whether its output is the reply or a JSON object that holds it.",
+              description: "Whether the program prints the reply as text, or a JSON object that contains it.",
             }),
-            replyField: text({ default: "result", description: "The field of the JSON object that holds the reply." }),
+            replyField: text({ default: "result", description: "Field of the JSON object that contains the reply." }),
             maxOutputBytes: integer({
               default: 4 * 1024 * 1024,
               minimum: 1024,
               maximum: 64 * 1024 * 1024,
-              description: "A program that prints more is ended.",
+              description:
+                "Maximum output of the program in bytes. A program that prints more is stopped, and its run fails.",
             }),
           },
-          "A program that is started for each turn.",
+          "The program of the runner `command`, which is started for each turn.",
         ),
       },
-      "The settings of the runners.",
+      "Settings of the runners.",
     ),
   },
-  "The agent and what carries out its turns.",
+  "The agent and the runner of its turns.",
 );

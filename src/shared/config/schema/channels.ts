@@ -4,7 +4,7 @@ import { optionalSection, section, text } from "../nodes.ts";
 const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
 const url = (description: string, example: string) =>
   text({ description, pattern: "^https?://.", secret: "credentials", examples: [example] });
-const defaultUrl = (address: string, what = "Another server than the service's own: a proxy, a self-hosted one.") =>
+const defaultUrl = (address: string, what = "Address of the API. Change it to use a proxy or a self-hosted server.") =>
   text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
 
 /** The section `channels`: one block for each channel. */
@@ -12,108 +12,111 @@ export const ChannelsSchema = section(
   {
     telegram: optionalSection(
       {
-        botToken: secret("The bot's token, from @BotFather."),
+        botToken: secret("Token of the bot, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
       },
-      "Telegram, as a bot. A recipient is a chat's id, `@channel`, or `chat:topic`.",
+      "Telegram, as a bot. A recipient is a chat id, `@channel`, or `chat:topic`.",
     ),
     slack: optionalSection(
       {
-        botToken: secret("The bot's token (`xoxb-…`) with the scope `chat:write`; `im:write` to write to users."),
+        botToken: secret(
+          "Token of the bot (`xoxb-…`) with the scope `chat:write`, and `im:write` to send direct messages.",
+        ),
         apiUrl: defaultUrl("https://slack.com/api"),
       },
-      "Slack, as a bot. A recipient is a channel's id, `#name`, a user's id, or `channel:thread_ts`.",
+      "Slack, as a bot. A recipient is a channel id, `#name`, a user id, or `channel:thread_ts`.",
     ),
     discord: optionalSection(
       {
-        botToken: secret("The bot's token."),
+        botToken: secret("Token of the bot."),
         apiUrl: defaultUrl("https://discord.com/api/v10"),
       },
-      "Discord, as a bot. A recipient is a channel's or thread's id, or `user:ID`.",
+      "Discord, as a bot. A recipient is the id of a channel or thread, or `user:ID`.",
     ),
     mattermost: optionalSection(
       {
-        apiUrl: url("The site, such as `https://chat.example.com`.", "https://chat.example.com"),
-        botToken: secret("A bot's or a personal access token."),
+        apiUrl: url("Address of the Mattermost server.", "https://chat.example.com"),
+        botToken: secret("Access token of a bot or a user."),
         maxPostLength: Type.Integer({
           default: 4_000,
           minimum: 100,
           maximum: 65_535,
-          description: "Longest post in characters; 16383 with a database of today.",
+          description: "Maximum length of a post in characters. Servers since version 5.0 allow `16383`.",
         }),
       },
-      "Mattermost. A recipient is a channel's id, `user:ID`, `@name` or `team/channel`; `CHANNEL:ROOT` is a thread.",
+      "Mattermost. A recipient is a channel id, `user:ID`, `@name` or `team/channel`. `CHANNEL:ROOT` is a thread.",
     ),
     msteams: optionalSection(
       {
-        appId: text({ description: "The bot's app id.", examples: ["00000000-0000-0000-0000-000000000000"] }),
-        appPassword: secret("The bot's client secret."),
+        appId: text({ description: "App id of the bot.", examples: ["00000000-0000-0000-0000-000000000000"] }),
+        appPassword: secret("Client secret of the bot."),
         tenantId: text({
-          description: "The tenant's id; `botframework.com` for an old multi-tenant bot.",
+          description: "Id of the tenant. `botframework.com` for an old multi-tenant bot.",
           examples: ["contoso-tenant-id"],
         }),
         apiUrl: defaultUrl(
           "https://smba.trafficmanager.net/teams",
-          "The connector's service URL, as conversations name it.",
+          "Service URL of the Bot Connector, as conversations contain it.",
         ),
-        loginUrl: defaultUrl("https://login.microsoftonline.com", "Where tokens come from."),
+        loginUrl: defaultUrl("https://login.microsoftonline.com", "Address from which access tokens are requested."),
       },
-      "Microsoft Teams, as a bot. A recipient is a conversation's id.",
+      "Microsoft Teams, as a bot. A recipient is a conversation id.",
     ),
     whatsapp: optionalSection(
       {
-        accessToken: secret("A token of a system user."),
-        phoneNumberId: text({ description: "The id of the number that sends.", examples: ["106540352242922"] }),
+        accessToken: secret("Access token of a system user."),
+        phoneNumberId: text({ description: "Id of the phone number that sends.", examples: ["106540352242922"] }),
         apiVersion: text({
           default: "v26.0",
           pattern: "^v\\d+\\.\\d+$",
           examples: ["v26.0"],
-          description: "The Graph API's version.",
+          description: "Version of the Graph API.",
         }),
         apiUrl: defaultUrl("https://graph.facebook.com"),
       },
-      "WhatsApp, through the Cloud API. A recipient is a number with its country code.",
+      "WhatsApp, through the Cloud API. A recipient is a phone number with country code.",
     ),
     signal: optionalSection(
       {
         account: text({
           pattern: "^\\+\\d{5,15}$",
-          description: "The number that sends.",
+          description: "Phone number that sends.",
           examples: ["+4915100000000"],
         }),
         kind: Type.Enum(["rest", "daemon"], {
           default: "rest",
-          description: "`rest`: signal-cli-rest-api; `daemon`: signal-cli's own `daemon --http`.",
+          description:
+            "The server that is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
         }),
         apiUrl: defaultUrl(
           "http://127.0.0.1:8080",
-          "Where it is; it knows no passwords, so keep it to this machine or behind a proxy.",
+          "Address of the server. The server has no authentication, so it must not be reachable by others.",
         ),
       },
-      "Signal. A recipient is a number, a UUID, `group.…` or `u:name`.",
+      "Signal. A recipient is a phone number, a UUID, `group.…` or `u:name`.",
     ),
     imessage: optionalSection(
       {
         kind: Type.Enum(["bluebubbles", "imsg"], {
           default: "bluebubbles",
-          description: "A BlueBubbles server, or the `imsg` command on this Mac.",
+          description: "The sender: a BlueBubbles server, or the command `imsg` on this Mac.",
         }),
-        apiUrl: defaultUrl("http://127.0.0.1:1234", "BlueBubbles: where the server is."),
-        password: Type.Optional(secret("BlueBubbles: the server's password.")),
+        apiUrl: defaultUrl("http://127.0.0.1:1234", "For `bluebubbles`: address of the server."),
+        password: Type.Optional(secret("For `bluebubbles`: password of the server.")),
         method: Type.Enum(["apple-script", "private-api"], {
           default: "apple-script",
-          description: "BlueBubbles: how it sends.",
+          description: "For `bluebubbles`: how the server sends messages.",
         }),
         command: Type.Array(Type.String({ minLength: 1 }), {
           default: ["imsg"],
           minItems: 1,
           examples: [["imsg"]],
-          description: "imsg: the program and its first arguments, such as an SSH wrapper.",
+          description: "For `imsg`: the program and its first arguments, such as a wrapper that uses SSH.",
         }),
       },
-      "iMessage. A recipient is a number, a mail address, or a chat's guid.",
+      "iMessage. A recipient is a phone number, a mail address, or the guid of a chat.",
     ),
-    log: optionalSection({}, "Development: deliveries are written to the log as sent, without their text."),
+    log: optionalSection({}, "For development: deliveries are logged, without their text, and count as sent."),
   },
-  "Where replies are delivered.",
+  "Chat services to which replies are sent. Each section turns one channel on.",
 );

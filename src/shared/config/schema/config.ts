@@ -21,73 +21,75 @@ export const ConfigSchema = Type.Object(
           minimum: 0,
           maximum: 65535,
           env: "PORT",
-          description: "Port the API listens on; 0 takes a free one.",
+          description: "Port on which the API and the dashboard listen. `0` selects a free port.",
         }),
         host: text({
           default: "127.0.0.1",
           env: "HOST",
-          description: "Address the API binds to. Anything but loopback needs `server.apiToken`.",
+          description:
+            "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces.",
         }),
         apiToken: Type.Optional(
           token({
             env: "SIGNALBOX_API_TOKEN",
             description:
-              "Clients of `/api` send it as `Authorization: Bearer …`. At least 16 characters. Without it `/api` is open, which is refused beyond loopback.",
+              "Token with full access to `/api`. Clients send it as `Authorization: Bearer <token>`. At least 16 characters. Without it `/api` is open to everyone who can connect, which is only allowed on loopback.",
           }),
         ),
         readOnlyToken: Type.Optional(
           token({
             env: "SIGNALBOX_READ_ONLY_TOKEN",
             description:
-              "Whoever sends it, or logs in with it on the dashboard, may read everything under `/api` and change nothing. Needs `server.apiToken`.",
+              "Token that allows reading everything under `/api`, and changing nothing. It also works as the dashboard's log-in. Requires `server.apiToken`. At least 16 characters.",
           }),
         ),
         allowUnauthenticated: boolean({
           default: false,
           description:
-            "Allows a bind beyond loopback without `server.apiToken`, for networks that are guarded otherwise.",
+            "Allows an address other than loopback without `server.apiToken`. Set it only if something else, such as a VPN, restricts access.",
         }),
         allowedHosts: Type.Array(Type.String({ pattern: HOST_NAME, examples: ["signalbox.internal"] }), {
           default: [],
           description:
-            "Names, without a port, under which browsers may reach the service besides IP addresses and localhost. Looked at where `server.apiToken` is not set: on loopback always, elsewhere when a name is given.",
+            'Host names, without a port, that requests may use besides IP addresses and `localhost`. Checked only without `server.apiToken`: always on loopback, elsewhere if the list is not empty. For example `["signalbox.internal"]`.',
         }),
         trustProxy: integer({
           default: 0,
           minimum: 0,
           maximum: 10,
           description:
-            "How many proxies stand in front and set `X-Forwarded-For` and `X-Forwarded-Proto`. At 0 these headers are ignored.",
+            "Number of reverse proxies in front of the service that set `X-Forwarded-For` and `X-Forwarded-Proto`. `0` ignores these headers. For example `1` behind one nginx.",
         }),
         bodyLimit: integer({
           default: 4 * 1024 * 1024,
           minimum: 1024,
           maximum: 5 * 1024 * 1024,
           description:
-            "Largest request body in bytes. At most 5 MiB: a job keeps input, metadata and output in one MongoDB document, which ends at 16 MiB.",
+            "Maximum size of a request body of the API in bytes. The maximum is 5 MiB, because a job stores input, metadata and output in one MongoDB document of at most 16 MiB.",
         }),
         maxConnections: integer({
           default: 10_000,
           minimum: 10,
           maximum: 1_000_000,
           description:
-            "How many connections a web process keeps open at most, those of browsers and live events among them; one more is closed at once. The limit of open files (`ulimit -n`) must be some hundreds above it.",
+            "Maximum number of open connections of one web process, including browsers and live events. Further connections are closed at once. The limit of open files (`ulimit -n`) must be a few hundred higher.",
         }),
         concurrency: integer({
           default: 1,
           minimum: 1,
           maximum: 64,
           env: "WEB_CONCURRENCY",
-          description: "How many web processes share the port on this machine.",
+          description:
+            "Number of web processes that share the port on this machine. For example `4` on a machine with four cores.",
         }),
         shutdownSeconds: integer({
           default: 25,
           minimum: 1,
           maximum: 600,
-          description: "How long a stopping web process waits for requests under way.",
+          description: "Seconds that a stopping web process waits for requests in progress.",
         }),
       },
-      "The API.",
+      "The HTTP API and the dashboard.",
     ),
     mongodb: section(
       {
@@ -97,11 +99,11 @@ export const ConfigSchema = Type.Object(
             env: "MONGODB_URI",
             secret: "credentials",
             examples: ["mongodb://127.0.0.1:27017/signalbox?replicaSet=rs0"],
-            description: "MongoDB connection string. Without it `npm start` runs an embedded mongod.",
+            description: "Connection string of MongoDB. Without it `npm start` runs an embedded mongod.",
           }),
         ),
       },
-      "Where everything is kept.",
+      "The database, which stores everything that must not be lost.",
     ),
     redis: section(
       {
@@ -112,38 +114,39 @@ export const ConfigSchema = Type.Object(
             secret: "credentials",
             examples: ["redis://127.0.0.1:6379"],
             description:
-              "Redis for the queues (`maxmemory-policy noeviction`); `rediss://` for TLS. Without it `npm start` runs an embedded redis-server.",
+              "URL of Redis, which must have `maxmemory-policy noeviction`. `rediss://` uses TLS. Without it `npm start` runs an embedded redis-server.",
           }),
         ),
         cluster: boolean({
           default: false,
           env: "REDIS_CLUSTER",
           description:
-            "`redis.url` leads to a Redis Cluster: one of its nodes or a name for all of them, or several with commas between them (`redis://user:password@a:6379,b:6379,c:6379`).",
+            "Whether `redis.url` is a Redis Cluster. The URL can then name several nodes: `redis://user:password@a:6379,b:6379,c:6379`.",
         }),
         prefix: text({
           default: "signalbox",
           pattern: "^[A-Za-z0-9_-]{1,40}$",
-          description: "What every key in Redis begins with; two installations on one Redis need two.",
+          description:
+            "Prefix of every key in Redis. Two installations that share one Redis need different prefixes. For example `signalbox-staging`.",
         }),
       },
-      "What moves the work.",
+      "The queues. Redis can be emptied at any moment without losing work.",
     ),
     dataDir: text({
       default: ".signalbox",
       env: "SIGNALBOX_DATA_DIR",
       description:
-        "Where the embedded MongoDB keeps its data and the first start its hook token; relative to the working directory.",
+        "Directory of the embedded MongoDB's data and of the generated hook token, relative to the working directory. For example `/var/lib/signalbox`.",
     }),
     log: section(
       {
         level: Type.Enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], {
           default: "info",
           env: "LOG_LEVEL",
-          description: "Least severe level that is logged.",
+          description: "Lowest level that is logged. For example `debug` to investigate a problem.",
         }),
       },
-      "Logs: JSON lines, readable ones on a terminal.",
+      "The log: one JSON object per line, or readable lines on a terminal.",
     ),
     jobs: section(
       {
@@ -152,7 +155,7 @@ export const ConfigSchema = Type.Object(
           minimum: 1,
           maximum: 31_536_000,
           description:
-            "A running job or step without a report for so long reads `stale: true`. A job may set its own `staleAfterSeconds`.",
+            "Seconds without a report after which a running job or step counts as stale. A job can set its own `staleAfterSeconds`. For example `3600` for work that reports once an hour.",
         }),
       },
       "Job tracking.",
@@ -160,19 +163,19 @@ export const ConfigSchema = Type.Object(
     retention: section(
       {
         completedAfter: Type.Optional(
-          duration({ description: "Completed jobs are deleted so long after their end. Off by default." }),
+          duration({ description: "How long completed jobs are kept. Without it they are kept for ever." }),
         ),
         failedAfter: Type.Optional(
-          duration({ description: "Failed jobs are deleted so long after their end. Off by default." }),
+          duration({ description: "How long failed jobs are kept. Without it they are kept for ever." }),
         ),
         runsAfter: Type.Optional(
           duration({
             description:
-              "Ended runs and deliveries are deleted so long after their end: a day at least, and no sooner than `session.retainSingleUse`. Off by default.",
+              "How long runs and deliveries are kept after their end. At least one day, and at least `session.retainSingleUse`. Without it they are kept for ever.",
           }),
         ),
       },
-      "Deletion of what is old, carried out by the worker. What has not ended is never deleted.",
+      "Deletion of old records by the worker. Jobs and runs that have not ended are never deleted.",
     ),
     hooks: HooksSchema,
     agents: AgentsSchema,
@@ -185,7 +188,7 @@ export const ConfigSchema = Type.Object(
           minimum: 1,
           maximum: 1_000,
           env: "WORKER_CONCURRENCY",
-          description: "How many agent turns one worker process runs side by side.",
+          description: "Maximum number of agent turns that one worker process runs at the same time.",
         }),
         metricsPort: Type.Optional(
           Type.Integer({
@@ -194,7 +197,7 @@ export const ConfigSchema = Type.Object(
             examples: [9464],
             env: "WORKER_METRICS_PORT",
             description:
-              "Where a worker process serves its own `/metrics` and `/healthz`; with 0 the log tells. Nowhere when not set.",
+              "Port on which a worker process serves its own `/metrics` and `/healthz`. `0` selects a free port, which the log names. Without it a worker serves neither.",
           }),
         ),
         shutdownSeconds: integer({
@@ -202,10 +205,10 @@ export const ConfigSchema = Type.Object(
           minimum: 3,
           maximum: 600,
           description:
-            "How soon a stopping worker process ends. Work under way has three fifths of it, but all but three seconds at most; what has not ended then is handed back, for another worker or the next start.",
+            "Seconds after which a stopping worker process has ended. Work in progress has three fifths of this time to complete, but at most all except three seconds. After that another worker, or the next start, continues it.",
         }),
       },
-      "The worker processes.",
+      "The worker processes, which run agents and send replies.",
     ),
   },
   { additionalProperties: false, default: {} },

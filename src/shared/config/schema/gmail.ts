@@ -15,80 +15,88 @@ export const GmailSchema = optionalSection(
       maxLength: 254,
       pattern: "^[^\\s@]+@[^\\s@]+$",
       examples: ["ada@example.org"],
-      description: "The mailbox.",
+      description: "Address of the mailbox.",
     }),
     topic: Type.Optional(
       text({
         pattern: resource("topics"),
         examples: ["projects/my-project/topics/signalbox-gmail"],
         description:
-          "Where Gmail publishes its notices. Without topic and subscription the mailbox is only looked into every `pollEveryMinutes`.",
+          "Pub/Sub topic to which Gmail publishes notifications. Without topic and subscription the mailbox is read every `pollEveryMinutes`.",
       }),
     ),
     subscription: Type.Optional(
       text({
         pattern: resource("subscriptions"),
         examples: ["projects/my-project/subscriptions/signalbox-gmail"],
-        description: "Where the notices are pulled from; goes with `topic`.",
+        description: "Pub/Sub subscription from which the notifications are pulled. Required with `topic`.",
       }),
     ),
     label: text({
       default: "INBOX",
       maxLength: 225,
-      description: "The id of the label whose new mails count. Spam, trash, drafts and sent mails never do.",
+      description: "Id of the label whose new mails start runs. Spam, trash, drafts and sent mails never start one.",
     }),
     includeBody: boolean({
       default: true,
-      description: "Whether a mail comes with its text, or with its snippet alone.",
+      description: "Whether the agent receives the text of a mail. If it is off, it receives only the snippet.",
     }),
     maxBytes: integer({
       default: 20_000,
       minimum: 256,
       maximum: 1024 * 1024,
-      description: "Most bytes of a mail's text; what is over is cut, and said.",
+      description: "Maximum size of a mail's text in bytes. A longer text is cut, and a note says so.",
     }),
     renewEveryMinutes: integer({
       default: 720,
       minimum: 1,
       maximum: 6 * 24 * 60,
-      description: "How often the watch is renewed, which Gmail ends after seven days.",
+      description: "Minutes between renewals of the watch, which Gmail ends after seven days.",
     }),
     pollEveryMinutes: integer({
       default: 5,
       minimum: 1,
       maximum: 24 * 60,
-      description: "How often the mailbox is looked into without a notice, which may be late or lost.",
+      description: "Minutes between readings of the mailbox without a notification. Notifications can be late or lost.",
     }),
     model: Type.Optional(
       text({
         examples: ["large"],
-        description: "The model that the preset `gmail` asks: of the allow-list, or its alias.",
+        description: "Model of the preset `gmail`: an id or alias of `agents.defaults.models`.",
       }),
     ),
-    thinking: Type.Optional(text({ description: "How hard it thinks.", examples: ["low"] })),
+    thinking: Type.Optional(
+      text({ description: "Reasoning effort of the model, in the notation of the model server.", examples: ["low"] }),
+    ),
     allowUnsafeExternalContent: boolean({
       default: false,
       description:
-        "With the preset `gmail` the prompt is the mail as it is, without markers and notice: anybody may write a mail.",
+        "Uses the mail as the prompt of the preset `gmail` without the markers and the notice that fence untrusted content. Dangerous: everyone can send a mail.",
     }),
     credentialsFile: text({
       default: "gmail-credentials.json",
       description:
-        "The consent or the service account's key, as `signalbox webhooks gmail setup` writes it; from the configuration file's directory.",
+        "File with the OAuth consent or the key of the service account, which `signalbox webhooks gmail setup` writes. Relative to the directory of the configuration file.",
     }),
     apiUrl: Type.Optional(
       text({
         pattern: "^https?://[^/@?#]+/?$",
         examples: ["https://gmail.googleapis.com"],
-        description: "Instead of https://gmail.googleapis.com; without a path.",
+        description: "Address of the Gmail API, without a path, if it is not https://gmail.googleapis.com.",
       }),
     ),
-    pubsubUrl: address("Instead of https://pubsub.googleapis.com.", "https://pubsub.googleapis.com"),
-    tokenUrl: address("Instead of https://oauth2.googleapis.com/token.", "https://oauth2.googleapis.com/token"),
+    pubsubUrl: address(
+      "Address of the Pub/Sub API, if it is not https://pubsub.googleapis.com.",
+      "https://pubsub.googleapis.com",
+    ),
+    tokenUrl: address(
+      "Address for access tokens, if it is not https://oauth2.googleapis.com/token.",
+      "https://oauth2.googleapis.com/token",
+    ),
     consentUrl: address(
-      "Instead of https://accounts.google.com/o/oauth2/v2/auth.",
+      "Address of the consent page, if it is not https://accounts.google.com/o/oauth2/v2/auth.",
       "https://accounts.google.com/o/oauth2/v2/auth",
     ),
   },
-  "The mailbox whose new mails go to the mapping `gmail`. Written by `signalbox webhooks gmail setup`.",
+  "The mailbox whose new mails are handled by the mapping `gmail`. `signalbox webhooks gmail setup` writes this section.",
 );

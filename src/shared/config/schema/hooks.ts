@@ -10,26 +10,27 @@ export const HooksSchema = section(
     enabled: boolean({
       default: false,
       env: "SIGNALBOX_HOOKS_ENABLED",
-      description: "Opens the hooks. Off, every path under `hooks.path` is 404.",
+      description: "Turns the webhook gateway on. If it is off, every URL under `hooks.path` answers 404.",
     }),
     token: Type.Optional(
       token({
         env: "SIGNALBOX_HOOKS_TOKEN",
         description:
-          "Senders give it as `Authorization: Bearer …`. At least 16 characters, needed with `hooks.enabled`, and another one than `server.apiToken`.",
+          "Token with which senders call the hooks, as `Authorization: Bearer <token>`. Required with `hooks.enabled`. At least 16 characters, and different from `server.apiToken`.",
       }),
     ),
     path: text({
       default: "/hooks",
       pattern: "^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)+$",
       examples: ["/hooks"],
-      description: "What the hooks' paths begin with. Not `/`, and not what the service itself answers under.",
+      description:
+        "Path under which the hooks are served. It must not be `/` or a path of the service itself, such as `/api`.",
     }),
     maxBodyBytes: integer({
       default: 256 * 1024,
       minimum: 1024,
       maximum: 8 * 1024 * 1024,
-      description: "Largest body of a hook in bytes.",
+      description: "Maximum size of the body of a hook request in bytes. A mapping can set its own.",
     }),
     defaultSessionKey: Type.Optional(
       text({
@@ -37,68 +38,68 @@ export const HooksSchema = section(
         pattern: IDENTIFIER_PATTERN,
         examples: ["hook:inbox"],
         description:
-          "The session of requests that name none, which then share one conversation. Without it each has its own.",
+          "Session of requests that name no session; they share one conversation. Without it each request has its own conversation.",
       }),
     ),
     allowRequestSessionKey: boolean({
       default: true,
-      description: "Whether a request may name its session (`sessionKey`).",
+      description: "Whether a request to `/hooks/agent` may choose its session with `sessionKey`.",
     }),
     allowedSessionKeyPrefixes: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         examples: [["hook:"]],
-        description: "A session key that is named must begin with one of these. Without it any will do.",
+        description: "Prefixes of which every chosen session key must have one. Without it any key is allowed.",
       }),
     ),
     shareSessions: boolean({
       default: false,
       description:
-        "Whether every hook may name every session. Off, a session belongs to the hook that named it first: `/hooks/agent`, or one mapping.",
+        "Whether all hooks may use the same sessions. If it is off, a session belongs to the first hook that uses it: `/hooks/agent` or one mapping.",
     }),
     maxTimeoutSeconds: Type.Number({
       default: 3_600,
       exclusiveMinimum: 0,
       maximum: 86_400,
-      description: "The longest `timeoutSeconds` that a request or a transform may ask for.",
+      description: "Maximum `timeoutSeconds` that a request or a transform may set, in seconds.",
     }),
     maxWaitingRuns: integer({
       default: 10_000,
       minimum: 1,
       maximum: 1_000_000,
-      description: "How many runs of one mapping may wait. A request that would make more is answered 429.",
+      description: "Maximum number of waiting runs of one mapping. Further requests are answered with 429.",
     }),
     presets: Type.Array(Type.Enum(PRESETS), {
       default: [],
       examples: [["gmail"]],
-      description: "Built-in mappings, which come after your own.",
+      description:
+        "Built-in mappings, which are tried after `hooks.mappings`. `gmail` handles the mails of `hooks.gmail`.",
     }),
     mappings: Type.Array(MappingSchema, {
       default: [],
       examples: [[{ match: { path: "ci" }, messageTemplate: "{{title}}" }]],
-      description:
-        "Hooks of names of your own; the first that matches takes the request. The keys of an entry are below.",
+      description: "Hooks with names of your own. The first entry that matches handles the request.",
     }),
     transformsDir: Type.Optional(
       text({
         examples: ["hooks/transforms"],
         description:
-          "Where transform modules are, from the configuration file's directory; `hooks/transforms` by default.",
+          "Directory of the transform modules, relative to the directory of the configuration file. The default is `hooks/transforms`.",
       }),
     ),
     transformTimeoutSeconds: Type.Number({
       default: 10,
       exclusiveMinimum: 0,
       maximum: 600,
-      description: "How long a transform may take before it is ended and its run fails.",
+      description: "Time limit of a transform in seconds. A transform that takes longer is stopped, and its run fails.",
     }),
     transformMemoryMiB: integer({
       default: 128,
       minimum: 16,
       maximum: 4_096,
-      description: "How much memory a transform may take before it is ended and its run fails.",
+      description: "Memory limit of a transform in MiB. A transform that uses more is stopped, and its run fails.",
     }),
     gmail: GmailSchema,
   },
-  "The webhook gateway: outside systems wake the agent or have it do something.",
+  "The webhook gateway: other systems start agent runs or wake the main session.",
 );

@@ -15,114 +15,148 @@ const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 const Auth = Type.Object(
   {
     type: Type.Enum(["token", "github", "stripe", "slack", "standard-webhooks", "hmac"], {
-      description: "The sender's scheme.",
+      description: "How the sender authenticates: with a `token`, or with a signature of this kind.",
     }),
-    token: Type.Optional(token({ description: "`token`: a token of this sender's own, at least 16 characters." })),
-    secret: optional("All but `token`: the secret that the sender signs with.", { secret: true }),
+    token: Type.Optional(token({ description: "For `token`: the token of this sender. At least 16 characters." })),
+    secret: optional(
+      "For all types except `token`: the secret with which the sender signs, as its settings page shows it.",
+      { secret: true },
+    ),
     shared: Type.Optional(
       Type.Boolean({
         description:
-          "Must be `true` in each of the mappings that have the same secret, which are refused otherwise: what is signed for one of them can be sent to the others.",
+          "Set it to `true` in every mapping that uses the same secret; otherwise the configuration is refused. A request signed for one of these mappings is valid for the others as well.",
       }),
     ),
-    header: optional("`hmac`: the header with the signature.", { pattern: HEADER_PATTERN, examples: ["x-signature"] }),
-    algorithm: Type.Optional(Type.Enum(["sha1", "sha256", "sha512"], { description: "`hmac`; `sha256` by default." })),
-    encoding: Type.Optional(
-      Type.Enum(["hex", "base64", "base64url"], { description: "`hmac`: of the signature; `hex` by default." }),
+    header: optional("For `hmac`: the header that contains the signature.", {
+      pattern: HEADER_PATTERN,
+      examples: ["x-signature"],
+    }),
+    algorithm: Type.Optional(
+      Type.Enum(["sha1", "sha256", "sha512"], {
+        description: "For `hmac`: the hash algorithm. The default is `sha256`.",
+      }),
     ),
-    prefix: optional("`hmac`: what stands before the signature.", { examples: ["sha256="] }),
+    encoding: Type.Optional(
+      Type.Enum(["hex", "base64", "base64url"], {
+        description: "For `hmac`: the encoding of the signature. The default is `hex`.",
+      }),
+    ),
+    prefix: optional("For `hmac`: the text before the signature in the header.", { examples: ["sha256="] }),
     timestampHeader: optional(
-      "`hmac`: the header with the time in seconds. What is signed is then the time, a dot, and the body.",
+      "For `hmac`: the header with the Unix time of the signature. The signed text is then the time, a full stop and the body.",
       { pattern: HEADER_PATTERN, examples: ["x-timestamp"] },
     ),
     toleranceSeconds: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 43_200, // accepted messages are remembered for 24 hours, twice this tolerance
-        description: "How old a signed time may be, or how far ahead; 300 by default.",
+        description: "Maximum difference between the signed time and now, in seconds. The default is 300.",
       }),
     ),
   },
   {
     additionalProperties: false,
     examples: [{ type: "github", secret: "the secret of the webhook" }],
-    description: "The sender's own proof, in place of the hook token. Needs `match.path`.",
+    description: "How this sender authenticates instead of the hook token. Requires `match.path`.",
   },
 );
 
 /** One entry of `hooks.mappings`. */
 export const MappingSchema = Type.Object(
   {
-    id: optional("Names the mapping in logs, metrics and problems. Its `match.path` by default.", { maxLength: 100 }),
+    id: optional("Name of the mapping in logs, metrics and error messages. The default is its `match.path`.", {
+      maxLength: 100,
+    }),
     match: Type.Optional(
       Type.Object(
         {
-          path: optional("The name behind the base path; nested names such as `ci/build` too.", {
+          path: optional("Name in the URL after `hooks.path`. It can have several parts, such as `ci/build`.", {
             pattern: "^[^/?#]+(/[^/?#]+)*$",
             examples: ["ci/build"],
           }),
-          source: optional("What the body's top-level `source` must be.", { examples: ["ci"] }),
+          source: optional("Value that the top-level field `source` of the body must have.", { examples: ["ci"] }),
         },
         {
           additionalProperties: false,
-          description: "Which requests it takes. With both keys both must hold; without any it takes every name.",
+          description:
+            "Which requests the mapping handles. With both keys, both must match. With none, it handles every request.",
         },
       ),
     ),
     action: Type.Enum(["agent", "wake"], {
       default: "agent",
-      description: "A run of the agent, or an event of the main session.",
+      description:
+        "Work that a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session.",
     }),
     wakeMode: Type.Enum(["now", "next-heartbeat"], {
       default: "now",
-      description: "When the main session takes a turn over the event or the run's summary.",
+      description:
+        "When the main session reads the event or the summary of the run: at once (`now`), or at the next heartbeat.",
     }),
-    name: template("Begins the summary.", "CI {{branch}}"),
+    name: template("Name of the run, with which its summary starts.", "CI {{branch}}"),
     sessionKey: template(
-      "The session of the run; one of its own when a value in it is missing. Without it `hooks.defaultSessionKey`.",
+      "Session of the run. If a value in the template is missing, the run has its own conversation. The default is `hooks.defaultSessionKey`.",
       "hook:ci:{{branch}}",
     ),
     messageTemplate: template(
-      "What the agent is told; the whole body as JSON without it.",
+      "Message for the agent. The default is the whole body as JSON.",
       "Build {{build.id}} of {{branch}} failed.",
     ),
-    textTemplate: template("The text of the event; the whole body as JSON without it.", "{{title}}"),
-    deliver: Type.Boolean({ default: true, description: "Whether the reply goes to a channel." }),
+    textTemplate: template(
+      "Text of the event, for `action: wake`. The default is the whole body as JSON.",
+      "{{title}}",
+    ),
+    deliver: Type.Boolean({ default: true, description: "Whether the reply is sent to a channel." }),
     allowUnsafeExternalContent: Type.Boolean({
       default: false,
       description:
-        "The prompt is the message as it is, without markers and notice. Only for senders whom you trust wholly.",
+        "Uses the message as the prompt without the markers and the notice that fence untrusted content. Set it only for senders that you trust completely.",
     }),
-    channel: Type.Enum(["last", ...CHANNELS], { default: "last", description: "Where the reply goes." }),
-    to: template("The recipient, as the channel names it.", "{{chat.id}}"),
-    model: optional("A model of the allow-list, or its alias.", { examples: ["large"] }),
-    thinking: optional("How hard the model thinks.", { examples: ["low"] }),
+    channel: Type.Enum(["last", ...CHANNELS], {
+      default: "last",
+      description: "Channel to which the reply is sent. `last` is where the replies of the main session go.",
+    }),
+    to: template("Recipient of the reply in the notation of the channel.", "{{chat.id}}"),
+    model: optional("Model for the run: an id or alias of `agents.defaults.models`.", { examples: ["large"] }),
+    thinking: optional("Reasoning effort of the model, in the notation of the model server.", { examples: ["low"] }),
     timeoutSeconds: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 86_400, description: "How long the run may take." }),
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 86_400,
+        description: "Time limit of the run in seconds. The default is `agents.defaults.timeoutSeconds`.",
+      }),
     ),
     trackAsJob: Type.Optional(
-      Type.Boolean({ description: "Makes the run a job too; `agents.defaults.trackAsJob` by default." }),
+      Type.Boolean({
+        description: "Whether the run is also shown as a job. The default is `agents.defaults.trackAsJob`.",
+      }),
     ),
     transform: Type.Optional(
       Type.Object(
         {
-          module: text({ examples: ["ci.ts"], description: "A file under `hooks.transformsDir`." }),
-          export: optional("The export that is called; the default one without it.", { examples: ["onPush"] }),
+          module: text({ examples: ["ci.ts"], description: "File of the transform, in `hooks.transformsDir`." }),
+          export: optional("Name of the exported function. Without it the default export is called.", {
+            examples: ["onPush"],
+          }),
         },
-        { additionalProperties: false, description: "A function that changes the result, or drops the request." },
+        { additionalProperties: false, description: "A function of yours that changes the run or drops the request." },
       ),
     ),
-    instructions: optional("Your own words to the agent, which stand before the message and are trusted.", {
-      examples: ["Say in one sentence what broke and whose change it was."],
-    }),
+    instructions: optional(
+      "Your instructions to the agent, which precede the message. The agent follows them, unlike the message.",
+      {
+        examples: ["Say in one sentence what broke and whose change it was."],
+      },
+    ),
     forEach: optional(
-      "A top-level array of the body: each of its items is a run of its own, `{{item}}` in templates.",
+      "Name of a top-level list in the body. Each item starts its own run; templates refer to it as `{{item}}`.",
       {
         examples: ["messages"],
       },
     ),
     auth: Type.Optional(Auth),
-    maxBodyBytes: bytes("Largest body; `hooks.maxBodyBytes` by default."),
+    maxBodyBytes: bytes("Maximum size of the body in bytes. The default is `hooks.maxBodyBytes`."),
   },
   { additionalProperties: false },
 );

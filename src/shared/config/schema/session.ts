@@ -12,38 +12,38 @@ export const SessionSchema = section(
       {
         channel: Type.Enum(CHANNELS, {
           examples: ["telegram"],
-          description: "The channel; needed with `session.main.to`.",
+          description: "Channel for replies of the main session. Requires `session.main.to`.",
         }),
         to: text({
           maxLength: MAX_RECIPIENT,
           pattern: "\\S",
           examples: ["123456789"],
-          description: "The recipient, as the channel names it; needed with `session.main.channel`.",
+          description: "Recipient in the notation of the channel. Requires `session.main.channel`.",
         }),
       },
-      "The main session's first route, until `signalbox route set` gives it another.",
+      "Where replies of the main session go until `signalbox route set` changes it.",
     ),
     followDeliveries: boolean({
       default: false,
       description:
-        "Whether each reply that is delivered moves the main session's route to its recipient, whoever asked for it. On, anybody with the hook token can have later replies sent elsewhere.",
+        "Whether replies of the main session go to the recipient of the latest delivered reply. If it is on, everyone with the hook token can redirect later replies.",
     }),
     maxMessages: integer({
       default: 50,
       minimum: 1,
       maximum: 1_000,
-      description: "How many messages of a conversation are given to the agent, the newest.",
+      description: "Maximum number of messages of a conversation that the agent receives. It receives the newest.",
     }),
     maxChars: integer({
       default: 100_000,
       minimum: 1_000,
       maximum: 10_000_000,
-      description: "How many characters of a conversation are given to the agent at most.",
+      description: "Maximum number of characters of a conversation that the agent receives.",
     }),
     retainSingleUse: duration({
       default: "7d",
-      description: "How long the transcripts of ended single-use sessions are kept.",
+      description: "How long the transcripts of sessions that belong to a single run are kept.",
     }),
   },
-  "Conversations.",
+  "Conversations of the agent.",
 );

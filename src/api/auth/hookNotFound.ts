@@ -1,0 +1,32 @@
+import type { Context } from "koa";
+import type { Mapping } from "../../hooks/mappings/mapping.ts";
+import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
+import { nearest } from "../../shared/config/nearest.ts";
+import { AppError } from "../../shared/errors.ts";
+
+/** Creates the errors of requests to hooks that do not exist. */
+export class HookNotFound {
+  readonly #basePath: string;
+  readonly #names: readonly string[];
+
+  /** @param basePath the configured `hooks.path` */
+  constructor(basePath: string, mappings: readonly Mapping[]) {
+    this.#basePath = basePath;
+    this.#names = [...BUILT_IN_HOOKS, ...mappings.flatMap(({ match }) => match?.path ?? [])];
+  }
+
+  /** Returns the error about a name without a hook. Only a request with the hook token receives the name of another hook. */
+  unknownName(ctx: Context): AppError {
+    const name = ctx.path.slice(this.#basePath.length + 1);
+    const known = ctx.state.byHookToken === true ? nearest(name, this.#names) : undefined;
+    const hint = known === undefined ? "" : ` Did you mean ${this.#basePath}/${known}?`;
+    return new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.${hint}` });
+  }
+
+  /** Returns the error about a body that none of the mappings with its name matches. */
+  unknownSource(ctx: Context): AppError {
+    return new AppError("hook_not_found", {
+      detail: `No mapping at ${ctx.path} matches the field source of the body: check match.source in hooks.mappings.`,
+    });
+  }
+}

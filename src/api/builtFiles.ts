@@ -1,0 +1,61 @@
+import { hash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import type { Context } from "koa";
+
+/** The values of Cache-Control for built files. */
+export const CACHING = {
+  /** For files whose name contains a hash of their content. */
+  forever: "public, max-age=31536000, immutable",
+  revalidate: "no-cache",
+} as const;
+
+/** The suffixes of the files that a build has compressed, preferred encoding first. */
+const ENCODINGS = { br: ".br", gzip: ".gz" } as const;
+
+export interface BuiltFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly bodies: Readonly<Record<string, Buffer>>;
+}
+
+/** Reads the files of a directory and those below it, by their path with slashes; empty without such a directory. */
+export function readBuiltFiles(directory: string): Map<string, BuiltFile> {
+  if (!existsSync(directory)) return new Map();
+  const compressed = new Set<string>(Object.values(ENCODINGS));
+  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !compressed.has(extname(entry.name)))
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(paths.map((path) => [relative(directory, path).replaceAll(sep, "/"), readBuiltFile(path)]));
+}
+
+/** Reads a file and its compressed copies. */
+export function readBuiltFile(path: string): BuiltFile {
+  const identity = readFileSync(path);
+  const bodies: Record<string, Buffer> = {};
+  for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
+    if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
+  }
+  // a weak tag, because it is the same for all encodings
+  const etag = `W/"${hash("sha256", identity, "base64url").slice(0, 22)}"`;
+  return { type: extname(path), etag, bodies: { ...bodies, identity } };
+}
+
+/** Responds with a file in the client's preferred encoding, or with 304 if the client has it. */
+export function sendBuiltFile(
+  ctx: Context,
+  { type, etag, bodies }: BuiltFile,
+  { policy, caching }: { policy: string; caching: (typeof CACHING)[keyof typeof CACHING] },
+): void {
+  ctx.set({ "Content-Security-Policy": policy, "Cache-Control": caching, ETag: etag });
+  ctx.vary("Accept-Encoding");
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  const encoding = Object.keys(bodies).find((one) => ctx.acceptsEncodings(one)) ?? "identity";
+  if (encoding !== "identity") ctx.set("Content-Encoding", encoding);
+  ctx.type = type;
+  ctx.body = bodies[encoding];
+}

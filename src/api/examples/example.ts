@@ -1,0 +1,13 @@
+/**
+ * An example of one operation for openapi.json: the request, and a response for each status. A test checks the values
+ * against the schemas of the route.
+ */
+export interface Example {
+  /** The values of the identifiers in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** The body of a route with `textBody`. */
+  readonly text?: string;
+  /** The bodies by status. The text of a stream, or of a response in plain text, is a string. */
+  readonly answers: Readonly<Record<number, unknown>>;
+}

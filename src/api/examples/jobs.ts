@@ -1,0 +1,108 @@
+import type { Example } from "./example.ts";
+
+const params = { jobId: "import-2041" };
+const stepParams = { ...params, stepKey: "load" };
+
+const RECEIPT = {
+  stepId: "0b0f1a52-5c0e-4f55-9d6e-3c2a1f0d7e11",
+  jobId: "import-2041",
+  stepKey: "load",
+  stepName: "Load rows",
+  status: "running",
+  progress: 40,
+  message: "4,000 of 10,000 rows",
+  createdAt: "2026-01-31T18:00:05.000Z",
+  updatedAt: "2026-01-31T18:01:20.000Z",
+  startedAt: "2026-01-31T18:00:05.000Z",
+} as const;
+
+const STEP_SUMMARY = { ...RECEIPT, attempts: 1, lastReportAt: "2026-01-31T18:01:20.000Z", stale: false } as const;
+const STEP = { ...STEP_SUMMARY, output: null } as const;
+const COMPLETED_STEP = { ...STEP, status: "completed", progress: 100, output: { rows: 10_000 }, durationMs: 182_000 };
+
+const NEW_JOB = {
+  jobId: "import-2041",
+  name: "Nightly import",
+  description: null,
+  input: { file: "orders.csv" },
+  metadata: { team: "data" },
+  status: "running",
+  progress: 0,
+  message: null,
+  output: null,
+  createdAt: "2026-01-31T18:00:00.000Z",
+  updatedAt: "2026-01-31T18:00:00.000Z",
+  lastReportAt: null,
+  stale: false,
+  staleAt: "2026-01-31T18:15:00.000Z",
+  staleAfterSeconds: null,
+  currentStep: null,
+} as const;
+
+const JOB = {
+  ...NEW_JOB,
+  progress: 20,
+  message: "4,000 of 10,000 rows",
+  updatedAt: "2026-01-31T18:01:20.000Z",
+  lastReportAt: "2026-01-31T18:01:20.000Z",
+  staleAt: "2026-01-31T18:16:20.000Z",
+  currentStep: STEP_SUMMARY,
+} as const;
+
+const OK = { 200: { ok: true } };
+
+export const putJob: Example = {
+  params,
+  body: { name: "Nightly import", input: { file: "orders.csv" }, metadata: { team: "data" } },
+  answers: { 201: NEW_JOB, 200: JOB },
+};
+
+export const getJob: Example = { params, answers: { 200: JOB } };
+export const listJobs: Example = { answers: { 200: { jobs: [JOB], nextCursor: null } } };
+export const deleteJob: Example = { params, answers: OK };
+export const deleteJobs: Example = { answers: OK };
+
+export const reportStep: Example = {
+  params: stepParams,
+  body: {
+    stepName: "Load rows",
+    progress: 40,
+    jobProgressStart: 0,
+    jobProgressEnd: 50,
+    message: "4,000 of 10,000 rows",
+  },
+  answers: { 201: RECEIPT, 200: RECEIPT },
+};
+
+export const listSteps: Example = { params, answers: { 200: { steps: [STEP], nextCursor: null } } };
+export const getStep: Example = { params: stepParams, answers: { 200: COMPLETED_STEP } };
+
+export const getStats: Example = {
+  answers: {
+    200: {
+      jobs: { total: 128, running: 3, completed: 120, failed: 5, stale: 1 },
+      lastHour: { created: 12, completed: 10, failed: 1 },
+    },
+  },
+};
+
+const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const { input: _input, metadata: _metadata, output: _output, ...EVENT_JOB } = JOB;
+
+export const watchEvents: Example = {
+  answers: { 200: `${event("state", { live: true })}${event("job", EVENT_JOB)}` },
+};
+
+export const watchJob: Example = {
+  params,
+  answers: { 200: `${event("state", { live: true })}${event("step", STEP_SUMMARY)}` },
+};
+
+const PING = { jobId: "nightly-backup" };
+const PONG = { 200: "ok\n" };
+
+export const ping: Example = { params: PING, text: "Copying /srv", answers: PONG };
+
+export const pingState: Example = { params: { ...PING, state: "40" }, text: "4 of 10 folders", answers: PONG };
+
+export const pingExit: Example = { params: { ...PING, code: "0" }, text: "10 folders copied", answers: PONG };

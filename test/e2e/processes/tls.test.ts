@@ -1,0 +1,121 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import { eventually } from "../../support/eventually.ts";
+import { type Service, startProcess } from "../../support/process.ts";
+import { freeNodePorts } from "../../support/servers/redisCluster.ts";
+import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
+
+/** A key with its self-signed certificate for localhost and 127.0.0.1, valid until 2126. */
+const CERTIFICATE = resolve("test/fixtures/localhost.pem");
+const SLOTS = 16_384;
+const TOKEN = "a-hook-token-of-length";
+
+/** Redis may lack TLS, like the one that the set-up installs as a last resort. */
+function redisSpeaksTls(): boolean {
+  const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
+    encoding: "utf8",
+  });
+  return !`${stdout}${stderr}`.includes("Bad directive");
+}
+
+async function startTlsRedis(port: number, more: readonly string[] = []): Promise<TestServer> {
+  const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
+  const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
+  return startRedis([...onlyTls, ...more], port);
+}
+
+/** Turns a node into a cluster of one. */
+async function giveAllSlots({ port }: TestServer): Promise<void> {
+  const redis = new Redis({ port, tls: { ca: readFileSync(CERTIFICATE) } });
+  await redis.cluster("ADDSLOTS", ...Array.from({ length: SLOTS }, (_, slot) => slot));
+  await eventually(async () => String(await redis.cluster("INFO")).includes("cluster_state:ok"), "the cluster");
+  redis.disconnect();
+}
+
+describe("MongoDB and Redis over TLS", function () {
+  this.timeout(120_000);
+  let servers: TestServer[] = [];
+  let services: Service[] = [];
+  let env: Record<string, string>;
+  let cluster: Record<string, string>;
+
+  const start = (main: string, env: Record<string, string>, ...args: string[]): Service => {
+    const service = startProcess(main, env, args);
+    services.push(service);
+    return service;
+  };
+
+  before(async function () {
+    if (!redisSpeaksTls()) this.skip();
+    const tls = ["--tlsMode", "requireTLS", "--tlsCertificateKeyFile", CERTIFICATE, "--tlsCAFile", CERTIFICATE];
+    const port = await freePort();
+    const [nodePort = 0] = await freeNodePorts(1);
+    const [redis, node, mongod] = await Promise.all([
+      startTlsRedis(port),
+      startTlsRedis(nodePort, [
+        "--cluster-enabled",
+        "yes",
+        "--tls-cluster",
+        "yes",
+        "--cluster-announce-ip",
+        "127.0.0.1",
+      ]),
+      startMongod([...tls, "--tlsAllowConnectionsWithoutCertificates"]),
+    ]);
+    servers = [redis, node, mongod];
+    await giveAllSlots(node);
+    cluster = { REDIS_URL: `rediss://127.0.0.1:${node.port}`, REDIS_CLUSTER: "true" };
+    env = {
+      REDIS_URL: `rediss://127.0.0.1:${redis.port}`,
+      MONGODB_URI: `mongodb://127.0.0.1:${mongod.port}/signalbox?tls=true`,
+      SIGNALBOX_HOOKS_ENABLED: "true",
+      SIGNALBOX_HOOKS_TOKEN: TOKEN,
+    };
+    expect(await start("src/cli/main.ts", { ...env, NODE_EXTRA_CA_CERTS: CERTIFICATE }, "release").ended).to.equal(0);
+  });
+  afterEach(async () => {
+    await Promise.all(services.map((service) => service.child.exitCode ?? service.stop("SIGKILL")));
+    services = [];
+  });
+  after(() => Promise.all(servers.map((server) => server.remove())));
+
+  for (const title of ["a server", "a cluster"]) {
+    it(`are used when NODE_EXTRA_CA_CERTS names their authority, with Redis as ${title}`, async () => {
+      const trusting = { ...env, ...(title === "a cluster" && cluster), NODE_EXTRA_CA_CERTS: CERTIFICATE };
+      const { url } = await start("test/support/processes/both.ts", trusting).ready;
+
+      const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
+      const body = JSON.stringify({ message: "How is it?", deliver: false, wakeMode: "next-heartbeat" });
+      const answer = await fetch(`${url}/hooks/agent`, { method: "POST", headers, body });
+      const { runId } = (await answer.json()) as { runId: string };
+      const run = await eventually(async () => {
+        const read = (await (await fetch(`${url}/api/runs/${runId}`, { headers })).json()) as {
+          endedAt: string | null;
+        };
+        return read.endedAt !== null && read;
+      }, "the run to end");
+
+      expect(answer.status).to.equal(202);
+      expect(run).to.include({ status: "completed", reply: "The echo runner was told: How is it?" });
+    });
+  }
+
+  it("are refused otherwise, and the error names the fix", async () => {
+    const believed = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
+    const processes = [
+      start("src/cli/main.ts", env, "release"),
+      start("src/api/main.ts", { ...env, MONGODB_URI: believed }),
+    ];
+
+    const codes = await Promise.all(processes.map(({ ended }) => ended));
+
+    const refusalOf = (name: string) =>
+      new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* NODE_EXTRA_CA_CERTS, .*\n$`);
+    expect(codes).to.deep.equal([1, 1]);
+    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB"));
+    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis"));
+  });
+});

@@ -1,0 +1,79 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { answers, type Behaviour, startChannelServer } from "../../support/servers/channelServer.ts";
+import type { Post, Turn } from "../checks/history.ts";
+import type { Random } from "../random.ts";
+
+/** The start of the main session's prompts. */
+export const MAIN_PROMPT = "This is the turn of the main session.";
+
+/** Matches the marks of hooks. */
+export const MARK = /op\d+z/g;
+
+/** Builds the text of a wake hook's event. */
+export const wakeText = (mark: string) => `It rang for ${mark}.`;
+
+/** Builds a reply of two paragraphs, which become two messages in a channel with short messages. */
+export const paragraphsOf = (mark: string, answer: string): string[] =>
+  ["first", "second"].map((part) => `${mark} ${answer} ${part}: long enough that two paragraphs exceed one message.`);
+
+/** Maximum characters of a Mattermost message here: fewer than both paragraphs of a reply. */
+export const MAX_POST_LENGTH = 120;
+
+/** How long Mattermost deduplicates posts by their key. */
+const DEDUPLICATION_MS = 30_000;
+
+export interface Services {
+  readonly modelUrl: string;
+  readonly mattermostUrl: string;
+  readonly telegramUrl: string;
+  readonly turns: Turn[];
+  /** The messages in the chats, in the order of arrival. */
+  readonly posts: Post[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a model server, a Mattermost that deduplicates posts by their keys for a while, and a Telegram without keys.
+ */
+export async function startServices(random: Random): Promise<Services> {
+  const turns: Turn[] = [];
+  const posts: Post[] = [];
+  const postedAt = new Map<string, number>();
+
+  const model: Behaviour = async (response, request) => {
+    const content = String(request.body.messages.at(-1).content);
+    const answer = `t${turns.length}z`;
+    const isMain = content.startsWith(MAIN_PROMPT);
+    const marks = content.match(MARK) ?? [];
+    const mark = isMain ? null : (marks[0] ?? "");
+    const eventMarks = isMain ? [...content.matchAll(/It rang for (op\d+z)/g)].map(([, mark]) => mark ?? "") : [];
+    turns.push({ mark, eventMarks, answer });
+    await pause(random.whole(5, 150));
+    const isNews = turns.length % 3 === 0;
+    const reply = mark !== null ? paragraphsOf(mark, answer).join("\n\n") : isNews ? `News ${answer}` : "HEARTBEAT_OK";
+    const message = { role: "assistant", content: reply };
+    answers(200, { choices: [{ index: 0, message, finish_reason: "stop" }] })(response, request);
+  };
+  const mattermost: Behaviour = (response, request) => {
+    const { pending_post_id: key, channel_id: to, message } = request.body;
+    const now = performance.now();
+    if (now - (postedAt.get(key) ?? Number.NEGATIVE_INFINITY) > DEDUPLICATION_MS) {
+      postedAt.set(key, now);
+      posts.push({ channel: "mattermost", to, text: message });
+    }
+    answers(201, { id: key, channel_id: to, message, pending_post_id: key })(response, request);
+  };
+  const telegram: Behaviour = (response, request) => {
+    const { chat_id: to, text } = request.body;
+    posts.push({ channel: "telegram", to: String(to), text });
+    answers(200, { ok: true, result: { message_id: posts.length, chat: { id: 1 } } })(response, request);
+  };
+  const servers = await Promise.all([model, mattermost, telegram].map((usual) => startChannelServer(usual)));
+  const [modelUrl = "", mattermostUrl = "", telegramUrl = ""] = servers.map(({ url }) => url);
+  return {
+    ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, turns, posts },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}

@@ -1,0 +1,8 @@
+import { globSync } from "node:fs";
+import { followPages } from "./followPages.ts";
+
+describe("the commands and programs of the how-to pages", function () {
+  this.timeout(120_000);
+
+  followPages(globSync("docs/how-to/*.md").sort());
+});

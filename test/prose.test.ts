@@ -1,0 +1,20 @@
+import { expect } from "chai";
+import { faultsOf } from "../script/prose/faults.ts";
+
+describe("the check of the documents' sentences", () => {
+  const faulty: [title: string, sentence: string, fault: RegExp][] = [
+    ["a relative clause without a head", "What came is shown below.", /begins with "What"/],
+    ["a verb of speech for data", "The agent is told the whole body.", /"told": data is sent/],
+    ["a prohibition that reads as a possibility", "This may not be done twice.", /cannot or must not/],
+    ["a long sentence", `The service ${"sends and ".repeat(17)}stores it.`, /words are more than 35/],
+  ];
+  for (const [title, sentence, fault] of faulty) {
+    it(`refuses ${title}`, () => {
+      expect(faultsOf(sentence).join("\n")).to.match(fault);
+    });
+  }
+
+  it("accepts questions, and plain sentences", () => {
+    expect(["What does this word mean?", "A report never moves a job backwards."].flatMap(faultsOf)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { mongo } from "mongoose";
+import { mongoUri } from "./servers.ts";
+
+const CLOSED_CONNECTION = { closeConnection: true };
+/** The write is executed but not confirmed, as when a primary steps down. */
+export const UNCONFIRMED = { writeConcernError: { code: 91, errmsg: "it stops" } };
+
+/** The ways in which the outcome of a write may be unknown. */
+export const UNKNOWN_OUTCOMES = [
+  ["is cut off before it is done", CLOSED_CONNECTION],
+  ["is done and not confirmed", UNCONFIRMED],
+] as const;
+
+/** Makes the tests' MongoDB fail the next `times` writes with these commands, from any client. */
+export function failWrites(
+  times: number,
+  how: object = CLOSED_CONNECTION,
+  failCommands = ["update", "insert"],
+): Promise<void> {
+  return setFailPoint({ mode: { times }, data: { failCommands, ...how } });
+}
+
+/** Makes the tests' MongoDB fail the next `times` finds in a collection. */
+export function failFinds(
+  { namespace }: Pick<mongo.Collection, "namespace">,
+  times: number,
+  how: object,
+): Promise<void> {
+  return setFailPoint({ mode: { times }, data: { failCommands: ["find"], namespace, ...how } });
+}
+
+export function clearFailPoint(): Promise<void> {
+  return setFailPoint({ mode: "off" });
+}
+
+async function setFailPoint(settings: object): Promise<void> {
+  const client = await mongo.MongoClient.connect(await mongoUri("admin"));
+  await client.db("admin").command({ configureFailPoint: "failCommand", ...settings });
+  await client.close();
+}
