@@ -147,10 +147,10 @@ describe("the npm package, installed in an empty folder", function () {
     expect([code, stderr]).to.deep.equal([1, `${GMAIL_MISSING}\n`]);
   });
 
-  it("takes less than 70 MB, as docs/how-to/deploy.md says", async () => {
+  it("takes less than 80 MB, as docs/how-to/deploy.md says", async () => {
     const { stdout } = await run("du", ["-sk", "--apparent-size", join(folder, "node_modules")]);
 
-    expect(Number.parseInt(stdout, 10)).to.be.lessThan(70_000);
+    expect(Number.parseInt(stdout, 10)).to.be.lessThan(80_000);
   });
 
   it("serves the dashboard and the API's documentation", async () => {
