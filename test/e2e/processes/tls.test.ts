@@ -103,6 +103,27 @@ describe("MongoDB and Redis over TLS", function () {
     });
   }
 
+  const settings: [string, () => Record<string, string>][] = [
+    ["REDIS_TLS_REJECT_UNAUTHORIZED=false", () => ({ REDIS_TLS_REJECT_UNAUTHORIZED: "false" })],
+    ["a file in REDIS_TLS_CA", () => ({ REDIS_TLS_CA: CERTIFICATE })],
+    [
+      "a PEM text in REDIS_TLS_CA, with Redis as a cluster",
+      () => ({ ...cluster, REDIS_TLS_CA: readFileSync(CERTIFICATE, "utf8") }),
+    ],
+  ];
+  for (const [title, setting] of settings) {
+    it(`are used with tlsCAFile in the address of MongoDB and ${title}`, async () => {
+      const MONGODB_URI = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
+      const { url } = await start("test/support/processes/both.ts", { ...env, MONGODB_URI, ...setting() }).ready;
+
+      const answer = await fetch(`${url}/readyz`);
+      const { checks } = (await answer.json()) as { checks: { name: string; ok: boolean }[] };
+
+      expect(answer.status).to.equal(200);
+      expect(checks.filter(({ ok }) => ok).map(({ name }) => name)).to.include.members(["mongodb", "redis"]);
+    });
+  }
+
   it("are refused otherwise, and the error names the fix", async () => {
     const believed = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
     const processes = [
@@ -112,10 +133,10 @@ describe("MongoDB and Redis over TLS", function () {
 
     const codes = await Promise.all(processes.map(({ ended }) => ended));
 
-    const refusalOf = (name: string) =>
-      new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* NODE_EXTRA_CA_CERTS, .*\n$`);
+    const refusalOf = (name: string, setting: string) =>
+      new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* ${setting}\\b.*\n$`);
     expect(codes).to.deep.equal([1, 1]);
-    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB"));
-    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis"));
+    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB", "tlsCAFile"));
+    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis", "REDIS_TLS_REJECT_UNAUTHORIZED=false"));
   });
 });
