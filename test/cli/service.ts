@@ -61,8 +61,19 @@ export function runCli(command: string | readonly string[], env: Record<string, 
 }
 
 /** Starts a program of Node in an environment that contains only what is given. */
-export function startProgram(path: string, args: readonly string[], env: Record<string, string>, cwd: string): Service {
-  const child = spawn(process.execPath, [path, ...args], {
+export const startProgram = (
+  path: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+): Service => startCommand(process.execPath, [path, ...args], env, cwd);
+
+/** Runs a line of the Procfile in an environment that contains only what is given. */
+export const startShell = (line: string, env: Record<string, string>, cwd: string): Service =>
+  startCommand("sh", ["-c", `exec ${line}`], env, cwd);
+
+function startCommand(command: string, args: readonly string[], env: Record<string, string>, cwd: string): Service {
+  const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH, PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,31 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { freeNodePorts } from "../../support/servers/redisCluster.ts";
-import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
+import { freePort, startMongod, type TestServer } from "../../support/servers/servers.ts";
+import { CERTIFICATE, redisSpeaksTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
 
-/** A key with its self-signed certificate for localhost and 127.0.0.1, valid until 2126. */
-const CERTIFICATE = resolve("test/fixtures/localhost.pem");
 const SLOTS = 16_384;
 const TOKEN = "a-hook-token-of-length";
-
-/** Redis may lack TLS, like the one that the set-up installs as a last resort. */
-function redisSpeaksTls(): boolean {
-  const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
-    encoding: "utf8",
-  });
-  return !`${stdout}${stderr}`.includes("Bad directive");
-}
-
-async function startTlsRedis(port: number, more: readonly string[] = []): Promise<TestServer> {
-  const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
-  const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
-  return startRedis([...onlyTls, ...more], port);
-}
 
 /** Turns a node into a cluster of one. */
 async function giveAllSlots({ port }: TestServer): Promise<void> {
