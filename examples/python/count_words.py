@@ -1,10 +1,11 @@
 """
 Counts the words of a text file, as a step that reports.
 
+  pip install ./clients/python
   python3 examples/python/count_words.py FILE
 
-SIGNALBOX_URL (default http://127.0.0.1:3000) says where the service is, SIGNALBOX_TOKEN its token if it has one.
-SIGNALBOX_STEP is the assignment of an orchestrator, as JSON; without it a job of one step is made.
+SIGNALBOX_URL (default http://127.0.0.1:3000) says where the service is, SIGNALBOX_API_TOKEN its token if it has one.
+SIGNALBOX_STEP is the assignment of an orchestrator, as JSON; without it a job of one step is created.
 """
 
 import json
@@ -14,7 +15,7 @@ import uuid
 from collections import Counter
 from pathlib import Path
 
-from signalbox import Refused, Signalbox, Step
+from signalbox_client import Client, SignalboxError
 
 
 def count(path, step):
@@ -26,34 +27,30 @@ def count(path, step):
     return {"lines": len(lines), "words": sum(words.values()), "most": words.most_common(5)}
 
 
-def assignment_for(signalbox, path):
+def step_for(client, path):
     given = os.environ.get("SIGNALBOX_STEP")
     if given:
-        return json.loads(given)
-    job_id = str(uuid.uuid4())
-    signalbox.create_job(job_id, name=f"Count the words of {path.name}", metadata={"example": "python"})
-    return {"jobId": job_id, "stepKey": "count", "stepName": "Count the words", "jobProgressStart": 0, "jobProgressEnd": 100}
+        return client.step(json.loads(given))
+    job = client.job(str(uuid.uuid4()))
+    job.create(name=f"Count the words of {path.name}", metadata={"example": "python"})
+    return job.step("count", name="Count the words", start=0, end=100)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit("Usage: python3 examples/python/count_words.py FILE")
     path = Path(sys.argv[1])
-    url = os.environ.get("SIGNALBOX_URL", "http://127.0.0.1:3000")
-    signalbox = Signalbox(url, os.environ.get("SIGNALBOX_TOKEN"))
     try:
-        assignment = assignment_for(signalbox, path)
-        step = Step(signalbox, assignment)
-        step.start(f"reading {path.name}")
-        try:
-            output = count(path, step)
-        except OSError as error:
-            step.fail(f"{path.name} cannot be read: {error.strerror}", fail_job=True)
-            sys.exit(f"{path} cannot be read: {error.strerror}.")
-        step.complete(f"{output['words']} words", output)
-    except Refused as error:
-        sys.exit(f"{error} ({error.code})")
-    print(f"job {assignment['jobId']}: {output['words']} words in {output['lines']} lines")
+        with Client(os.environ.get("SIGNALBOX_URL", "http://127.0.0.1:3000")) as client, step_for(client, path) as step:
+            try:
+                output = count(path, step)
+            except OSError as error:
+                step.fail(f"{path.name} cannot be read: {error.strerror}", fail_job=True)
+                sys.exit(f"{path} cannot be read: {error.strerror}.")
+            step.complete(output, message=f"{output['words']} words")
+    except SignalboxError as error:
+        sys.exit(str(error))
+    print(f"job {step.job_id}: {output['words']} words in {output['lines']} lines")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { chromium } from "./chromium.mjs";
 import { packages } from "./packages.mjs";
 import { dashboard, guide } from "./pages.mjs";
-import { schemathesis } from "./schemathesis.mjs";
+import { pythonPackages } from "./pythonPackages.mjs";
 import { mongod, redis } from "./servers.mjs";
 
 /**
@@ -29,7 +29,7 @@ import { mongod, redis } from "./servers.mjs";
  */
 const SEQUENCES = [
   [packages, dashboard, guide, mongod, redis],
-  [schemathesis, chromium],
+  [pythonPackages, chromium],
 ];
 
 /**

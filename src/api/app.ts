@@ -12,6 +12,7 @@ import { mountDocs } from "./docs.ts";
 import { GUIDE, mountGuide } from "./guide.ts";
 import { withoutMappingNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
+import { removeBasePath, storeBasePath, withoutBasePath } from "./middleware/basePath.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { notFound } from "./middleware/notFound.ts";
 import { problemDetails } from "./middleware/problemDetails.ts";
@@ -39,6 +40,8 @@ export interface AppSettings {
   readonly version: string;
   /** The host that the server listens on. */
   readonly host: string;
+  /** The path that everything is served below; at the root of the host when undefined. */
+  readonly basePath?: string | undefined;
   /** Host names that requests may carry when no API token is configured, besides `localhost`. */
   readonly allowedHosts: readonly string[];
   readonly apiToken?: string | undefined;
@@ -58,12 +61,16 @@ export interface AppSettings {
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
   app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
+  const { basePath = "" } = settings;
+  if (basePath) app.use(storeBasePath(basePath));
   app.use(requestLog(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
-  app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
+  const isData = (path: string) => isUnder(path, "/api") || isHook(path);
+  app.use(securityHeaders((path) => isData(withoutBasePath(path, basePath) ?? path)));
   app.use(problemDetails(log, deps.metrics, settings.drainBodyMs));
   app.use(checkTarget);
+  if (basePath) app.use(removeBasePath(basePath));
   const { apiToken, host } = settings;
   if (apiToken === undefined && (isLoopback(host) || settings.allowedHosts.length > 0)) {
     const checkHost = allowedHosts(settings.allowedHosts);
@@ -81,7 +88,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     clock,
     deps.stores.endedLogins,
   );
-  const board = queueBoard(deps.queues);
+  const board = queueBoard(deps.queues, basePath);
   const checkHookToken = authenticateHook(hookAuth);
   app.use((ctx, next) => {
     const { path } = ctx;
@@ -113,10 +120,10 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
     { callHook: authenticateSender(hookAuth) },
   );
-  const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken }));
-  mountDashboard(router, DASHBOARD);
-  mountGuide(router, GUIDE);
+  const info = { title: "Signalbox", version: settings.version, description: about(basePath) };
+  mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken, basePath }));
+  mountDashboard(router, DASHBOARD, basePath);
+  mountGuide(router, GUIDE, basePath);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served
@@ -138,5 +145,5 @@ const isUnder = (path: string, base: string): boolean => path === base || path.s
 const HOOK_ADVICE =
   "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
 
-const ABOUT =
-  "Signalbox tracks jobs and runs agents. For job tracking, create a job with `PUT /api/jobs/{jobId}`, report its steps, and read its progress. For agents, call a hook with `POST /hooks/agent` and read the run with `GET /api/runs/{runId}`.\n\nErrors are problem details (RFC 9457) with a stable `code`: see [all codes](/docs/errors). The [guide](/guide/reference/api) explains the API with examples.";
+const about = (basePath: string) =>
+  `Signalbox tracks jobs and runs agents. For job tracking, create a job with \`PUT /api/jobs/{jobId}\`, report its steps, and read its progress. For agents, call a hook with \`POST /hooks/agent\` and read the run with \`GET /api/runs/{runId}\`.\n\nErrors are problem details (RFC 9457) with a stable \`code\`: see [all codes](${basePath}/docs/errors). The [guide](${basePath}/guide/reference/api) explains the API with examples.`;

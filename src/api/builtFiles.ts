@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Context } from "koa";
 
 /** The values of Cache-Control for built files. */
@@ -36,9 +37,20 @@ export function readBuiltFile(path: string): BuiltFile {
   for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
     if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
   }
-  // a weak tag, because it is the same for all encodings
-  const etag = `W/"${hash("sha256", identity, "base64url").slice(0, 22)}"`;
-  return { type: extname(path), etag, bodies: { ...bodies, identity } };
+  return { type: extname(path), etag: etagOf(identity), bodies: { ...bodies, identity } };
+}
+
+/** Returns a weak tag, because it is the same for all encodings. */
+const etagOf = (content: Buffer): string => `W/"${hash("sha256", content, "base64url").slice(0, 22)}"`;
+
+/** Returns a file of text with each occurrence of a text replaced. Compressed copies are made again, with gzip only. */
+export function replaceInFile(file: BuiltFile, from: string, to: string): BuiltFile {
+  const { identity = Buffer.alloc(0) } = file.bodies;
+  if (!identity.includes(from)) return file;
+  const changed = Buffer.from(identity.toString().replaceAll(from, to));
+  const isCompressed = "gzip" in file.bodies;
+  const bodies = { ...(isCompressed && { gzip: gzipSync(changed) }), identity: changed };
+  return { ...file, etag: etagOf(changed), bodies };
 }
 
 /** Responds with a file in the client's preferred encoding, or with 304 if the client has it. */

@@ -4,7 +4,7 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import { PATHS } from "../dashboard/paths.ts";
 import { AppError } from "../shared/errors.ts";
-import { CACHING, readBuiltFile, readBuiltFiles, sendBuiltFile } from "./builtFiles.ts";
+import { CACHING, readBuiltFile, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
@@ -18,7 +18,7 @@ const POLICY = [
   ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
 ].join("; ");
 
-const UNBUILT = `<!doctype html>
+const unbuilt = (basePath: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -28,7 +28,7 @@ const UNBUILT = `<!doctype html>
 <body>
 <h1>The dashboard is not built</h1>
 <p>Run <code>npm run build</code> in the directory of the service, then restart the service.
-The API works without the dashboard: see the <a href="/docs">API reference</a>.</p>
+The API works without the dashboard: see the <a href="${basePath}/docs">API reference</a>.</p>
 </body>
 </html>
 `;
@@ -37,14 +37,16 @@ The API works without the dashboard: see the <a href="/docs">API reference</a>.<
  * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets. Reads the files
  * once, so that a later build never mixes with the one that is served.
  * @param directory the build; without one, the paths answer 503 with instructions to build it
+ * @param basePath the path that the paths in the document follow in the browser
  */
-export function mountDashboard(router: Router, directory: string): void {
-  const document = isBuilt(directory) && readBuiltFile(join(directory, "index.html"));
+export function mountDashboard(router: Router, directory: string, basePath = ""): void {
+  const index = join(directory, "index.html");
+  const document = isBuilt(directory) && replaceInFile(readBuiltFile(index), '="/', `="${basePath}/`);
   const show = (ctx: Context) => {
     if (document) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
     ctx.status = 503;
     ctx.type = "html";
-    ctx.body = UNBUILT;
+    ctx.body = unbuilt(basePath);
   };
   for (const path of PATHS) router.get(path, show);
   const assets = readBuiltFiles(join(directory, "assets"));

@@ -44,7 +44,7 @@ const errorPage = (): string => `<!doctype html>
 <p>Every error response is a JSON object with the media type <code>application/problem+json</code> (RFC 9457).
 Programs should read <code>code</code>: codes are added and never renamed. <code>detail</code> describes the problem of
 the request for people, and <code>errors</code> lists each invalid field or parameter. See also the
-<a href="/guide/reference/errors">guide</a> and the <a href="/docs">API reference</a>.</p>
+<a href="../guide/reference/errors">guide</a> and the <a href="../docs">API reference</a>.</p>
 <dl>
 ${Object.entries(ERRORS)
   .map(([code, { status, title, retry, fix }]) => {

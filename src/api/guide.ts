@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { AppError } from "../shared/errors.ts";
-import { CACHING, readBuiltFiles, sendBuiltFile } from "./builtFiles.ts";
+import { type BuiltFile, CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:guide`. */
 export const GUIDE = join(import.meta.dirname, "..", "..", "dist", "guide");
@@ -16,13 +16,22 @@ const POLICY = [
   ...["img-src 'self' data:", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
 ].join("; ");
 
+/** The types of the files that contain paths of the guide. */
+const WITH_PATHS = [".html", ".js", ".css"];
+
+const below = (basePath: string, file: BuiltFile): BuiltFile =>
+  WITH_PATHS.includes(file.type) ? replaceInFile(file, "/guide/", `${basePath}/guide/`) : file;
+
 /**
  * Adds the guide's pages and files under /guide. A page's path has no extension. Reads the files once, so that a later
- * build never mixes with the one that is served.
+ * build never mixes with the one that is served. The build contains `/guide/` in its links and scripts, so that the base path
+ * is inserted there once.
  * @param directory the build; without one, every path is 404 with instructions to build it
+ * @param basePath the path that `/guide` follows in the browser
  */
-export function mountGuide(router: Router, directory: string): void {
+export function mountGuide(router: Router, directory: string, basePath = ""): void {
   const files = readBuiltFiles(directory);
+  if (basePath) for (const [path, file] of files) files.set(path, below(basePath, file));
   const missing = files.get("404.html");
   const show = (ctx: Context, path: string) => {
     const page = files.get(path === "" || path.endsWith("/") ? `${path}index.html` : `${path}.html`);

@@ -44,13 +44,13 @@ const PROBLEM = {
 
 /**
  * Returns the OpenAPI 3.1 document of the routes, which is served as openapi.json.
- * @param needsToken whether a token is configured for the API
+ * @param options whether a token is configured for the API, and the path that it is served below
  * @throws Error when two different schemas have the same title
  */
 export function toOpenApi(
   routes: readonly AnyRoute[],
   info: { title: string; version: string; description: string },
-  { needsToken }: { needsToken: boolean },
+  { needsToken, basePath = "" }: { needsToken: boolean; basePath?: string },
 ) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const r of routes) {
@@ -63,7 +63,7 @@ export function toOpenApi(
   return {
     openapi: "3.1.0",
     info: { ...info, license: { name: "MIT", identifier: "MIT" } },
-    servers: [{ url: "/" }],
+    servers: [{ url: basePath || "/" }],
     tags: [...tags].map((name) => ({ name, description: TAGS[name] })),
     paths: extractSchemas(paths, schemas),
     security: needsToken ? [{ token: [] }] : [{}],

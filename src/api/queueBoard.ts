@@ -16,12 +16,13 @@ const BODY_LIMIT = 1_048_576;
 /**
  * Returns middleware that serves bull-board (https://github.com/felixmosh/bull-board) under `BOARD_PATH`. Loads it at the
  * first request: with its dependencies, it needs more memory than the rest of a web process.
+ * @param basePath the path that the service is served below, which the board's pages contain
  */
-export function queueBoard(queues: Queues): Middleware {
+export function queueBoard(queues: Queues, basePath: string): Middleware {
   let loading: Promise<Middleware> | undefined;
   return async (ctx, next) => {
     ctx.state.operation = BOARD_PATH;
-    loading ??= loadBoard(queues);
+    loading ??= loadBoard(queues, basePath);
     const board = await loading;
     ctx.set("Content-Security-Policy", POLICY);
     // The board answers every error with 500, so middleware behind it must run outside of it.
@@ -40,17 +41,17 @@ function rejectBody(error: { status?: number; type?: string }): never {
   throw error;
 }
 
-async function loadBoard(queues: Queues): Promise<Middleware> {
+async function loadBoard(queues: Queues, basePath: string): Promise<Middleware> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import("@bull-board/api"),
     import("@bull-board/api/bullMQAdapter"),
     import("@bull-board/koa"),
   ]);
-  const serverAdapter = new KoaAdapter().setBasePath(BOARD_PATH);
+  const serverAdapter = new KoaAdapter().setBasePath(basePath + BOARD_PATH);
   createBullBoard({
     queues: queues.all.map((queue) => new BullMQAdapter(queue)),
     serverAdapter,
     options: { uiConfig: { boardTitle: "Signalbox queues", hideRedisDetails: true, showWorkers: false } },
   });
-  return serverAdapter.registerPlugin() as unknown as Middleware;
+  return serverAdapter.registerPlugin({ mount: BOARD_PATH }) as unknown as Middleware;
 }

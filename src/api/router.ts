@@ -5,6 +5,7 @@ import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
+import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
 import type { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { textBody } from "./middleware/textBody.ts";
@@ -64,9 +65,15 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     ctx.status = answer.status;
     ctx.state.isStream = r.stream ?? false;
     if (r.stream) limitStreamEnd(answer.body as EventEmitter, ctx.res);
-    if (answer.headers) ctx.set(answer.headers);
+    if (answer.headers) ctx.set(publicHeaders(ctx, answer.headers));
     ctx.body = answer.body;
   };
+}
+
+/** Adds the base path to the path in `Location`. */
+function publicHeaders(ctx: Context, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const { Location } = headers;
+  return { ...headers, ...(Location !== undefined && { Location: publicPath(ctx, Location) }) };
 }
 
 /** Destroys the connection when a client does not read the end of a stream: it would delay a shutdown. */

@@ -112,7 +112,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     return http.close();
   });
   return {
-    ...{ url: http.url, stores, queues, connections: http.connections },
+    ...{ url: http.url + (config.server.basePath ?? ""), stores, queues, connections: http.connections },
     apply(changed) {
       current = changed;
       const changedStores = createStores(changed);

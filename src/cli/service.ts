@@ -85,7 +85,7 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
     );
   }
   return {
-    url: `http://${reachableHost(server.host)}:${server.port}`,
+    url: `http://${reachableHost(server.host)}:${server.port}${server.basePath ?? ""}`,
     apiToken: server.apiToken,
     hookToken: hooks.token ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
     hooksPath: options.hooksPath ?? hooks.path,

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { withoutBasePath } from "./basePath.ts";
 import { Banner } from "./components/banner.tsx";
 import { Failure, NotFound } from "./components/notice.tsx";
 import { Toasts } from "./components/toasts.tsx";
@@ -15,7 +16,7 @@ import { RunsPage } from "./pages/runs.tsx";
 import { SessionPage } from "./pages/session.tsx";
 import { SessionsPage } from "./pages/sessions.tsx";
 import type { Path } from "./paths.ts";
-import { isDashboardPath, navigate, type Place, place } from "./router.ts";
+import { address, isDashboardPath, navigate, type Place, place } from "./router.ts";
 import { Shortcuts } from "./shortcuts.tsx";
 
 const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
@@ -62,7 +63,7 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   if (!here.path) {
     return (
       <NotFound title="Page not found">
-        The address is wrong or incomplete. <a href="/">See all jobs</a>
+        The address is wrong or incomplete. <a href={address("/")}>See all jobs</a>
       </NotFound>
     );
   }
@@ -72,15 +73,16 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
 
 /** Returns the address to open after the login. It never leaves this service's origin. */
 function loginTarget({ query }: Place): URL {
-  const to = URL.parse(query.get("to") ?? "/", location.origin);
-  return to?.origin === location.origin && to.pathname !== "/login" ? to : new URL("/", location.origin);
+  const home = new URL(address("/"), location.origin);
+  const to = URL.parse(query.get("to") ?? "", home);
+  return to?.origin === location.origin && to.pathname !== address("/login") ? to : home;
 }
 
 /** Opens the address after the login. The queue board at /queues is a page of its own. */
 function leaveLogin({ pathname, search, href }: URL): void {
   if (isDashboardPath(pathname)) navigate(pathname + search, { replace: true });
-  else if (/^\/queues(\/|$)/.test(pathname)) location.replace(href);
-  else navigate("/", { replace: true });
+  else if (/^\/queues(\/|$)/.test(withoutBasePath(pathname))) location.replace(href);
+  else navigate(address("/"), { replace: true });
 }
 
 /** Moves the focus to the content when the page changes, so that screen readers start at its top. */

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { BASE_PATH, withoutBasePath } from "./basePath.ts";
 import { PATHS, type Path } from "./paths.ts";
 
 /*
@@ -50,9 +51,9 @@ export function withQuery(query: URLSearchParams, changes: Readonly<Record<strin
   return location.pathname + (text && `?${text}`);
 }
 
-/** Builds the address of a resource: `address("/jobs/:jobId", "ci/7")`. */
+/** Builds the address of one of the page's paths: `address("/jobs/:jobId", "ci/7")`. */
 export function address(path: Path, id = ""): string {
-  return path.replace(/:\w+/, encodeURIComponent(id));
+  return BASE_PATH + path.replace(/:\w+/, encodeURIComponent(id));
 }
 
 /** Whether the path is one of PATHS. */
@@ -81,8 +82,9 @@ export function followLinks(): void {
 function read(pathname: string, search: string): Place {
   const query = new URLSearchParams(search);
   const href = pathname + search;
+  const inner = withoutBasePath(pathname);
   for (const path of PATHS) {
-    const [wanted, given] = [path.split("/"), pathname.split("/")];
+    const [wanted, given] = [path.split("/"), inner.split("/")];
     if (wanted.length !== given.length) continue;
     const matches = wanted.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]));
     if (matches) return { path, id: path.includes(":") ? decode(given.at(-1) as string) : "", query, href };

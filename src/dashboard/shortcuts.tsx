@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { navigate } from "./router.ts";
+import type { Path } from "./paths.ts";
+import { address, navigate } from "./router.ts";
 
 const KEYS = [
   ["/", "Search"],
@@ -11,7 +12,7 @@ const KEYS = [
   ["?", "Show this help"],
 ] as const;
 
-const GO: Readonly<Record<string, string>> = {
+const GO: Readonly<Record<string, Path>> = {
   j: "/",
   r: "/runs",
   s: "/sessions",
@@ -67,7 +68,7 @@ function listenToKeys(): () => void {
     const to = wasGoing && GO[event.key];
     const search = event.key === "/" && document.querySelector<HTMLInputElement>("input[type=search]");
     const up = event.key === "Escape" && document.querySelector<HTMLAnchorElement>("a[data-up]");
-    if (to) navigate(to);
+    if (to) navigate(address(to));
     else if (event.key === "?") showHelp();
     else if (search) search.select();
     else if (up) up.click();

@@ -1,5 +1,5 @@
 /** The first version that its makers still maintain (https://www.mongodb.com/legal/support-policy/lifecycles). */
-const FIRST_MAINTAINED = 7;
+export const FIRST_MAINTAINED = 7;
 
 /** Returns what is wrong with a version of MongoDB, and what to do; undefined when it is maintained. */
 export function endOfLife(version: string): string | undefined {

@@ -177,7 +177,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
 /** Returns the address at which an agent can report steps of its own job. */
 function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {
   const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
-  return env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  return (
+    env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${server.basePath ?? ""}`
+  );
 }
 
 /**

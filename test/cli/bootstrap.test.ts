@@ -170,13 +170,13 @@ describe("script/bootstrap", () => {
       sentence: /^The guide cannot be built: run `npm run build:guide` to see why\.$/m,
     },
     {
-      title: "no schemathesis for the tests",
+      title: "no schemathesis and pytest for the tests",
       mode: "test",
       prepare: () => {
         program("mongod", "echo db version v7.0.28");
         program("redis-server", "echo Redis server v=7.0.15 sha=0");
       },
-      sentence: /^The tests need schemathesis.*no python3 on PATH/,
+      sentence: /^The tests need schemathesis and pytest.*no python3 on PATH/,
     },
     {
       title: "packages that are missing and an npm without network",

@@ -23,7 +23,7 @@ describe("dashboard page of channels", () => {
     const { gmailMailboxes } = app.stores;
     const page = await openLive("/channels");
     await page.getByText("The mailbox needs attention").waitFor();
-    await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
+    await page.locator("p").getByText(`No process has listened to ${ACCOUNT} yet`).waitFor();
 
     await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
     const now = app.clock.now();

@@ -26,6 +26,7 @@ describe("the screenshots", () => {
     const [, words = ""] = pagesOf(showcase).find(([one]) => one === path) ?? [];
     const page = await contexts.openLive(showcase.app.url + path, { reducedMotion: "reduce", ...options });
     await page.getByText(words).first().waitFor();
+    if (path === "/") await page.locator("b.some").first().waitFor(); // the counts, which are read after the list
     await page.screenshot({ path: join(PLACE, `${name}.png`) });
   };
 
@@ -42,6 +43,7 @@ describe("the screenshots", () => {
       viewport: { width: 1040, height: 560 },
     });
     await page.getByText("Invoices for October").first().waitFor();
+    await page.locator("b.some").first().waitFor();
     writeFileSync(join(PLACE, "moving.webp"), await filmJobs(showcase.app, page));
   });
   it("show a job on a phone", () => shot("phone-job", "/jobs/research-battery-recycling", PHONE));

@@ -29,7 +29,7 @@ const DEFAULT: Settings = { hooks: { enabled: true, token: TOKEN } };
 const PROGRAMS: Readonly<Record<string, { readonly ending: string; readonly command: string }>> = {
   js: { ending: ".mjs", command: "npx node" },
   ts: { ending: ".ts", command: "npx node" },
-  py: { ending: ".py", command: "python3" },
+  py: { ending: ".py", command: "PYTHONPATH=clients/python/src python3" },
 };
 
 interface Servers {

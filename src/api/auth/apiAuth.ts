@@ -4,6 +4,7 @@ import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { publicPath } from "../middleware/basePath.ts";
 import { bearerToken, type CountFailure, headerTokens, TokenVerifier } from "./tokenVerifier.ts";
 
 /** The permissions of a caller under `/api`. */
@@ -119,13 +120,13 @@ export class ApiAuth {
   readonly authenticatePage: Middleware = async (ctx, next) => {
     const authentication = await this.#authenticate(ctx);
     if (authentication.access !== null || ctx.method !== "GET") return this.#authorize(ctx, next, authentication);
-    ctx.redirect(`/login?to=${encodeURIComponent(ctx.path)}`);
+    ctx.redirect(publicPath(ctx, `/login?to=${encodeURIComponent(publicPath(ctx))}`));
   };
 
   /** Provides the routes at `LOGIN_PATH` with their `LoginContext`. @throws AppError forbidden */
   readonly provideLogin: Middleware = async (ctx, next) => {
     if (ctx.method !== "GET") rejectCrossSite(ctx);
-    const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
+    const attributes = `Path=${publicPath(ctx, "") || "/"}; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     const cookie = ctx.cookies.get(COOKIE);
     ctx.state.authContext = {
       cookie,

@@ -6,6 +6,7 @@ import { findHeaderFault, type SenderVerification, verifySender } from "../../ho
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { withoutBasePath } from "../middleware/basePath.ts";
 import { bodyCoding, checkType, mapBodyError, parseBody, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import type { HookNotFound } from "./hookNotFound.ts";
@@ -137,8 +138,9 @@ async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promi
 const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];
 
 /** Returns the parts of a request that transforms, templates and records may see: everything but its secrets. */
-function withoutSecrets({ headers, query, originalUrl }: Context): Pick<HookCall, "headers" | "url" | "query"> {
-  const [path = "", ...search] = originalUrl.split("?");
+function withoutSecrets({ headers, query, originalUrl, state }: Context): Pick<HookCall, "headers" | "url" | "query"> {
+  const [target = "", ...search] = originalUrl.split("?");
+  const path = withoutBasePath(target, state.basePath) ?? target;
   const publicSearch = search
     .join("?")
     .split("&")

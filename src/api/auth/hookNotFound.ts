@@ -3,6 +3,7 @@ import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import { nearest } from "../../shared/config/nearest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { publicPath } from "../middleware/basePath.ts";
 
 /** Creates the errors of requests to hooks that do not exist. */
 export class HookNotFound {
@@ -19,14 +20,14 @@ export class HookNotFound {
   unknownName(ctx: Context): AppError {
     const name = ctx.path.slice(this.#basePath.length + 1);
     const known = ctx.state.byHookToken === true ? nearest(name, this.#names) : undefined;
-    const hint = known === undefined ? "" : ` Did you mean ${this.#basePath}/${known}?`;
-    return new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.${hint}` });
+    const hint = known === undefined ? "" : ` Did you mean ${publicPath(ctx, this.#basePath)}/${known}?`;
+    return new AppError("hook_not_found", { detail: `There is no hook at ${publicPath(ctx)}.${hint}` });
   }
 
   /** Returns the error about a body that none of the mappings with its name matches. */
   unknownSource(ctx: Context): AppError {
     return new AppError("hook_not_found", {
-      detail: `No mapping at ${ctx.path} matches the field source of the body: check match.source in hooks.mappings.`,
+      detail: `No mapping at ${publicPath(ctx)} matches the field source of the body: check match.source in hooks.mappings.`,
     });
   }
 }

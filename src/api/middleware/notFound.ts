@@ -1,6 +1,7 @@
 import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../../shared/errors.ts";
+import { publicPath } from "./basePath.ts";
 
 /**
  * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
@@ -14,7 +15,7 @@ export function notFound(router: Router, findHookFault: (ctx: Context) => AppErr
     const methods = methodsAt(router, ctx.path);
     if (methods.size === 0) {
       throw new AppError("not_found", {
-        detail: `There is no endpoint or page at ${ctx.path}. See /docs for the list of endpoints.`,
+        detail: `There is no endpoint or page at ${publicPath(ctx)}. See ${publicPath(ctx, "/docs")} for the list of endpoints.`,
       });
     }
     const allow = [...methods, "OPTIONS"].join(", ");
@@ -24,7 +25,7 @@ export function notFound(router: Router, findHookFault: (ctx: Context) => AppErr
       return;
     }
     throw new AppError("method_not_allowed", {
-      detail: `${ctx.path} does not support ${ctx.method}. It supports ${allow}.`,
+      detail: `${publicPath(ctx)} does not support ${ctx.method}. It supports ${allow}.`,
       headers: { Allow: allow },
     });
   };

@@ -5,6 +5,7 @@ import type { Middleware } from "koa";
 import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { publicPath } from "./basePath.ts";
 
 /**
  * Answers errors of the middleware behind it as RFC 9457 problem details. Does not reveal the causes of `internal` errors.
@@ -22,7 +23,7 @@ export function problemDetails(log: Logger, metrics: Metrics, drainMs: number): 
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.type = "application/problem+json";
-      const text = JSON.stringify(problem(error));
+      const text = JSON.stringify(problem(error, publicPath(ctx, `/docs/errors#${error.code}`)));
       ctx.body = ctx.req.complete ? text : Readable.from(drainAfter(ctx.req, text, drainMs));
       ctx.length = Buffer.byteLength(text);
       ctx.state.code = error.code;
@@ -41,10 +42,10 @@ async function* drainAfter(req: IncomingMessage, text: string, drainMs: number):
   await finished(req.resume(), { signal: AbortSignal.timeout(drainMs) }).catch(() => req.destroy());
 }
 
-function problem(error: AppError): object {
+function problem(error: AppError, type: string): object {
   const { title, status } = ERRORS[error.code];
   return {
-    type: `/docs/errors#${error.code}`,
+    type,
     title,
     status,
     detail: error.message,

@@ -124,7 +124,7 @@ async function checkRedis(config: Config): Promise<Finding[]> {
 /** Checks the service at the configured address, if it runs. */
 async function checkService({ server, dataDir }: Config): Promise<Finding[]> {
   const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
-  const own = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  const own = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${server.basePath ?? ""}`;
   const url = findRunningInstance(resolve(dataDir))?.url ?? own;
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

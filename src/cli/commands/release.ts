@@ -31,6 +31,7 @@ const PROGRESS_EVERY_MS = 5_000;
 /**
  * Creates the indexes, rewrites the search keys of jobs of earlier versions, moves the steps of versions before 2 into their
  * jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
+ * @returns the version of MongoDB
  * @param onProgress receives how many jobs have been migrated, every few seconds
  * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
  */
@@ -38,7 +39,7 @@ export async function prepareDatabase(
   uri: string,
   config: Pick<Config, "hooks" | "jobs">,
   onProgress: Progress = () => {},
-): Promise<void> {
+): Promise<string> {
   const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
   const { sessions, runs, jobs, payloads } = database.collections;
   const report = throttle(onProgress, PROGRESS_EVERY_MS);
@@ -55,6 +56,8 @@ export async function prepareDatabase(
       sessionKey: mapping.sessionKey,
     }));
     await migrateSessionOwners({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
+    const { version } = await database.readFacts();
+    return version;
   } finally {
     report.cancel();
     await database.close();

@@ -8,6 +8,7 @@ import { launchChild, ReportedStartError } from "../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
 import { startServers } from "../start/embedded/servers.ts";
+import { findAgents } from "../start/findAgents.ts";
 import { readSettings } from "../start/firstUse.ts";
 import { OptionalChild } from "../start/optionalChild.ts";
 import { stopWithParent } from "../start/parent.ts";
@@ -34,7 +35,7 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       if (config.server.port !== 0) await checkPort(config.server);
       const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
       const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
-      await prepareDatabase(mongodbUri, config);
+      const mongodbVersion = await prepareDatabase(mongodbUri, config);
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
@@ -47,6 +48,8 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       const listener = new OptionalChild(() =>
         child("Gmail listener", "cli/main", workerStopsMs, ["webhooks", "gmail", "run"]),
       );
+      const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
+      const finding = isEcho ? findAgents(given) : [];
       lifecycle.onClose("instance", async () => lock?.markStopping());
       const listening = listener.setWanted(config.hooks.gmail !== undefined);
       const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
@@ -62,7 +65,8 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       }
       // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
       const reloadCommand = lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`;
-      console.log(summary({ config, generatedToken }, { url, watch, reload: reloadCommand }));
+      const found = { mongodbVersion, agents: await finding };
+      console.log(summary({ config, generatedToken }, { url, watch, reload: reloadCommand, ...found }));
       /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
       const reload = async () => {
         let changed: Config;

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { hostsOf } from "../../shared/address.ts";
+import { endOfLife, FIRST_MAINTAINED } from "../../shared/mongodbVersion.ts";
+import type { FoundAgent } from "./findAgents.ts";
 import type { Settings } from "./firstUse.ts";
 
 interface SummaryOptions {
@@ -8,6 +10,10 @@ interface SummaryOptions {
   readonly watch: boolean;
   /** The command with which this instance reads its configuration again. */
   readonly reload: string;
+  /** The version of MongoDB. */
+  readonly mongodbVersion: string;
+  /** Agents of this machine, if none is configured. */
+  readonly agents: readonly FoundAgent[];
 }
 
 /**
@@ -18,21 +24,45 @@ export function summary(settings: Pick<Settings, "config" | "generatedToken">, o
   const { config } = settings;
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
-  const { url, watch, reload } = options;
+  const { url, watch, reload, mongodbVersion, agents } = options;
   const rows = [
     ["Guide", `${url}/guide/`],
     ...hookRows(settings),
+    ...agentRows(agents, url),
     ...(config.hooks.gmail
       ? [["Gmail", `${config.hooks.gmail.account} (state: npx signalbox webhooks gmail status)`]]
       : []),
     ["Data", uri ? `MongoDB at ${hostsOf(uri)}` : resolve(config.dataDir)],
     ["MongoDB", uri ? hostsOf(uri) : "embedded (another one: MONGODB_URI)"],
+    ...outdatedRows(mongodbVersion),
     ["Redis", redisUrl ? hostsOf(redisUrl) : "embedded (another one: REDIS_URL)"],
     ["Reload", `${reload}   reads a changed configuration file`],
     ["Stop", `Ctrl-C${watch ? " (restarts when a source file changes)" : ""}`],
   ];
-  const lines = rows.map(([name = "", value]) => `  ${name.padEnd(10)}${value}`);
+  const lines = rows.map(([name = "", value]) => `  ${name.padEnd(10)}${value}`.trimEnd());
   return `\nSignalbox is ready.\n\n  Open ${url}\n\n${lines.join("\n")}\n`;
+}
+
+/** Offers the first agent with its settings, and names the others. */
+function agentRows(agents: readonly FoundAgent[], url: string): string[][] {
+  const [first] = agents;
+  if (!first) return [];
+  const settings = first.settings.split("\n").map((line) => [`  ${line}`, ""]);
+  return [
+    ["Found", `${agents.map(({ name }) => name).join(", ")} (not used yet)`],
+    ["", `For ${first.name}, add to signalbox.json5 (npx signalbox init):`],
+    ...settings,
+    ["", `More: ${url}/guide/how-to/set-up-an-agent`],
+  ];
+}
+
+/** Warns of a MongoDB that gets no security updates. */
+function outdatedRows(version: string): string[][] {
+  if (endOfLife(version) === undefined) return [];
+  return [
+    ["Warning", `MongoDB ${version} is past its end of life: it gets no security updates.`],
+    ["", `Name one of version ${FIRST_MAINTAINED}.0 or later in MONGODB_URI.`],
+  ];
 }
 
 function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generatedToken">): string[][] {
@@ -41,7 +71,7 @@ function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generat
   const { runner, model } = config.agents.defaults;
   const echo = "echo, which repeats its input (set agents.defaults.runner)";
   return [
-    ["Hooks", `POST ${path}/agent`],
+    ["Hooks", `POST ${config.server.basePath ?? ""}${path}/agent`],
     ["Token", `Authorization: Bearer ${generatedToken ?? "… (the configured hooks.token)"}`],
     ["Agent", runner === "echo" ? echo : `${runner}${model ? `, ${model}` : ""}`],
   ];

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { BASE_PATH } from "../basePath.ts";
 import { copyText } from "../copy.ts";
 import type { ShellCommand } from "../data/commands.ts";
 import { Icon } from "./icon.tsx";
@@ -15,7 +16,7 @@ type GuidePage = keyof typeof GUIDE;
 
 /** A link to a page of the guide, which the service serves. */
 export function GuideLink({ page }: { page: GuidePage }) {
-  return <a href={`/guide/${page}`}>Guide: {GUIDE[page]}</a>;
+  return <a href={`${BASE_PATH}/guide/${page}`}>Guide: {GUIDE[page]}</a>;
 }
 
 interface EmptyStateProps {

@@ -1,6 +1,7 @@
+import { BASE_PATH } from "../basePath.ts";
 import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
-import type { Place } from "../router.ts";
+import { address, type Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
 import { Icon } from "./icon.tsx";
@@ -22,7 +23,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const currentAccess = access.value;
   return (
     <header class="top">
-      <a class="brand" href="/">
+      <a class="brand" href={address("/")}>
         <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
           <rect width="32" height="32" rx="7" class="brand-tile" />
           <path d="M8 11h16M8 21h16" class="brand-track" />
@@ -33,18 +34,18 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
       </a>
       {!isPlain && (
         <nav aria-label="Main">
-          {LINKS.map(([href, title, fits]) => (
-            <a key={href} href={href} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
+          {LINKS.map(([path, title, fits]) => (
+            <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
               {title}
             </a>
           ))}
-          <a href="/queues" class="aside">
+          <a href={`${BASE_PATH}/queues`} class="aside">
             Queues
           </a>
-          <a href="/docs" class="aside">
+          <a href={`${BASE_PATH}/docs`} class="aside">
             API
           </a>
-          <a href="/guide/" class="aside">
+          <a href={`${BASE_PATH}/guide/`} class="aside">
             Guide
           </a>
         </nav>

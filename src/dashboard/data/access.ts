@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { type Access, SignalboxError } from "../../client/client.ts";
-import { navigate, place } from "../router.ts";
+import { address, navigate, place } from "../router.ts";
 import { service } from "./service.ts";
 
 /** The access of this browser; null until the service has responded. */
@@ -48,7 +48,7 @@ export function checkAccess(error: unknown): void {
 
 export function redirectToLogin(): void {
   const { path, href } = place.value;
-  if (path !== "/login") navigate(`/login?to=${encodeURIComponent(href)}`, { replace: true });
+  if (path !== "/login") navigate(`${address("/login")}?to=${encodeURIComponent(href)}`, { replace: true });
 }
 
 /** Whether this access allows changes. */

@@ -1,3 +1,4 @@
+import { BASE_PATH } from "../basePath.ts";
 import { access } from "./access.ts";
 
 /** A shell command, without the token that it needs. */
@@ -32,7 +33,7 @@ export const agentHookCommand = (options: Readonly<Record<string, string>>): She
 
 function curl(method: string, path: string, body: object, token: ShellCommand["token"]): ShellCommand {
   const lines = [
-    `curl -X ${method} "${location.origin}${path}"`,
+    `curl -X ${method} "${location.origin}${BASE_PATH}${path}"`,
     ...(token ? [`-H "Authorization: Bearer $${token.variable}"`] : []),
     '-H "Content-Type: application/json"',
     `-d '${JSON.stringify(body)}'`,

@@ -93,7 +93,7 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Notice title="No deliveries match">
-        <a href="/deliveries">Show all deliveries</a>
+        <a href={address("/deliveries")}>Show all deliveries</a>
       </Notice>
     );
   }
@@ -104,7 +104,7 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
       guide="how-to/set-up-a-channel"
     >
       This page shows each reply that is sent to a chat: whether it is pending, sent or failed, and why. Send one to a{" "}
-      <a href="/channels">configured channel</a>:
+      <a href={address("/channels")}>configured channel</a>:
     </EmptyState>
   );
 }

@@ -21,7 +21,7 @@ import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { endOf } from "../data/timeline.ts";
-import { goBackTo, type Place, place, withQuery } from "../router.ts";
+import { address, goBackTo, type Place, place, withQuery } from "../router.ts";
 import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -57,7 +57,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   return (
     <>
       <p class="crumbs">
-        <a href="/" data-up>
+        <a href={address("/")} data-up>
           <Icon name="back" /> Jobs
         </a>
       </p>
@@ -90,7 +90,7 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
   return (
     <NotFound title="Job not found">
       <bdi class="id">{jobId}</bdi> was deleted or not created yet. This page shows it once it exists.{" "}
-      <a href="/">See all jobs</a>
+      <a href={address("/")}>See all jobs</a>
     </NotFound>
   );
 }
@@ -104,7 +104,8 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
     <>
       {isDeleted && (
         <p class="gone" role="alert">
-          <Icon name="trash" /> This job was deleted. This page shows its last state. <a href="/">See all jobs</a>
+          <Icon name="trash" /> This job was deleted. This page shows its last state.{" "}
+          <a href={address("/")}>See all jobs</a>
         </p>
       )}
       <div class="page-head">
@@ -155,7 +156,7 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
       showToast(`${titleOf(job)} deleted`);
-      if (place.value.id === jobId) goBackTo("/");
+      if (place.value.id === jobId) goBackTo(address("/"));
     }, showError);
   const jobJson = () => JSON.stringify(job, null, 2);
   return (

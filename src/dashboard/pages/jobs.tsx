@@ -137,7 +137,7 @@ function Filters({ query }: { query: URLSearchParams }) {
     clearTimeout(timer.current);
     const to = withSearch(here.value.query, wanted);
     written.current = searchText(to);
-    navigate(to.size > 0 ? `/?${to}` : "/", { replace: true });
+    navigate(address("/") + (to.size > 0 ? `?${to}` : ""), { replace: true });
   };
   useEffect(() => {
     if (fromAddress === written.current) return; // The user may still be typing.
@@ -193,7 +193,7 @@ function NoJobs({ query }: { query: URLSearchParams }) {
     return (
       <Notice title="No jobs match">
         Search looks at the start of the name. Use <code>id:</code> for the start of an id and <code>key=value</code>{" "}
-        for metadata. <a href="/">Show all jobs</a>
+        for metadata. <a href={address("/")}>Show all jobs</a>
       </Notice>
     );
   }

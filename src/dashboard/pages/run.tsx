@@ -48,7 +48,7 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
   return (
     <>
       <p class="crumbs">
-        <a href="/runs" data-up>
+        <a href={address("/runs")} data-up>
           <Icon name="back" /> Runs
         </a>
       </p>
@@ -64,7 +64,7 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
     return <Failure error={error} retry={retry} />;
   return (
     <NotFound title="Run not found">
-      It never existed, or it was deleted after its retention time. <a href="/runs">See all runs</a>
+      It never existed, or it was deleted after its retention time. <a href={address("/runs")}>See all runs</a>
     </NotFound>
   );
 }

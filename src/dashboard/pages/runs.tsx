@@ -100,7 +100,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Notice title="No runs match">
-        <a href="/runs">Show all runs</a>
+        <a href={address("/runs")}>Show all runs</a>
       </Notice>
     );
   }

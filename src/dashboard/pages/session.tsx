@@ -8,7 +8,7 @@ import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
-import type { Place } from "../router.ts";
+import { address, type Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
@@ -40,7 +40,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   return (
     <>
       <p class="crumbs">
-        <a href="/sessions" data-up>
+        <a href={address("/sessions")} data-up>
           <Icon name="back" /> Sessions
         </a>
       </p>
@@ -49,7 +49,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
           <h1>
             <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
           </h1>
-          <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
+          <a class="button" href={`${address("/runs")}?sessionKey=${encodeURIComponent(sessionKey)}`}>
             Runs in this session
           </a>
         </div>
@@ -67,7 +67,7 @@ function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!isMissing(error)) return <Failure error={error} retry={retry} />;
   return (
     <NotFound title="Session not found">
-      It was never used, or it was deleted after its retention time. <a href="/sessions">See all sessions</a>
+      It was never used, or it was deleted after its retention time. <a href={address("/sessions")}>See all sessions</a>
     </NotFound>
   );
 }

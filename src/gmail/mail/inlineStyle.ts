@@ -41,7 +41,7 @@ export function readStyle(text: string, isBlock: boolean): OwnStyle & { readonly
   const values = readDeclarations(text);
   const display = values.get("display") ?? "";
   const hasBox = isBlock || /block|flex|grid/.test(display);
-  const isZero = (name: string) => /^0*\.?0*[a-z%]*$/.test(values.get(name) || "auto");
+  const isZero = (name: string) => /^0*(?:\.0*)?[a-z%]*$/.test(values.get(name) || "auto");
   const isClipped = /hidden|clip/.test(`${values.get("overflow")} ${values.get("overflow-y")}`);
   const isHidden =
     display === "none" ||

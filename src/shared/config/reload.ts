@@ -6,7 +6,7 @@ import { type Config, configKeys } from "./schema/config.ts";
 
 /** The keys that a running process cannot change: its addresses, its connections and its limits. */
 const FIXED =
-  /^(server\.(port|host|maxConnections|concurrency|shutdownSeconds)|mongodb\.|redis\.|dataDir|worker\.(metricsPort|shutdownSeconds))/;
+  /^(server\.(port|host|basePath|maxConnections|concurrency|shutdownSeconds)|mongodb\.|redis\.|dataDir|worker\.(metricsPort|shutdownSeconds))/;
 
 /**
  * Reads the configuration again for a running process. An unusable one is refused with its problems in the log. Keys that

@@ -102,8 +102,10 @@ export async function readServerFacts(
   redis: RedisConnection,
 ): Promise<{ version: string | undefined; evictionPolicy: string | undefined }> {
   const info = await redis.info().catch(() => "");
-  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
-  return { version: field("redis_version"), evictionPolicy: field("maxmemory_policy") };
+  return {
+    version: /^redis_version:(\S+)/m.exec(info)?.[1],
+    evictionPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1],
+  };
 }
 
 type ClusterTimings = Pick<Timings, "clusterSlotsMs">;

@@ -120,7 +120,7 @@ describe("overview of the gateway", () => {
     const none = await other.call("GET", "/api/gmail");
 
     expect(gmail).to.include({ ok: false, account: "ada@example.org", listener: null, lastMailAt: null });
-    expect(gmail.problems[0]).to.match(/^Nobody has listened to ada@example\.org yet: start/);
+    expect(gmail.problems[0]).to.match(/^No process has listened to ada@example\.org yet: start/);
     expect(none.body).to.deep.equal({ gmail: null });
     await other.close();
   });

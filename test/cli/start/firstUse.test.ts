@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { FoundAgent } from "../../../src/cli/start/findAgents.ts";
 import { readSettings } from "../../../src/cli/start/firstUse.ts";
 import { summary } from "../../../src/cli/start/summary.ts";
 import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
@@ -119,10 +120,13 @@ describe("readSettings", () => {
 });
 
 describe("The start block", () => {
-  const block = (file: string, generatedToken?: string) =>
+  const block = (file: string, more: { mongodbVersion?: string; agents?: FoundAgent[] } = {}) =>
     summary(
-      { config: parseConfig(file, {}), generatedToken },
-      { url: "http://127.0.0.1:1", watch: false, reload: "npx signalbox reload" },
+      { config: parseConfig(file, {}), generatedToken: undefined },
+      {
+        ...{ url: "http://127.0.0.1:1", watch: false, reload: "npx signalbox reload" },
+        ...{ mongodbVersion: "8.0.4", agents: [], ...more },
+      },
     );
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";
 
@@ -135,6 +139,8 @@ describe("The start block", () => {
 
     expect(text).to.include("\n  Hooks     POST /in/agent\n  Token     Authorization: Bearer …");
     expect(text).to.not.include("the-configured-token");
+    const below = block(`{ ${hooks}, server: { basePath: '/signalbox' } }`);
+    expect(below).to.include("\n  Hooks     POST /signalbox/in/agent\n");
   });
 
   it("shows the runner, and how to replace echo", () => {
@@ -142,6 +148,31 @@ describe("The start block", () => {
 
     expect(block(`{ ${hooks} }`)).to.match(/^ {2}Agent {5}echo, .*agents\.defaults\.runner/m);
     expect(block(`{ ${hooks}, ${agents} }`)).to.match(/^ {2}Agent {5}openai, gpt-5$/m);
+  });
+
+  it("offers the first agent that it finds with its settings, and names the others", () => {
+    const agents = [
+      { name: "claude", settings: "agents: {\n  a: 1 }," },
+      { name: "codex", settings: "agents: {}," },
+    ];
+
+    expect(block(`{ ${hooks} }`, { agents })).to.include(
+      `
+  Found     claude, codex (not used yet)
+            For claude, add to signalbox.json5 (npx signalbox init):
+    agents: {
+      a: 1 },
+            More: http://127.0.0.1:1/guide/how-to/set-up-an-agent
+`,
+    );
+  });
+
+  it("warns of a MongoDB past its end of life, and explains how to use a newer one", () => {
+    const text = block("{}", { mongodbVersion: "6.0.5" });
+
+    expect(text).to.include("\n  Warning   MongoDB 6.0.5 is past its end of life");
+    expect(text).to.include("version 7.0 or later in MONGODB_URI.\n");
+    expect(block("{}", { mongodbVersion: "7.0.1" })).to.not.include("Warning");
   });
 });
 

@@ -35,7 +35,7 @@ describe("an agent run with a model server", () => {
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
         agents: {
-          defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" }, ${defaults} },
+          defaults: { runner: "openai", ${/\bmodel:/.test(defaults) ? "" : `model: "small",`} heartbeat: { every: "1d" }, ${defaults} },
           runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
         },
         session: { ${session} },

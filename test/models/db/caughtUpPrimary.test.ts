@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type ReplicaSet, startReplicaSet } from "../../support/servers/servers.ts";
 
 describe("readFromCaughtUpPrimary", function () {
-  this.timeout(120_000); // The test starts three servers and waits for an election.
+  this.timeout(180_000); // The test starts three servers and waits for an election.
   let set: ReplicaSet;
   let database: Database;
   let stores: Stores;
@@ -45,7 +45,7 @@ describe("readFromCaughtUpPrimary", function () {
 
     const meanwhile = await stores.jobs.find("made-late").catch((error: unknown) => error);
     await follow(lagging, "off");
-    const job = await eventually(() => stores.jobs.find("made-late").catch(() => null), "it to be read from");
+    const job = await eventually(() => stores.jobs.find("made-late").catch(() => null), "it to be read from", 90_000);
 
     expect(meanwhile).to.be.instanceOf(AppError).with.property("code", "unavailable");
     expect(job).to.have.property("jobId", "made-late");

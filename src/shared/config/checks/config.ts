@@ -17,9 +17,12 @@ interface Check {
   find(config: Config): readonly (string | false | undefined)[];
 }
 
+/** The paths that health checks request; they also answer outside of `server.basePath`. */
+export const PROBES: readonly string[] = ["/healthz", "/readyz"];
+
 /** The paths that the service itself serves. */
 const OWN_PATHS = [
-  ...["/api", "/docs", "/guide", "/metrics", "/healthz", "/readyz", "/openapi.json"],
+  ...["/api", "/docs", "/guide", "/metrics", ...PROBES, "/openapi.json"],
   // the dashboard
   ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
 ];
@@ -64,6 +67,13 @@ const CHECKS: readonly Check[] = [
         [apiToken, hooks.token].includes(readOnlyToken) &&
         "server.readOnlyToken must be another secret than server.apiToken and hooks.token",
     ],
+  },
+  {
+    reads: ["server.basePath"],
+    find: ({ server: { basePath } }) => {
+      const probe = PROBES.find((path) => basePath === path || basePath?.startsWith(`${path}/`));
+      return [probe && `server.basePath must not begin with ${probe}, which also answers outside of the base path`];
+    },
   },
   {
     reads: ["hooks.path"],

@@ -4,7 +4,7 @@ import { type Config, configKeys } from "../schema/config.ts";
 
 /** Returns why a text cannot be a secret that somebody has issued, to follow its key; null for a usable one. */
 function textFault(secret: string): string | null {
-  if (/^\p{Cc}|\p{Cc}$/u.test(secret)) {
+  if (/^[\r\n]|[\r\n]$/.test(secret)) {
     return "must not begin or end with a line break: a secret that is read from a file often ends in one";
   }
   return /^(["']).*\1$/.test(secret) ? "must not be in quotation marks: remove them" : null;

@@ -29,6 +29,15 @@ export const ConfigSchema = Type.Object(
           description:
             "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces. On Heroku, Render, Railway and Fly.io the default is `0.0.0.0`.",
         }),
+        basePath: Type.Optional(
+          text({
+            pattern: "^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$",
+            env: "SIGNALBOX_BASE_PATH",
+            examples: ["/signalbox"],
+            description:
+              "Path of another site that everything is served below. Starts with `/` and does not end with it. A proxy in front must keep this part of the path. Only `/healthz` and `/readyz` answer without it too.",
+          }),
+        ),
         apiToken: Type.Optional(
           token({
             env: "SIGNALBOX_API_TOKEN",

@@ -1,0 +1,100 @@
+"""Reporters for asyncio. The client's background thread sends their reports, so that a busy loop delays none."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ._async_calls import call_with_retry
+from ._errors import is_transient
+from ._http import Request
+from ._records import JobFields, JobRecord
+from ._reports import BaseReporter, Output, make_assignment
+from ._requests import wire
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class AsyncReporter(BaseReporter):
+    """
+    Reports on one job or step. Await start, complete, fail and flush: they return once the service has accepted the
+    report, and retry while the service is unavailable. A cancelled wait does not withdraw the report. The other calls
+    return at once and never raise.
+    """
+
+    async def start(self, message: str | None = None, *, progress: float = 0) -> None:
+        """See `Step.start`."""
+        await asyncio.wrap_future(self._start(message, progress))
+
+    async def complete(self, output: Output = None, *, message: str | None = None) -> None:
+        """See `Step.complete`."""
+        try:
+            await asyncio.wrap_future(self._complete(output, message))
+        except Exception as error:
+            self._completion_refused(error)
+            raise
+
+    async def fail(self, reason: object, *, output: Output = None, fail_job: bool = False) -> None:
+        """See `Step.fail`."""
+        await asyncio.wrap_future(self._fail(reason, output, fail_job))
+
+    async def flush(self) -> None:
+        """See `Step.flush`."""
+        await asyncio.wrap_future(self._sender.send(self._queue, {}))
+        self._raise_rejection()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.start()
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                # The report of the start is still sent, and must not be the last one.
+                self._fail(error, None, self.fail_job)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """See `Step.__exit__`."""
+        if self._has_ended:
+            return
+        if error is not None:
+            await self._report_failure(error)
+            return
+        try:
+            await self.complete()
+        except Exception as refusal:
+            # Work that is done has not failed because the service is unavailable.
+            if not is_transient(refusal):
+                await self._report_failure(refusal)
+            raise
+
+    async def _report_failure(self, error: BaseException) -> None:
+        """Waits for the service, but not for long when the task is cancelled. Raises nothing but CancelledError."""
+        limit = None if isinstance(error, Exception) else self._sender.pace.close_wait
+        try:
+            await asyncio.wait_for(self.fail(error, fail_job=self.fail_job), limit)
+        except Exception as refusal:
+            self._sender.report_error(refusal)
+
+
+class AsyncStep(AsyncReporter):
+    """Reports on one step. Keep one for each step: it uses earlier reports to leave out redundant requests."""
+
+
+class AsyncJob(AsyncReporter):
+    """Creates a job and its steps, and reports on a job without steps. See `Job`."""
+
+    async def create(self, **fields: Unpack[JobFields]) -> JobRecord:
+        """Creates the job, or updates the given fields. Retries while the service is unavailable."""
+        request = Request("PUT", self._path, body=wire(fields))
+        job: JobRecord = await call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
+        return job
+
+    def step(self, step_key: str, *, name: str, start: float | None = None, end: float | None = None) -> AsyncStep:
+        """See `Job.step`."""
+        assignment = make_assignment(self.job_id, step_key, name, start, end)
+        return AsyncStep(self._connection, self._sender, self.job_id, assignment)

@@ -1,0 +1,270 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { expect } from "chai";
+import { createClient } from "../../src/client/client.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { BrowserContexts } from "../support/browser.ts";
+
+const TOKEN = "an-api-token-of-length";
+const HOOK_TOKEN = "a-hook-token-of-length";
+const AUTH = { Authorization: `Bearer ${TOKEN}` };
+const HOOK_AUTH = { Authorization: `Bearer ${HOOK_TOKEN}` };
+
+/** Starts a site that passes /signalbox/ on with its path, and records the paths of all other requests. */
+async function startSite(target: string) {
+  const elsewhere: string[] = [];
+  const server = createServer((req, res) => {
+    if (!req.url?.startsWith("/signalbox/")) {
+      elsewhere.push(req.url ?? "");
+      res.writeHead(404).end();
+      return;
+    }
+    const headers = { ...req.headers, "x-forwarded-for": "203.0.113.7" };
+    const passed = request(new URL(req.url, target), { method: req.method, headers, agent: false }, (answer) => {
+      res.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(res);
+    });
+    passed.on("error", () => res.destroy());
+    res.on("close", () => passed.destroy());
+    req.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, elsewhere, close };
+}
+
+describe("server.basePath", function () {
+  this.timeout(60_000);
+  const contexts = new BrowserContexts();
+  let app: TestApp;
+  let origin: string;
+  before(async () => {
+    const config = `{ hooks: { enabled: true, token: "${HOOK_TOKEN}" }, channels: { log: {} } }`;
+    app = await startApp({ apiToken: TOKEN, basePath: "/signalbox", config });
+    origin = new URL(app.url).origin;
+    await app.call("PUT", "/api/jobs/ci%2F7", { name: "Build 7" }, AUTH);
+  });
+  afterEach(() => contexts.closeAll());
+  after(() => app.close());
+
+  it("is part of the URL that a started service reports", () => {
+    expect(new URL(app.url).pathname).to.equal("/signalbox");
+  });
+
+  it("serves the API, with the path in the type of errors and in details", async () => {
+    const job = await app.call("GET", "/api/jobs/ci%2F7", undefined, AUTH);
+    const missing = await app.call("GET", "/api/jobs/none", undefined, AUTH);
+    const unknown = await app.call("GET", "/apj", undefined, AUTH);
+    const unauthenticated = await app.call("GET", "/api/jobs");
+
+    expect([job.status, job.body.name]).to.deep.equal([200, "Build 7"]);
+    expect(job.headers.get("Content-Security-Policy")).to.equal("default-src 'none';frame-ancestors 'none'");
+    expect(job.headers.get("Cache-Control")).to.equal("no-store");
+    expect([missing.status, missing.body.type]).to.deep.equal([404, "/signalbox/docs/errors#job_not_found"]);
+    expect(unknown.body.detail).to.include("/signalbox/apj").and.to.include("/signalbox/docs");
+    expect(unauthenticated.status).to.equal(401);
+  });
+
+  it("serves hooks, with the path in Location and in advice", async () => {
+    const accepted = await app.call("POST", "/hooks/agent", { message: "Hello", deliver: false }, HOOK_AUTH);
+    const mistyped = await app.call("POST", "/hooks/agnet", { message: "Hello" }, HOOK_AUTH);
+
+    expect(accepted.status).to.equal(202);
+    expect(accepted.headers.get("Location")).to.equal(`/signalbox/api/runs/${accepted.body.runId}`);
+    const run = await fetch(origin + accepted.headers.get("Location"), { headers: HOOK_AUTH });
+    expect(run.status).to.equal(200);
+    expect(mistyped.body.detail).to.include("Did you mean /signalbox/hooks/agent?");
+  });
+
+  it("serves a request whose target is an absolute URL", async () => {
+    const target = `${app.url}/healthz`;
+    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+      request(origin, { path: target, agent: false }, resolve).on("error", reject).end();
+    });
+
+    expect([response.statusCode, String(await buffer(response))]).to.deep.equal([200, '{"status":"ok"}']);
+  });
+
+  it("serves the metrics and the documents, whose addresses contain the path", async () => {
+    const metrics = await app.call("GET", "/metrics", undefined, AUTH);
+    const openApi = await app.call("GET", "/openapi.json");
+    const errors = await app.call("GET", "/docs/errors");
+
+    expect(metrics.body).to.include("signalbox_");
+    expect(openApi.body.servers).to.deep.equal([{ url: "/signalbox" }]);
+    expect(openApi.body.info.description).to.include("(/signalbox/docs/errors)");
+    const links = [...errors.body.matchAll(/href="([^"]+)"/g)].map(
+      ([, href]) => new URL(href, `${app.url}/docs/errors`).pathname,
+    );
+    expect(links).to.deep.equal(["/signalbox/guide/reference/errors", "/signalbox/docs"]);
+  });
+
+  it("is a prefix outside of which nothing answers but probes", async () => {
+    const paths = ["/", "/api/jobs", "/hooks/agent", "/metrics", "/docs", "/guide/", "/queues", "/openapi.json"];
+    const others = ["/signalboxes/healthz", "/signalbox%2Fhealthz", "/healthz/", "//signalbox/healthz"];
+    for (const path of [...paths, ...others]) {
+      const response = await fetch(origin + path, { headers: AUTH });
+      const body = (await response.json()) as { code: string; detail: string };
+      expect([path, response.status, body.code]).to.deep.equal([path, 404, "not_found"]);
+      expect(body.detail).to.include("/signalbox (server.basePath)");
+    }
+    for (const path of ["/healthz", "/readyz", "/signalbox/healthz", "/signalbox/readyz"]) {
+      expect([path, (await fetch(origin + path)).status]).to.deep.equal([path, 200]);
+    }
+  });
+
+  it("limits the log-in's cookie, and leads browsers from the queue board to the log-in", async () => {
+    const login = await app.call("POST", "/session", { token: TOKEN });
+    const redirect = await fetch(`${app.url}/queues`, { redirect: "manual" });
+
+    expect(login.headers.get("Set-Cookie")).to.include("; Path=/signalbox; HttpOnly");
+    const to = "/signalbox/login?to=%2Fsignalbox%2Fqueues";
+    expect([redirect.status, redirect.headers.get("Location")]).to.deep.equal([302, to]);
+  });
+
+  it("serves the dashboard: log-in, a reloaded page of a job, live events, navigation and links", async () => {
+    const page = await contexts.open(`${app.url}/jobs/ci%2F7`);
+    await page.getByLabel("API token").fill(TOKEN);
+    expect(new URL(page.url()).pathname).to.equal("/signalbox/login");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Build 7" }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal("/signalbox/jobs/ci%2F7");
+
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const step = { stepName: "Compile", status: "running", message: "File 3" };
+    await app.call("PUT", "/api/jobs/ci%2F7/steps/compile", step, AUTH);
+    await page.getByText("File 3").first().waitFor();
+
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.waitForURL(`${app.url}/runs`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("j");
+    await page.getByRole("link", { name: "Build 7" }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal("/signalbox/");
+    const links = await page.locator("a[href]").evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""));
+    expect(links.filter((link) => !/^(\/signalbox\/|#)/.test(link))).to.deep.equal([]);
+  });
+
+  it("serves the dashboard at the path itself, without a slash at its end", async () => {
+    const page = await contexts.open(app.url);
+    await page.getByLabel("API token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+
+    await page.getByRole("link", { name: "Build 7" }).waitFor();
+  });
+
+  it("serves the queue board with its files and its own API", async () => {
+    const page = await app.call("GET", "/queues", undefined, AUTH);
+    const [, base = ""] = /<base href="([^"]+)"/.exec(page.body) ?? [];
+    const [, script = ""] = /src="(static[^"]+\.js)"/.exec(page.body) ?? [];
+    const open = async (path: string) => {
+      const response = await fetch(new URL(path, new URL(base, origin)), { headers: AUTH });
+      await response.bytes();
+      return response.status;
+    };
+
+    expect(base).to.equal("/signalbox/queues/");
+    expect([await open(script), await open("api/queues")]).to.deep.equal([200, 200]);
+  });
+
+  it("serves the API reference in a browser", async () => {
+    const page = await contexts.open(`${app.url}/docs`);
+
+    await page.getByText("/api/jobs/{jobId}", { exact: true }).first().waitFor();
+  });
+
+  it("serves the guide: pages, search and links", async () => {
+    const failed: string[] = [];
+    const page = await contexts.open("about:blank");
+    page.on("response", (response) => {
+      if (response.status() >= 400) failed.push(response.url());
+    });
+    await page.goto(`${app.url}/guide`);
+    expect(new URL(page.url()).pathname).to.equal("/signalbox/guide/");
+    await page.getByRole("link", { name: "Reference", exact: true }).first().click();
+    await page.waitForURL(`${app.url}/guide/reference/configuration`);
+    await page.reload();
+    await page.getByRole("heading", { name: "Configuration", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Search" }).first().click();
+    await page.getByRole("searchbox").fill("heartbeat");
+    await page.locator(".result").first().click();
+    await page.waitForURL((url) => url.pathname.startsWith("/signalbox/guide/") && url.hash !== "");
+    expect(failed).to.deep.equal([]);
+  });
+
+  it("serves a browser through a proxy of another site, which keeps the path", async () => {
+    const behind = await startApp({ apiToken: TOKEN, basePath: "/signalbox", trustProxy: 1 });
+    const site = await startSite(behind.url);
+    try {
+      await behind.call("PUT", "/api/jobs/j-1", { name: "Through a proxy" }, AUTH);
+      const page = await contexts.open(`${site.url}/signalbox/jobs/j-1`);
+      await page.getByLabel("API token").fill(TOKEN);
+      await page.keyboard.press("Enter");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.reload();
+      await page.getByRole("heading", { name: "Through a proxy" }).waitFor();
+
+      expect(page.url()).to.equal(`${site.url}/signalbox/jobs/j-1`);
+      expect(site.elsewhere).to.deep.equal([]);
+    } finally {
+      await contexts.closeAll();
+      site.close();
+      await behind.close();
+    }
+  });
+
+  it("lets clients with the URL of the service report and watch", async () => {
+    const client = createClient({ url: app.url, token: TOKEN });
+    try {
+      await client.job("from-client").create({ name: "From a client" });
+      const states = client.watchJob("from-client");
+      for await (const job of states) {
+        expect(job.name).to.equal("From a client");
+        break;
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+describe("the check of server.basePath", () => {
+  const problems = (basePath: string) => {
+    try {
+      parseConfig(JSON.stringify({ server: { basePath } }), {});
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it("accepts paths of one or more segments", () => {
+    for (const path of ["/signalbox", "/tools/signal-box", "/~me/box_1.0"])
+      expect([path, problems(path)]).to.deep.equal([path, null]);
+  });
+
+  it("rejects a slash at the end, no slash at the beginning, dot segments and other characters", () => {
+    for (const path of [
+      "/",
+      "/signalbox/",
+      "signalbox",
+      "/a/../b",
+      "/a//b",
+      "/ä",
+      "/a?b",
+      "/a%20b",
+      "https://example.com/a",
+    ])
+      expect(problems(path), path).to.include("server.basePath must look like /signalbox");
+  });
+
+  it("rejects the paths of probes, which also answer outside of it", () => {
+    for (const path of ["/healthz", "/readyz/a"]) expect(problems(path)).to.include("must not begin with");
+  });
+});
