@@ -141,7 +141,8 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
 
 const HOOK_TOKENS = [{ hookToken: [] }, { hookServiceToken: [] }];
 
-const needsBody = (r: AnyRoute): boolean => (r.schemas.body?.required ?? []).length > 0;
+const needsBody = (r: AnyRoute): boolean =>
+  (r.schemas.body && "required" in r.schemas.body ? r.schemas.body.required : []).length > 0;
 
 const PLACES = { path: "params", query: "query", header: "headers" } as const;
 

@@ -42,10 +42,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;
   const reload = async () => {
-    const changed = reloadConfig(env, current, log);
-    if (!changed) return;
-    current = changed;
-    web.apply(changed);
+    current = await reloadConfig(env, current, log, web.apply);
   };
   return { ...options, ready: { url: web.url }, reload };
 }

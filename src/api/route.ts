@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from "typebox";
+import type { Static, TObject, TSchema, TUnion } from "typebox";
 import type { ErrorCode } from "../shared/errors.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
@@ -9,7 +9,8 @@ export interface RouteSchemas {
   readonly query?: TObject;
   /** Header names in lower case. */
   readonly headers?: TObject;
-  readonly body?: TObject;
+  /** An object, or a union that includes one. */
+  readonly body?: TObject | TUnion;
 }
 
 /** The groups of operations in openapi.json. */

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import type { TObject } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/config/describeFault.ts";
@@ -20,7 +20,7 @@ const urlAjv = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaul
 const MAX_ERRORS = 100;
 
 /** Returns a check of a body, which throws AppError invalid_body with the JSON Pointer of each fault. */
-export function bodyCheck(schema: TObject): (value: unknown) => void {
+export function bodyCheck(schema: TSchema): (value: unknown) => void {
   const validate = bodyAjv.compile(schema);
   return (value) => {
     if (validate(value)) return;

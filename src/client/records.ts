@@ -115,6 +115,8 @@ export interface RunSummary {
 
 export interface Run extends RunSummary {
   reply: string | null;
+  /** Whether the end of the reply is missing, because the model reached its length limit. */
+  replyCutOff: boolean;
   deliveries: Delivery[];
 }
 

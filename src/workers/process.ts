@@ -3,6 +3,7 @@ import { openStores } from "../models/stores.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { readConfig, requireServers } from "../shared/config/load.ts";
 import { reloadConfig } from "../shared/config/reload.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
@@ -49,22 +50,16 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   lifecycle.onClose("service", async () => {
     await Promise.all([service, ...retired].map((each) => each.close()));
   });
-  /** The previous service finishes its active jobs and takes no new ones. */
-  const reload = async () => {
-    const changed = reloadConfig(env, current, log);
-    if (!changed) return;
-    let next: Service;
-    try {
-      next = startService(changed, common);
-    } catch (error) {
-      log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in effect");
-      return;
-    }
-    current = changed;
+  /** Replaces the service. The previous one finishes its active jobs and starts no new ones. */
+  const apply = (changed: Config) => {
+    const next = startService(changed, common);
     const previous = service;
     service = next;
     retired.add(previous);
     void previous.retire().finally(() => retired.delete(previous));
+  };
+  const reload = async () => {
+    current = await reloadConfig(env, current, log, apply);
   };
   log.info("the worker is ready");
   lifecycle.onClose("log", async () => log.info("the worker is stopping"));

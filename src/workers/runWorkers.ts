@@ -41,7 +41,7 @@ const REDIS_CLOSE_TIMEOUT_MS = 2_000;
 /**
  * Starts a BullMQ worker for every queue that has a processor. Only the optional queues need none.
  *
- * `close` takes no new jobs and waits for the active ones, whose signal aborts after `graceMs`; without `graceMs` they may
+ * `close` starts no more jobs from that call on and waits for the active ones, whose signal aborts after `graceMs`; without `graceMs` they may
  * take as long as they need. A later call with `graceMs` still sets that limit.
  * @throws Error when a queue that is not optional has no processor
  */
@@ -75,6 +75,7 @@ function startWorker(
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
   const active = new Set<Promise<unknown>>();
+  let isClosing = false;
   const processJob = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
@@ -97,6 +98,8 @@ function startWorker(
     return toBullMq(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
+    // BullMQ still hands over a job that it was fetching when the worker began to close.
+    if (isClosing) return toBullMq({ kind: "delay", ms: 0 }, job, token);
     const work = (signal: AbortSignal) => processJob(signal, job, token);
     const running = withDeadline([stopping], queue.timeoutMs, work).finally(() => active.delete(running));
     active.add(running);
@@ -111,6 +114,7 @@ function startWorker(
   });
   worker.on("error", (error) => log.debug({ err: error }, "the queue in Redis cannot be reached"));
   return async () => {
+    isClosing = true;
     const closed = worker.close().then(() => true);
     // BullMQ waits for an unreachable Redis without limit. The records hold whatever it has not stored.
     do await Promise.allSettled(active);

@@ -61,9 +61,9 @@ export interface ServiceDeps {
 }
 
 export interface Service {
-  /** Takes no new jobs. Active jobs that take too long are released to other workers. */
+  /** Starts no more jobs from this call on. Active jobs that take too long are released to other workers. */
   close(): Promise<void>;
-  /** Takes no new jobs, and resolves when all active ones have ended, however long that takes. */
+  /** Starts no more jobs from this call on, and resolves when all active ones have ended, however long that takes. */
   retire(): Promise<void>;
 }
 
@@ -165,10 +165,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     renewEveryMs: timings.renewSchedulesMs,
   });
   const end = async (graceMs?: number) => {
+    turns.close();
+    const closing = workers.close(graceMs);
     await schedules.close();
     await sweep.close();
-    turns.close();
-    await workers.close(graceMs);
+    await closing;
     await transforms.close();
   };
   return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };

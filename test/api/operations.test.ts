@@ -88,6 +88,7 @@ describe("operations", () => {
 
     const depth = (state: string) => sample(text, `signalbox_queue_jobs{queue="retention",state="${state}"}`);
     expect(depth("waiting") + depth("delayed")).to.equal(1);
+    expect(text).not.to.match(/^signalbox_queue_jobs\{.*state="failed"/m); // failed entries are removed at once
   });
 
   it("GET /metrics answers without MongoDB's metrics while MongoDB hangs, within a scraper's time-out", async function () {

@@ -16,6 +16,7 @@ describe("signalbox hooks test", () => {
       `{ hooks: { transformsDir: ".", presets: ["gmail"], mappings: [
         { match: { path: "ci" }, name: "CI", messageTemplate: "{{headers.x-event}} of {{branch}} {{query.n}}", instructions: "Be brief." },
         { match: { path: "alert" }, transform: { module: "alert.ts" } },
+        { match: { path: "mail" }, forEach: "payload", messageTemplate: "{{item.event}}" },
         { match: { path: "broken" }, transform: { module: "broken.js" } },
       ] } }`,
     );
@@ -31,7 +32,8 @@ describe("signalbox hooks test", () => {
     write("mails.json", '{ "messages": [{ "id": "1", "from": "Ada", "subject": "Hi" }, { "from": "Bob" }] }');
     write("number.json", '{ "branch": 9007199254740993 }');
     write("empty.json", "{}");
-    write("list.json", "[]");
+    write("list.json", '[{ "event": "open" }, { "event": "click" }]');
+    write("text.json", '"text"');
     env = { SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   after(() => rmSync(dir, { recursive: true }));
@@ -95,11 +97,22 @@ describe("signalbox hooks test", () => {
     expect(runs[0].prompt).to.include("New mail from Ada\nSubject: Hi\n");
   });
 
+  it("takes an array as the body, and makes one run of each item for forEach payload", async () => {
+    const { stdout } = await run("mail --json", "list.json");
+
+    const prompts = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).prompt as string);
+    expect(prompts.map((prompt) => /">>>\n(.*)\n<<</.exec(prompt)?.[1])).to.deep.equal(["open", "click"]);
+  });
+
   const refused = [
     ["broken", "body.json", /^broken failed \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
     ["nobody", "body.json", /^No mapping matches nobody with this body/],
     ["gmail", "empty.json", /^The body has no array messages/],
-    ["ci", "list.json", /^The body in .*list\.json is not a JSON object\.$/],
+    ["ci", "text.json", /^The body in .*text\.json is not a JSON object or array\.$/],
+    ["gmail", "list.json", /^The body has no array messages/],
     ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],
   ] as const;
   for (const [args, body, words] of refused) {

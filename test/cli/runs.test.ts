@@ -23,6 +23,7 @@ const CONFIG = (model: string) => `{
   hooks: { enabled: true, token: "${HOOK_TOKEN}", mappings: [
     { match: { path: "ci/build" }, name: "CI", messageTemplate: "Build {{n}}", deliver: false, wakeMode: "next-heartbeat" },
     { match: { path: "signed" }, auth: { type: "github", secret: "${SECRET}" }, messageTemplate: "{{n}}", deliver: false, wakeMode: "next-heartbeat" },
+    { match: { path: "all" }, forEach: "payload", messageTemplate: "{{item}}", deliver: false, wakeMode: "next-heartbeat" },
     { match: { path: "each" }, forEach: "items", messageTemplate: "{{item}}", deliver: false, wakeMode: "next-heartbeat" },
   ] },
   agents: {
@@ -238,9 +239,15 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "The webhook starts no run.\n"]);
     });
 
+    it("sends an array as the body", async () => {
+      const { stdout } = await cli(["hooks", "send", "all", "--body", "-"], '["a", "b", "c"]');
+
+      expect(stdout).to.match(/^(Run +\S+\n){3}$/);
+    });
+
     const refused = [
       [["nobody", "--body", "-"], "{}", 3, /no hook/],
-      [["ci/build", "--body", "-"], "[]", 1, /^The body in standard input is not a JSON object\.$/],
+      [["ci/build", "--body", "-"], "7", 1, /^The body in standard input is not a JSON object or array\.$/],
       [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
       [["ci/build"], "", 2, /^--body is required/],
       [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must have the form "name: value"\.$/],

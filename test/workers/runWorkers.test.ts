@@ -176,4 +176,24 @@ describe("runWorkers", () => {
     own.disconnect();
     await redis.remove();
   });
+
+  it("starts no job after close was called, and leaves it in its queue", async () => {
+    let started = 0;
+    const workers = start(async () => {
+      started += 1;
+      return { kind: "done" };
+    });
+    await ended(await queue.add("x", {}));
+    started = 0;
+
+    const adding = Array.from({ length: 20 }, () => queue.add("x", {}));
+    const closing = workers.close();
+    const jobs = await Promise.all(adding);
+    await closing;
+
+    expect(started).to.equal(0);
+    const states = await Promise.all(jobs.map((job) => job.getState()));
+    expect(new Set(states)).to.have.property("size").that.is.at.most(2);
+    for (const state of states) expect(state).to.be.oneOf(["waiting", "delayed"]);
+  });
 });

@@ -23,18 +23,25 @@ const PIPED = anyWordPattern(
   GAP,
 );
 
-/** Names between `<` and `>`, optionally with `/`, a prefix and attributes. */
+/**
+ * Names between `<` and `>`, optionally with `/`, a prefix and attributes: tags of chat formats, and tags in which agent
+ * programs (Claude Code and others) write reminders and the output of commands into the conversation.
+ */
 const TAGGED = anyWordPattern(
   `system assistant user human developer tool function toolcall toolcalls toolresult toolresponse tooloutput tools
    functioncall functioncalls functionresult functionresults functionresponse invoke parameter think thinking thought
    reasoning reflection scratchpad observation startofturn endofturn startofimage endofimage startofrole endofrole
    imstart imend imsep startheaderid endheaderid fimprefix fimsuffix fimmiddle fimhole
-   role results instructions systemprompt untrustedcontent`,
+   role results instructions systemprompt untrustedcontent
+   systemreminder systemreminders reminder reminders systemmessage systemnote systemnotice systemwarning
+   commandname commandmessage commandargs commandcontents localcommandstdout localcommandstderr localcommandcaveat
+   bashinput bashstdout bashstderr usermemoryinput tasknotification newdiagnostics`,
   GAP,
 );
 
 /** Parts of longer names, as in `<system-reminder>` and `<x-tool-result>`. */
-const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|instructions?|prompt|global-img";
+const PART =
+  "system|assistant|human|developer|tools?|functions?|think(?:ing)?|instructions?|prompt|reminders?|global-img";
 
 /** Names too short or too common for gaps: `a < s > b` is arithmetic. */
 const SHORT = anyWordPattern(
@@ -45,7 +52,7 @@ const SHORT = anyWordPattern(
 
 const BRACKETED = anyWordPattern(
   `inst systemprompt availabletools toolcalls toolresults toolcontent gmask smask sop startheaderid endheaderid multimodal
-   startofturn endofturn endoftext imstart imend`,
+   startofturn endofturn endoftext imstart imend systemreminder systemmessage systemnote systemnotice`,
   GAP,
 );
 

@@ -13,7 +13,7 @@ const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(e
 
 /** A word for the kind of the role's text, and a remark in brackets. */
 const REMARK =
-  "(?: (?:prompt|message|instructions?|query|input|response|reply|turn))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
+  "(?: (?:prompt|message|instructions?|query|input|response|reply|turn|reminder|note|notice))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
 
 /** The part between a role and its colon. It has no quotation marks: these end a key of JSON, or a quoted word. */
 const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;

@@ -47,7 +47,7 @@ export function commandRunner(
       });
       if (ended.stopped === "signal") throw abortError(signal);
       checkEnd(ended);
-      return { text: programReply(ended.output, settings) };
+      return programReply(ended.output, settings);
     },
   };
 }

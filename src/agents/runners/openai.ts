@@ -8,7 +8,7 @@ import { eventData } from "./eventData.ts";
 import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
 import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
 import { contentText, withoutThoughts } from "./replyText.ts";
-import type { AgentRunner, AgentTurn } from "./runner.ts";
+import type { AgentReply, AgentRunner, AgentTurn } from "./runner.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
 
 export interface OpenAiSettings {
@@ -46,7 +46,7 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
         signal.throwIfAborted();
         const response = await ask(client, turn, signal);
         phase = "reading";
-        return { text: await readReply(response) };
+        return await readReply(response);
       } catch (error) {
         throw signal.aborted ? abortError(signal) : toAppError(error, phase);
       }
@@ -86,7 +86,7 @@ function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: A
 }
 
 /** Reads the text of the first choice from a stream, or from one JSON object of a server that does not stream. */
-async function readReply({ body, headers }: Response): Promise<string> {
+async function readReply({ body, headers }: Response): Promise<AgentReply> {
   if (!body) throw agentFailed("The model server's answer is empty.");
   const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "");
   return isJson ? readObject(await readJson(body), headers) : readStream(body, headers);
@@ -103,7 +103,7 @@ async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletio
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers): string {
+function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers): AgentReply {
   const choice = answer?.choices?.[0];
   throwIfError(answer ?? {}, choice, headers);
   if (!choice) throw agentFailed("The model server's answer has no choices.");
@@ -111,7 +111,7 @@ function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Head
 }
 
 /** Reads a stream. It is complete after a finish_reason or `[DONE]`; a later loss of the connection is no error. */
-async function readStream(body: NonNullable<Response["body"]>, headers: Headers): Promise<string> {
+async function readStream(body: NonNullable<Response["body"]>, headers: Headers): Promise<AgentReply> {
   const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
   let closeTimer: NodeJS.Timeout | undefined;
   const closeIn = (ms: number) => {
@@ -152,15 +152,16 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
   return checkReply(text, refusal, finish);
 }
 
-function checkReply(content: unknown, refusal: unknown, finish: unknown): string {
+function checkReply(content: unknown, refusal: unknown, finish: unknown): AgentReply {
   if (refusal) throw agentFailed("The model refused to answer.");
-  const text = withoutThoughts(contentText(content), finish === "length");
+  const isCutOff = finish === "length";
+  const text = withoutThoughts(contentText(content), isCutOff);
   if (text === "") {
-    const why = finish === "length" ? ": its limit of tokens was reached before" : "";
+    const why = isCutOff ? ": its limit of tokens was reached before" : "";
     throw agentFailed(
       finish === "content_filter" ? "A content filter stopped the answer." : `The model answered without a text${why}.`,
     );
   }
   if (text.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");
-  return text;
+  return { text, ...(isCutOff && { isCutOff }) };
 }

@@ -17,6 +17,8 @@ export interface AgentTurn {
 
 export interface AgentReply {
   readonly text: string;
+  /** Set when the model reached its length limit, so that the end of the text is missing. */
+  readonly isCutOff?: boolean;
 }
 
 /** Runs turns. One runner serves many turns at the same time. */

@@ -34,6 +34,7 @@ const RUN = {
   status: "completed",
   attempts: 1,
   reply: "The build failed in the test stage: two tests of the parser fail.",
+  replyCutOff: false,
   error: null,
   deliveries: [DELIVERY],
   createdAt: "2026-01-31T18:00:00.000Z",

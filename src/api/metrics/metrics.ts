@@ -103,7 +103,7 @@ export class Metrics {
   #queueDepths(readDepths: ReadDepths): void {
     new Gauge({
       name: "signalbox_queue_jobs",
-      help: "Entries in each queue, by state. Absent while Redis cannot be reached.",
+      help: "Entries in each queue, by state; those with a priority count as `prioritized` and as `waiting`. Absent while Redis cannot be reached.",
       labelNames: ["queue", "state"],
       registers: [this.registry],
       aggregator: "first",

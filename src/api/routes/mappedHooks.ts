@@ -21,7 +21,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
     tag: "hooks",
     summary: "Call a mapped hook",
     description:
-      "Accepts the request of another system, such as a GitHub webhook, and starts what the mapping with this name defines: a run of the agent, or an event of the main session. The first matching entry of `hooks.mappings` handles the request. The body can be any JSON object.\n\nIf the mapping has `auth`, the sender authenticates with its own signature or token. Otherwise the hook token is required.",
+      "Accepts the request of another system, such as a GitHub webhook, and starts what the mapping with this name defines: a run of the agent, or an event of the main session. The first matching entry of `hooks.mappings` handles the request. The body can be any JSON object or array.\n\nIf the mapping has `auth`, the sender authenticates with its own signature or token. Otherwise the hook token is required.",
     example: examples.callHook,
     schemas: {
       params: Type.Object(
@@ -30,8 +30,8 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
       ),
       query: hookQuery,
       headers: hookHeaders,
-      // `authenticateSender` has read the body, which may be an array too, into `authContext`.
-      body: Type.Object({}, { additionalProperties: true }),
+      // `authenticateSender` has read the body into `authContext`.
+      body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Array(Type.Unknown())]),
     },
     bodyLimit: maxBodyBytes,
     authContext: "sender",

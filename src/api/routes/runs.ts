@@ -26,6 +26,9 @@ const Run = Type.Object(
     status: RunStatus,
     attempts: Type.Integer({ minimum: 0, description: "Number of attempts so far." }),
     reply: s.nullable(Type.String(), { description: "The answer of the agent; null until the run completes." }),
+    replyCutOff: Type.Boolean({
+      description: "Whether the end of the reply is missing, because the model reached its length limit.",
+    }),
     error: s.nullable(
       Type.Object(
         {

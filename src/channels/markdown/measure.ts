@@ -25,10 +25,12 @@ function isBetween(code: number, low: number, high: number): boolean {
   return code >= low && code <= high;
 }
 
-/** The lengths of a message with formatting and without. */
+/** The lengths of a message with formatting and without, and its number of formatted ranges. */
 export interface Sizes {
   readonly text: number;
   readonly plain: number;
+  /** 0 for dialects without a limit. */
+  readonly ranges: number;
 }
 
 /**
@@ -37,11 +39,25 @@ export interface Sizes {
  */
 const MAX_HTML_BYTES = 32_000;
 
+/**
+ * Maximum formatted ranges (entities) of a Telegram message. Telegram drops further ones without an error, and the addresses
+ * of links with them. Telegram documents no limit; bot libraries do.
+ */
+const MAX_RANGES = 100;
+
+/** Matches each tag that begins a range. The language of a code block is a part of its range. */
+const RANGE = /<(?!\/|code class)/g;
+
 export function sizesOf({ text, plain }: Part, { dialect, unit }: TextStyle): Sizes {
-  return { text: sizeOf(text, dialect === "telegram-html" ? "bytes" : unit), plain: sizeOf(plain, unit) };
+  const isHtml = dialect === "telegram-html";
+  return {
+    text: sizeOf(text, isHtml ? "bytes" : unit),
+    plain: sizeOf(plain, unit),
+    ranges: isHtml ? (text.match(RANGE)?.length ?? 0) : 0,
+  };
 }
 
 /** Returns the used share of a message's limits; a message fits if it is at most 1. */
-export function fillOf({ text, plain }: Sizes, { dialect, limit }: TextStyle): number {
-  return Math.max(plain / limit, text / (dialect === "telegram-html" ? MAX_HTML_BYTES : limit));
+export function fillOf({ text, plain, ranges }: Sizes, { dialect, limit }: TextStyle): number {
+  return Math.max(plain / limit, text / (dialect === "telegram-html" ? MAX_HTML_BYTES : limit), ranges / MAX_RANGES);
 }

@@ -14,7 +14,7 @@ export class MessageBuilder {
   readonly #pieces: Piece[] = [];
   /** The separator before each piece. */
   readonly #gaps: Part[] = [];
-  #sizes: Sizes = { text: 0, plain: 0 };
+  #sizes: Sizes = { text: 0, plain: 0, ranges: 0 };
 
   constructor(style: TextStyle) {
     this.#style = style;
@@ -68,10 +68,11 @@ export class MessageBuilder {
   #sizesWith(piece: Piece): Sizes {
     const sizes = sizesOf(piece, this.#style);
     const gap = sizesOf(this.#gapBefore(piece), this.#style);
-    const tags = this.#quoteAround(piece) ? QUOTE.join("").length : 0;
+    const isQuoted = this.#quoteAround(piece) !== undefined;
     return {
-      text: this.#sizes.text + gap.text + sizes.text + tags,
+      text: this.#sizes.text + gap.text + sizes.text + (isQuoted ? QUOTE.join("").length : 0),
       plain: this.#sizes.plain + gap.plain + sizes.plain,
+      ranges: this.#sizes.ranges + sizes.ranges + (isQuoted ? 1 : 0),
     };
   }
 

@@ -54,6 +54,33 @@ parser.inline.ruler.after("text", "address", (state, silent) => {
 });
 
 const [readTable] = new MarkdownIt("zero").enable("table").block.ruler.getRules("");
+const [readQuote] = new MarkdownIt("zero").enable("blockquote").block.ruler.getRules("");
+
+/** Lines in which the end of a quote is looked for at first, and by how many times as many after each failure. */
+const QUOTE_LINES = 16;
+const QUOTE_LINES_FACTOR = 64;
+
+// The rule of markdown-it prepares each line up to a blank one, even if the quote ends before it, as after a heading or code.
+// Many such quotes would take quadratic time.
+parser.block.ruler.at(
+  "blockquote",
+  (state, startLine, endLine, silent) => {
+    if (!readQuote) return false;
+    if (silent) return readQuote(state, startLine, endLine, silent);
+    const { lineMax, tokens } = state;
+    const first = tokens.length;
+    for (let lines = QUOTE_LINES; startLine + lines < endLine; lines *= QUOTE_LINES_FACTOR) {
+      state.lineMax = startLine + lines;
+      const isQuote = readQuote(state, startLine, state.lineMax, silent);
+      const isWhole = state.line < state.lineMax;
+      state.lineMax = lineMax;
+      if (!isQuote || isWhole) return isQuote;
+      tokens.length = first;
+    }
+    return readQuote(state, startLine, endLine, silent);
+  },
+  { alt: ["paragraph", "reference", "blockquote", "list"] },
+);
 
 parser.block.ruler.at(
   "table",

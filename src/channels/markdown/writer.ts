@@ -1,4 +1,5 @@
 import type { Inline, Mark, Run } from "./inline.ts";
+import { type WrittenPiece, withMarksAtWords } from "./wordMarks.ts";
 
 /** Writes formatted text in a dialect. No method changes the order of the visible characters. */
 export interface Writer {
@@ -31,6 +32,8 @@ export interface Writer {
   readonly hardLine: string;
   /** Whether marks cannot span lines. */
   readonly marksEndAtLine: boolean;
+  /** Whether the service reads marks only at the boundaries of words. Other marks are left out. */
+  readonly marksOnlyAtWords: boolean;
   /** Whether code must not be inside other marks. */
   readonly excludesMarksFromCode: boolean;
   /** Whether a code block in a list item is indented like the item's text. */
@@ -58,6 +61,7 @@ export const PLAIN: Writer = {
   rule: "———",
   hardLine: "\n",
   marksEndAtLine: false,
+  marksOnlyAtWords: false,
   excludesMarksFromCode: false,
   indentsCode: false,
   wrapsQuotes: false,
@@ -79,13 +83,13 @@ const BOLD: Mark = {
  * only if it lies in the range as a whole.
  */
 export function writeInline(inline: Inline, from: number, to: number, writer: Writer, isBold = false): string {
-  const pieces: string[] = [];
+  const pieces: WrittenPiece[] = [];
   let open: readonly Mark[] = [];
   const switchTo = (marks: readonly Mark[]) => {
     let same = 0;
     while (same < open.length && open[same] === marks[same]) same += 1;
-    for (const mark of open.slice(same).reverse()) pieces.push(writer.close(mark));
-    for (const mark of marks.slice(same)) pieces.push(writer.open(mark));
+    for (const mark of open.slice(same).reverse()) pieces.push({ text: writer.close(mark), mark: "close" });
+    for (const mark of marks.slice(same)) pieces.push({ text: writer.open(mark), mark: "open" });
     open = marks;
   };
   for (let index = runAt(inline.runs, from); index < inline.runs.length; index += 1) {
@@ -96,10 +100,11 @@ export function writeInline(inline: Inline, from: number, to: number, writer: Wr
     const written = writeRun(run, text, marks, writer);
     if (written === "") continue;
     switchTo(marks);
-    pieces.push(written);
+    pieces.push({ text: written });
   }
   switchTo([]);
-  return writer.join(pieces.filter((piece) => piece !== ""));
+  const texts = writer.marksOnlyAtWords ? withMarksAtWords(pieces) : pieces.map(({ text }) => text);
+  return writer.join(texts.filter((text) => text !== ""));
 }
 
 function writeRun(run: Run, text: string, marks: readonly Mark[], writer: Writer): string {

@@ -34,6 +34,7 @@ export function followRun(
     if (run.status !== "completed") process.exitCode = EXIT.failed;
     if (json) print([cleanJson(run)]);
     else if (run.reply) print([cleanText(run.reply)]);
+    if (run.replyCutOff) printNote("The reply is cut off: the model reached its length limit.");
     if (run.error) printNote(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
     else if (run.status !== "completed") printNote(`The run was ${run.status}.`);
   });

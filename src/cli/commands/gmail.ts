@@ -56,13 +56,12 @@ export async function startGmailProcess(
     await listener?.close();
   });
   const reload = async () => {
-    const changed = reloadConfig(env, current, log);
-    if (!changed) return;
-    current = changed;
-    await listener?.close();
-    if (stopping) return;
-    listener = listen(changed);
-    if (!listener) log.info("hooks.gmail is no longer set; the listener waits until it is set again");
+    current = await reloadConfig(env, current, log, async (changed) => {
+      await listener?.close();
+      if (stopping) return;
+      listener = listen(changed);
+      if (!listener) log.info("hooks.gmail is no longer set; the listener waits until it is set again");
+    });
   };
   log.info("the Gmail listener is ready");
   lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));

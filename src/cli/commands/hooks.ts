@@ -16,7 +16,7 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { cleanJson, cleanText } from "../terminal/cleanText.ts";
-import { readJsonObject } from "../terminal/readInput.ts";
+import { readJsonBody } from "../terminal/readInput.ts";
 
 export interface HookTestOptions {
   /** The path of a file, or `-` for standard input. */
@@ -35,7 +35,7 @@ export interface HookTestOptions {
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);
   const { hooks } = config;
-  const payload = readJsonObject(options.body).value;
+  const payload = readJsonBody(options.body).value;
   const mapping = matchBody(mappingsNamed(compileMappings(hooks), name), payload);
   if (!mapping)
     throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);

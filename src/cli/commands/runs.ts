@@ -78,7 +78,7 @@ function runLines(run: Run): string[] {
       ["Accepted", `${createdAt} (${age(createdAt)} ago)`],
       ["Ended", endedAt && `${endedAt}${took ? ` (took ${took})` : ""}`],
     ]),
-    ...section("Reply", reply),
+    ...section(run.replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply", reply),
     ...deliveryLines(deliveries),
   ];
 }

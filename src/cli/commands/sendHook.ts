@@ -2,7 +2,7 @@ import type { AgentHook, HookOptions, WakeMode } from "../../client/client.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import { type Service, type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { readInput, readJsonObject } from "../terminal/readInput.ts";
+import { readInput, readJsonBody } from "../terminal/readInput.ts";
 import { print, rowLines } from "../terminal/words.ts";
 import { followRun } from "./followRun.ts";
 import { printNote } from "./list.ts";
@@ -71,7 +71,7 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
 export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
   // The option is not required in commander, because `hooks send agent` would then require it too.
   if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
-  const { bytes, value } = readJsonObject(options.body);
+  const { bytes, value } = readJsonBody(options.body);
   const headers = options.header ?? {};
   const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: bytes });
   const act = async (service: Service) => {

@@ -33,22 +33,23 @@ interface JsonInput {
   /** The bytes of the input; converted to UTF-8, the only encoding of a request, if it is in UTF-16. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The value, parsed as the service does. */
-  readonly value: Record<string, unknown>;
+  readonly value: Record<string, unknown> | readonly unknown[];
 }
 
 /**
- * Reads a JSON object from a file or standard input.
- * @throws StartError if it does not contain a JSON object
+ * Reads the body of a mapped hook, a JSON object or array, from a file or standard input.
+ * @throws StartError if it contains anything else
  */
-export function readJsonObject(file: string): JsonInput {
+export function readJsonBody(file: string): JsonInput {
   const { bytes, text } = read(file, "The body");
   try {
     const value = parseJson(text);
-    if (isObject(value)) return { bytes: Uint8Array.from(isUtf16(bytes) ? Buffer.from(text) : bytes), value };
+    if (isObject(value) || Array.isArray(value))
+      return { bytes: Uint8Array.from(isUtf16(bytes) ? Buffer.from(text) : bytes), value };
   } catch {
     // The error below covers this case too.
   }
-  throw new StartError(`The body in ${nameOf(file)} is not a JSON object.`);
+  throw new StartError(`The body in ${nameOf(file)} is not a JSON object or array.`);
 }
 
 const isUtf16 = (bytes: Buffer): boolean => /^(fffe|feff)/.test(bytes.toString("hex", 0, 2));

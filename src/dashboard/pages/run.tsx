@@ -69,6 +69,9 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
   );
 }
 
+const replyTitle = ({ replyCutOff }: Run) =>
+  replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
+
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
@@ -114,7 +117,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
           ]}
         />
       </section>
-      {reply !== null && <TextBlock title="Reply" text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
+      {reply !== null && <TextBlock title={replyTitle(run)} text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
       <Deliveries run={run} />
       {request && <RequestView runId={runId} request={request} />}
       {deliveries.length === 0 && status === "completed" && (

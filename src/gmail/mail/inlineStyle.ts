@@ -34,7 +34,7 @@ const MIN_READABLE_RATIO = 0.1;
 
 /**
  * Reads a `style` attribute as far as it decides whether a reader sees the text. Style sheets and the colour of the background
- * are not considered.
+ * are not considered, because they need the whole cascade: text that they hide reaches the agent, fenced like all of a mail.
  * @param isBlock whether the element has a height and a width of its own
  */
 export function readStyle(text: string, isBlock: boolean): OwnStyle & { readonly beginsLine: boolean } {

@@ -1,6 +1,7 @@
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../deliveries/addDelivery.ts";
 import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
+import { markedReply } from "./cutOffReply.ts";
 import type { RunDoc } from "./run.ts";
 import { trackEnded } from "./trackRun.ts";
 
@@ -59,13 +60,15 @@ async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings):
   const { _id: runId, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;
-  return addDelivery(stores, { _id: recordId(run), runId, channel, to, text: reply }, settings);
+  const text = markedReply({ reply, isCutOff: run.replyCutOff });
+  return addDelivery(stores, { _id: recordId(run), runId, channel, to, text }, settings);
 }
 
 /** Returns the summary of a run for the main session: its name, how it ended, and the beginning of its reply. */
-function summary({ name, status, attempts, error, reply }: RunDoc): string {
+function summary({ name, status, attempts, error, reply, replyCutOff }: RunDoc): string {
   const title = `${name ?? "Hook"}: ${status}`;
-  if (status === "completed") return `${title}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;
+  const note = replyCutOff ? ", but the reply was cut off at the length limit of the model" : "";
+  if (status === "completed") return `${title}${note}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;
   const tries = attempts === 0 ? "" : ` after ${attempts} ${attempts === 1 ? "try" : "tries"}`;
   return `${title}${tries} (${error?.code}): ${error?.message}`;
 }

@@ -32,6 +32,8 @@ export interface RunHead {
 /** A run as clients read it, without its request. */
 export interface RunView extends RunHead {
   reply: string | null;
+  /** Whether the end of the reply is missing, because the model reached its length limit. */
+  replyCutOff: boolean;
   deliveries: DeliveryView[];
 }
 
@@ -139,7 +141,7 @@ export async function readRunHeads({ runs }: RunStores, runIds: readonly string[
 }
 
 function view(run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
-  return { ...head(run), reply: run.reply, deliveries: sent.map(viewDelivery) };
+  return { ...head(run), reply: run.reply, replyCutOff: run.replyCutOff ?? false, deliveries: sent.map(viewDelivery) };
 }
 
 function head(run: RunDoc): RunHead {

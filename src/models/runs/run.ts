@@ -80,6 +80,8 @@ export const RunDoc = closedObject({
   /** How often it was retried by hand. Each round has its own summary and delivery. */
   round: Type.Number(),
   reply: nullable(Type.String()),
+  /** Set when the end of the reply is missing, because the model reached its length limit. */
+  replyCutOff: Type.Optional(Type.Boolean()),
   error: nullable(RunError),
   createdAt: BsonDate,
   startedAt: nullable(BsonDate),
@@ -142,7 +144,7 @@ export type MappingOutcome =
 
 /** How a run ended; `kind` becomes its status. */
 export type RunOutcome =
-  | { readonly kind: "completed"; readonly reply: string }
+  | { readonly kind: "completed"; readonly reply: string; readonly replyCutOff?: boolean }
   | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number };
 
 /** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */

@@ -50,7 +50,11 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
   if (run.status === "completed") {
     const whole = run.reply ?? "";
     const reply = whole.slice(0, MAX_REPLY_CHARS);
-    const output = { reply, ...(reply.length < whole.length && { truncated: true }) };
+    const output = {
+      reply,
+      ...(reply.length < whole.length && { truncated: true }),
+      ...(run.replyCutOff && { cutOff: true }),
+    };
     await track(stores, run, { status: "completed", progress: 100, message: "Completed", output });
   } else {
     await track(stores, run, { status: "failed", failJob: true, message: run.error?.message });

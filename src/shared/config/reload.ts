@@ -11,9 +11,16 @@ const FIXED =
 /**
  * Reads the configuration again for a running process. An unusable one is refused with its problems in the log. Keys that
  * only a start can change keep their values, and the log names those that differ.
- * @returns the new configuration; null when it was refused
+ * @param apply puts the new configuration into effect. The log reports the change once this is done; if it throws, the
+ *   previous configuration must still be in effect
+ * @returns the configuration that is in effect now
  */
-export function reloadConfig(env: Environment, old: Config, log: Logger): Config | null {
+export async function reloadConfig(
+  env: Environment,
+  old: Config,
+  log: Logger,
+  apply: (config: Config) => void | Promise<void>,
+): Promise<Config> {
   let changed: readonly string[];
   let config: Config;
   try {
@@ -26,7 +33,13 @@ export function reloadConfig(env: Environment, old: Config, log: Logger): Config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     log.error({ problems: error.problems }, "the changed configuration is invalid; the previous one stays in effect");
-    return null;
+    return old;
+  }
+  try {
+    await apply(config);
+  } catch (error) {
+    log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in effect");
+    return old;
   }
   if (changed.length > 0) log.warn({ keys: changed }, "these keys take effect at the next start");
   log.level = config.log.level;

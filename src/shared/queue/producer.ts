@@ -45,7 +45,8 @@ interface Occasion {
 const entryId = (deliveryId: string, occasion?: string) =>
   occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
 
-const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as const;
+/** The states of entries. Those that completed or failed are removed at once: the records hold their results. */
+const STATES = ["waiting", "active", "delayed", "prioritized"] as const;
 
 /** The producers' side of the queues. The caller closes it, and the connection separately. */
 export class Queues {

@@ -92,7 +92,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Pr
     const messages = await retryWhileMongoIsDown(() => prepare(deps, run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
-    return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
+    return runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal);
   };
   const lease = {
     renew: (until: Date) => renewRun(stores, run, until),
@@ -137,12 +137,15 @@ async function storeOutcome(
       return "requeued";
     case "lost":
       return "ended";
-    case "replied":
-      await runs.end(run, { kind: "completed", reply: outcome.reply }).catch((thrown: unknown) => {
+    case "replied": {
+      const { text: reply, isCutOff } = outcome.reply;
+      const end = { kind: "completed", reply, ...(isCutOff && { replyCutOff: true }) } as const;
+      await runs.end(run, end).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
         return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       return "ended";
+    }
     case "failed": {
       const error = { code: outcome.error.code, message: outcome.error.message };
       if (outcome.error.retry && run.attempts < MAX_TRIES) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { AgentRunner } from "../../agents/runners/runner.ts";
+import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
+import { markedReply } from "../../models/runs/cutOffReply.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
@@ -118,7 +119,7 @@ function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: R
     const history = await retryWhileMongoIsDown(read, { signal, timings });
     const messages = turnMessages(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
-    return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;
+    return runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal);
   };
   return runTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
 }
@@ -128,11 +129,11 @@ async function storeTurn(
   { stores, delivery, isWorthDelivering, deliver }: HeartbeatDeps,
   turnId: string,
   prompt: string,
-  reply: string,
+  { text: reply, isCutOff = false }: AgentReply,
   { whole, part, told }: IncludedEvents,
   { clock }: RunContext,
 ): Promise<void> {
-  const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };
+  const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: markedReply({ reply, isCutOff }) };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);

@@ -1,8 +1,9 @@
+import type { AgentReply } from "../../agents/runners/runner.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 
 /** How an agent turn ended. `lost`: this worker lost the lease. `stopped`: this process stops. */
 export type TurnOutcome =
-  | { readonly kind: "replied"; readonly reply: string }
+  | { readonly kind: "replied"; readonly reply: AgentReply }
   | { readonly kind: "failed"; readonly error: AppError }
   | { readonly kind: "lost" }
   | { readonly kind: "stopped" };
@@ -20,7 +21,7 @@ export interface TurnBounds {
  * failure is an outcome.
  */
 export async function runTurn(
-  work: (signal: AbortSignal) => Promise<string>,
+  work: (signal: AbortSignal) => Promise<AgentReply>,
   { timeoutMs, lost, stopping }: TurnBounds,
 ): Promise<TurnOutcome> {
   // Node never frees a signal of AbortSignal.any that still has a listener, and OpenAI's client leaves one.

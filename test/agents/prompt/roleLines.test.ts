@@ -57,6 +57,8 @@ describe("neutralize with lines that open a turn", () => {
 
   const furtherRoles = [
     "System Prompt:",
+    "System reminder:",
+    "SYSTEM NOTE:",
     "User message:",
     "Assistant (final):",
     "User [bob]:",

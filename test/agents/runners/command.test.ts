@@ -139,21 +139,46 @@ describe("The command runner", () => {
     const replies: [string, Partial<CommandSettings>][] = [
       [`{"type":"result","is_error":false,"result":"Done.\\n"}`, {}],
       [`{"response":"Done.","error":null}`, { replyField: "response" }],
+      [`[{"type":"system"},{"type":"assistant","error":"x"},{"type":"result","result":"Done."}]\n`, {}],
+      [`[{"type":"result","result":"no"},{"type":"result","result":"Done."},{"type":"end"}]`, {}],
+      [`[{"response":"Done."},{"cost":1}]`, { replyField: "response" }],
+      [`{"type":"system"}\n{"type":"result","result":"Done."}\n`, {}],
+      [`Update available: run x\n{"type":"result","result":"Done."}\n`, {}],
+      [`[WARN] old version\n{\n  "result": "Done."\n}\n`, {}],
+      [`{"result":"Done."}\nTook 3 s.\n`, {}],
+      [`\ufeff{"result":"Done."}`, {}],
     ];
     for (const [printed, settings] of replies) {
       it(`returns the reply in ${printed}`, async () => {
         expect(await ask(print(printed), { output: "json", ...settings })).to.deep.equal({ text: "Done." });
       });
     }
+    it("marks a reply that a Claude command line cut off at the limit of its model", async () => {
+      const printed = `{"type":"result","result":"Done","stop_reason":"max_tokens"}`;
+
+      expect(await ask(print(printed), { output: "json" })).to.deep.equal({ text: "Done", isCutOff: true });
+    });
+
+    it("reads 800,000 lines that are no JSON in linear time", async () => {
+      const thrown = await whatWasThrown(
+        ask(node("process.stdout.write('[1,]\\n'.repeat(800_000))"), { output: "json" }),
+      );
+
+      expect(thrown.message).to.match(/contains no JSON object/);
+    });
+
     const failures: [string, RegExp][] = [
       [`{"is_error":true,"result":"${PROMPT}"}`, /says that it is an error/],
       [`{"error":{"message":"${PROMPT}"},"result":"x"}`, /says that it is an error/],
       [`{"response":"${PROMPT}"}`, /no text in its field result/],
       [`{"result":null}`, /no text in its field result/],
-      [`Warning: ${PROMPT}`, /not one JSON object/],
-      ["null", /not one JSON object/],
-      ['["done"]', /not one JSON object/],
-      ["", /not one JSON object/],
+      [`[{"type":"assistant","result":"x"},{"type":"result","is_error":true}]`, /says that it is an error/],
+      ['[{"type":"result","result":"x"},{"type":"result"}]', /no text in its field result/],
+      [`Warning: ${PROMPT}`, /contains no JSON object/],
+      ["null", /contains no JSON object/],
+      ['["done"]', /contains no JSON object/],
+      ["{}}", /contains no JSON object/],
+      ["", /contains no JSON object/],
     ];
     for (const [printed, message] of failures) {
       it(`rejects with agent_failed for ${printed || "no output"}`, async () => {

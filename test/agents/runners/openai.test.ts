@@ -66,6 +66,22 @@ describe("The openai runner", () => {
     expect(server.requests[0]?.path).to.equal("/v1/chat/completions");
   });
 
+  const cutOff: [string, Behaviour, string][] = [
+    ["stream", streams([delta({ content: "Cut sho" }, "length")]), "Cut sho"],
+    [
+      "plain answer",
+      answers(200, { choices: [{ message: { content: "Cut sho" }, finish_reason: "length" }] }),
+      "Cut sho",
+    ],
+  ];
+  for (const [what, behaviour, text] of cutOff) {
+    it(`marks a ${what} that the model cut off at its length limit`, async () => {
+      server.script(behaviour);
+
+      expect(await ask()).to.deep.equal({ text, isCutOff: true });
+    });
+  }
+
   const replies: [string, Behaviour, string][] = [
     ["a slow stream", says("One word after another, ünd späte.", { gapMs: 5 }), "One word after another, ünd späte."],
     ["a plain answer to a request for a stream", saysPlain("Plain."), "Plain."],
@@ -96,7 +112,6 @@ describe("The openai runner", () => {
       "`<think>` begins it: <think>x</think>",
     ],
     ["a tag of thoughts that does not end", says("<think> is a tag."), "<think> is a tag."],
-    ["an answer that was too long for the model", streams([delta({ content: "Cut sho" }, "length")]), "Cut sho"],
     [
       "the first choice among chunks without choices",
       streams([

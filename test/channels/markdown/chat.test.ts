@@ -9,7 +9,15 @@ describe("toParts for WhatsApp", () => {
     ["marks", "**b** *i* ~~s~~ `c`", "*b* _i_ ~s~ `c`"],
     ["marks within marks", "**b *bi***", "*b _bi_*"],
     ["marks line by line", "**one\ntwo**", "*one*\n*two*"],
-    ["code without marks around it", "**a `b`**", "*a *`b`"],
+    ["code without marks around it", "**a `b`**", "*a* `b`"],
+    ["code without marks before it", "**`b` a**", "`b` *a*"],
+    ["code alone without marks", "**`a` `b`**", "`a` `b`"],
+    ["marks inside words as plain text", "foo**bar**baz *a*b c~~d~~", "foobarbaz ab cd"],
+    ["marks that meet as plain text", "**a***b* x", "ab x"],
+    ["marks beside signs", "(**a**), **b**: “*c*” **d**!", "(*a*), *b*: “_c_” *d*!"],
+    ["marks beside letters of other scripts as plain text", "**真，**她 *é*ß", "真，她 éß"],
+    ["marks within marks at a word", "***a** b* x**y *z***", "_*a* b_ xy _z_"],
+    ["marks around their own sign as plain text", "**a \\* b** _c_", "a * b _c_"],
     ["a heading", "# One", "*One*"],
     ["a block of code", "```ts\na\n\n  b\n```", "```\na\n\n  b\n```"],
     ["a link", "[x](https://a.bc)", "x: https://a.bc"],
@@ -25,6 +33,23 @@ describe("toParts for WhatsApp", () => {
       expect(toParts(markdown, style("whatsapp")).map(({ text }) => text)).to.deep.equal([expected]);
     });
   }
+
+  it("loses no text when it leaves out marks", () => {
+    const words = fc.array(fc.constantFrom("a", "1", " ", "真", ".", "**", "*", "~~", "`c`", "\n"), { maxLength: 30 });
+    fc.assert(
+      fc.property(words, (parts) => {
+        for (const { text, plain } of toParts(parts.join(""), style("whatsapp"))) {
+          const withoutSigns = (shown: string) => visible(shown).replace(/[-•*_~`]/g, "");
+          expect(withoutSigns(text)).to.equal(withoutSigns(plain));
+        }
+      }),
+      runs(1000),
+    );
+  });
+
+  it("takes time linear in the number of marks", () => {
+    expect(toParts("**a**b *c* ".repeat(20_000), style("whatsapp")).at(-1)?.plain).to.match(/c$/);
+  });
 });
 
 /** Returns the text that signal-cli-rest-api 0.100 shows for a styled text, without styles. */

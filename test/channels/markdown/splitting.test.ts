@@ -72,6 +72,25 @@ describe("toParts for several messages", () => {
     });
   }
 
+  const ranges = (text: string) => text.match(/<(?!\/|code class)/g)?.length ?? 0;
+  const many: [string, string, number[]][] = [
+    ["links of a paragraph", "[l7](https://example.com/7)\n".repeat(250), [100, 100, 50]],
+    ["lines in bold", "**a**\n".repeat(150), [100, 50]],
+    ["items", "- **a** `b` *c*\n".repeat(50), [99, 51]],
+    ["blocks of code", "```js\na\n```\n\n".repeat(120), [100, 20]],
+    ["quotes with code", "> `a`\n\nb\n\n".repeat(60), [100, 20]],
+    ["exactly a hundred", "*a* ".repeat(100), [100]],
+  ];
+  for (const [what, markdown, expected] of many) {
+    it(`begins a new Telegram message after a hundred formatted ranges: ${what}`, () => {
+      expect(texts(markdown, 4096, "telegram-html").map(ranges)).to.deep.equal(expected);
+    });
+  }
+
+  it("writes all of many ranges in Markdown in one message", () => {
+    expect(texts("**a** ".repeat(150), 4096, "discord")).to.have.length(1);
+  });
+
   it("leaves no code block open and writes all code once", () => {
     const dialects = fc.constantFrom<Dialect>("markdown", "slack", "discord", "whatsapp");
     fc.assert(

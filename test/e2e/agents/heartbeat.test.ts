@@ -315,7 +315,7 @@ describe("a turn of the main session", () => {
     await wake("b");
     await allTaken();
 
-    expect(triggers.map(({ count }) => count)).to.deep.equal([0, 0, 0, 0]);
+    expect(triggers.map(({ count }) => count)).to.deep.equal([0, 0, 0]);
     expect(events()).to.deep.equal([["x"], ["a", `Hook: completed\n${ACK}`, "b"]]);
   });
 

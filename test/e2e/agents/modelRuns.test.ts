@@ -4,10 +4,12 @@ import { eventually } from "../../support/eventually.ts";
 import {
   answers,
   type Behaviour,
+  delta,
   hangs,
   type ModelServer,
   says,
   startModelServer,
+  streams,
 } from "../../support/servers/modelServer.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
@@ -207,6 +209,27 @@ describe("an agent run with a model server", () => {
       "Report: failed after 3 tries (agent_unavailable): The model server answered 500.",
     );
     expect(model.requests).to.have.length(6);
+  });
+
+  it("marks a reply that the model cut off: on the run, in the message and in the summary", async () => {
+    await start();
+    model.script(streams([delta({ content: "One, two, thr" }, "length")]), says("Whole."));
+
+    const channel = { deliver: true, channel: "log", to: "here", sessionKey: "s" };
+    const cut = await ended(await agent({ message: "Count.", name: "Count", ...channel }));
+    const whole = await ended(await agent({ message: "Go on.", ...channel }));
+
+    expect(cut).to.include({ status: "completed", reply: "One, two, thr", replyCutOff: true });
+    expect(whole).to.include({ reply: "Whole.", replyCutOff: false });
+    const messageOf = async ({ runId }: Run) => (await app.stores.deliveries.collection.findOne({ runId }))?.text;
+    expect(await eventually(() => messageOf(cut), "the delivery")).to.equal(
+      "One, two, thr\n\n… (cut off: the model reached its length limit)",
+    );
+    expect(await eventually(() => messageOf(whole), "the delivery")).to.equal("Whole.");
+    expect(await summaryOf(cut.runId)).to.equal(
+      "Count: completed, but the reply was cut off at the length limit of the model\nOne, two, thr",
+    );
+    expect(JSON.stringify(model.requests[1]?.body.messages)).to.include("One, two, thr").and.not.include("cut off");
   });
 
   it("waits for the time that a 429 names", async () => {

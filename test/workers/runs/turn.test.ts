@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
+import type { AgentReply } from "../../../src/agents/runners/runner.ts";
 import { runTurn } from "../../../src/workers/runs/turn.ts";
 
 describe("runTurn", () => {
@@ -26,7 +27,7 @@ describe("runTurn", () => {
     it(`aborts the turn with the reason of the signal when it is ${which}, even before it starts`, async () => {
       const reasons: unknown[] = [];
       const recordReason = (signal: AbortSignal) =>
-        new Promise<string>((_, reject) => {
+        new Promise<AgentReply>((_, reject) => {
           const onAbort = () => reject(reasons.push(signal.reason));
           if (signal.aborted) onAbort();
           else signal.addEventListener("abort", onAbort);
@@ -46,7 +47,7 @@ describe("runTurn", () => {
 
   it("aborts a turn that takes too long, and returns a time-out", async () => {
     const aborted = (signal: AbortSignal) =>
-      new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      new Promise<AgentReply>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
     const end = await runTurn(aborted, { timeoutMs: 20, lost: never, stopping: never });
 

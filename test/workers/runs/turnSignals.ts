@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { queryObjects } from "node:v8";
 import { parentPort } from "node:worker_threads";
+import type { AgentReply } from "../../../src/agents/runners/runner.ts";
 import { runTurn } from "../../../src/workers/runs/turn.ts";
 
 /**
@@ -15,7 +16,7 @@ async function countSignals(): Promise<number> {
   return Number(queryObjects(AbortSignal, { format: "count" }));
 }
 
-async function countLeft(work: (signal: AbortSignal) => Promise<string>, stopping: AbortSignal): Promise<number> {
+async function countLeft(work: (signal: AbortSignal) => Promise<AgentReply>, stopping: AbortSignal): Promise<number> {
   const bounds = { timeoutMs: 600_000, lost: never, stopping };
   await runTurn(work, bounds);
   const before = await countSignals();
@@ -23,9 +24,9 @@ async function countLeft(work: (signal: AbortSignal) => Promise<string>, stoppin
   return (await countSignals()) - before;
 }
 
-const asksNothing = await countLeft(async () => "done", never);
+const asksNothing = await countLeft(async () => ({ text: "done" }), never);
 const listens = await countLeft(async (signal) => {
   signal.addEventListener("abort", () => {}, { once: true });
-  return "done";
+  return { text: "done" };
 }, new AbortController().signal);
 parentPort?.postMessage({ asksNothing, listens });

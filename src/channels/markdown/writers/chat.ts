@@ -5,7 +5,10 @@ import { PLAIN, type Writer } from "../writer.ts";
 const WHATSAPP: Partial<Record<Mark["kind"], string>> = { bold: "*", italic: "_", strike: "~" };
 const SIGNAL: Partial<Record<Mark["kind"], string>> = { bold: "**", italic: "*", strike: "~" };
 
-/** WhatsApp's markup. Marks cannot be escaped, so that text that looks like markup is formatted; they cannot span lines. */
+/**
+ * WhatsApp's markup. Marks cannot be escaped, so that text that looks like markup is formatted. They work at the
+ * boundaries of words only, and cannot span lines.
+ */
 export const whatsapp: Writer = {
   ...PLAIN,
   code: (code) => `\`${code}\``,
@@ -16,6 +19,7 @@ export const whatsapp: Writer = {
   heading: () => undefined,
   bullet: "-",
   marksEndAtLine: true,
+  marksOnlyAtWords: true,
   excludesMarksFromCode: true,
 };
 

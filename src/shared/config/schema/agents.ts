@@ -137,7 +137,7 @@ export const AgentsSchema = section(
             cwd: Type.Optional(text({ examples: ["/srv/agent"], description: "Working directory of the program." })),
             output: Type.Enum(["text", "json"], {
               default: "text",
-              description: "Whether the program prints the reply as text, or a JSON object that contains it.",
+              description: "Whether the program prints the reply as text, or as JSON that contains it.",
             }),
             replyField: text({ default: "result", description: "Field of the JSON object that contains the reply." }),
             maxOutputBytes: integer({
