@@ -53,6 +53,7 @@ Signalbox reads its configuration from one JSON5 file and from environment varia
 configuration has problems, the service lists all of them and does not start.
 
 - The file is \`signalbox.json5\` in the working directory. \`SIGNALBOX_CONFIG\` names another file. The file is optional.
+- \`SIGNALBOX_CONFIG_JSON\` can hold the text of the file on hosts without files. An existing file takes precedence.
 - \`\${NAME}\` in a text is replaced by the environment variable NAME, which must be set. Write \`$\${NAME}\` for the literal text \`\${NAME}\`.
 - Unknown keys, keys that appear twice, and keys that have no effect are errors.
 - An empty environment variable counts as not set. The npm scripts and \`npx signalbox\` also read the file \`.env\` in the working directory.

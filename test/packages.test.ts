@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { GMAIL_MISSING } from "../src/cli/exit.ts";
 import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
+import { MEMORY_SERVER } from "../src/cli/start/programs/mongod.mjs";
 
 const run = promisify(execFile);
 
@@ -100,4 +102,22 @@ describe("the options of Node that bound the heap", () => {
       for (const program of programs) expect(text).to.match(new RegExp(`${options},? ${program}`));
     });
   }
+});
+
+describe("the sentence about the packages of Gmail", () => {
+  it("names the major versions of package.json", () => {
+    const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    const named = [...GMAIL_MISSING.matchAll(/(\S+)@(\d+)/g)];
+
+    expect(named).to.have.length(2);
+    for (const [, name = "", major] of named) expect(dependencies[name], name).to.match(new RegExp(`^${major}\\.`));
+  });
+});
+
+describe("the fetcher of MongoDB", () => {
+  it("has the same version in the npm package as in a clone", () => {
+    const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+
+    expect(MEMORY_SERVER).to.equal(`mongodb-memory-server@${devDependencies["mongodb-memory-server"]}`);
+  });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { placeFirst } from "./binary.mjs";
-import { findOnPath, isExecutable, run } from "./run.mjs";
-import { SetupError } from "./setupError.mjs";
+import { placeFirst } from "../../src/cli/start/programs/binary.mjs";
+import { findOnPath, isExecutable, run } from "../../src/cli/start/programs/run.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 
 /** @typedef {import("./steps.mjs").Context} Context */
 
@@ -30,7 +30,7 @@ export const chromium = {
   },
 };
 
-/** @param {Context} context */
+/** @param {import("../../src/cli/start/programs/binary.mjs").Workplace} context */
 async function installFromDebian({ progress }) {
   if (!findOnPath("apt-get")) throw new SetupError("there is no apt-get to install it with");
   if (process.getuid?.() !== 0) throw new SetupError("only root may install it with apt-get");

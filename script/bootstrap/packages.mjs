@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isExecutable, run, systemPath } from "./run.mjs";
-import { SetupError } from "./setupError.mjs";
+import { isExecutable, run, systemPath } from "../../src/cli/start/programs/run.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 
 /** @type {readonly (readonly [RegExp, string])[]} npm's messages and their meanings */
 const REASONS = [

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "./run.mjs";
-import { SetupError } from "./setupError.mjs";
+import { run } from "../../src/cli/start/programs/run.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { STAMP, sourcesOf } from "./sources.mjs";
 
 /** Builds the dashboard at dist/dashboard if its sources have changed. */
@@ -13,7 +13,7 @@ export const guide = buildStep("guide", "buildGuide.mjs");
 /**
  * @param {"dashboard" | "guide"} name
  * @param {string} script
- * @returns {import("./steps.mjs").Step}
+ * @returns {import("./steps.mjs").Step & { isDone(context: { root: string }): boolean }}
  */
 function buildStep(name, script) {
   return {

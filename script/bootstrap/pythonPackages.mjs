@@ -1,9 +1,9 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "./run.mjs";
-import { makeScratch } from "./scratch.mjs";
-import { SetupError } from "./setupError.mjs";
-import { explainPip, PIP_ENV, PIP_PATIENCE, sizeOf } from "./wheel.mjs";
+import { run } from "../../src/cli/start/programs/run.mjs";
+import { makeScratch } from "../../src/cli/start/programs/scratch.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
+import { explainPip, PIP_ENV, PIP_PATIENCE, sizeOf } from "../../src/cli/start/programs/wheel.mjs";
 
 const VERSION = "4.32.5";
 

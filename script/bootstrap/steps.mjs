@@ -1,14 +1,13 @@
 import { join } from "node:path";
+import { Progress } from "../../src/cli/start/programs/progress.mjs";
+import { endChildren } from "../../src/cli/start/programs/run.mjs";
+import { removeScratch, removeStaleScratch } from "../../src/cli/start/programs/scratch.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { chromium } from "./chromium.mjs";
-import { mongod } from "./mongod.mjs";
 import { packages } from "./packages.mjs";
 import { dashboard, guide } from "./pages.mjs";
-import { Progress } from "./progress.mjs";
 import { pythonPackages } from "./pythonPackages.mjs";
-import { redis } from "./redis.mjs";
-import { endChildren } from "./run.mjs";
-import { removeScratch, removeStaleScratch } from "./scratch.mjs";
-import { SetupError } from "./setupError.mjs";
+import { mongod, redis } from "./servers.mjs";
 
 /**
  * @typedef {object} Context

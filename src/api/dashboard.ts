@@ -9,6 +9,9 @@ import { CACHING, readBuiltFile, readBuiltFiles, replaceInFile, sendBuiltFile } 
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
 
+/** Returns whether the dashboard has been built. */
+export const isBuilt = (directory: string): boolean => existsSync(join(directory, "index.html"));
+
 /** Forbids inline code and resources of other hosts. */
 const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
@@ -24,7 +27,7 @@ const unbuilt = (basePath: string) => `<!doctype html>
 </head>
 <body>
 <h1>The dashboard is not built</h1>
-<p>Run <code>npm run build:dashboard</code> in the directory of the service, then restart the service.
+<p>Run <code>npm run build</code> in the directory of the service, then restart the service.
 The API works without the dashboard: see the <a href="${basePath}/docs">API reference</a>.</p>
 </body>
 </html>
@@ -38,7 +41,7 @@ The API works without the dashboard: see the <a href="${basePath}/docs">API refe
  */
 export function mountDashboard(router: Router, directory: string, basePath = ""): void {
   const index = join(directory, "index.html");
-  const document = existsSync(index) && replaceInFile(readBuiltFile(index), '="/', `="${basePath}/`);
+  const document = isBuilt(directory) && replaceInFile(readBuiltFile(index), '="/', `="${basePath}/`);
   const show = (ctx: Context) => {
     if (document) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
     ctx.status = 503;

@@ -1,11 +1,12 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // the package's main module would load the whole viewer
-import { ERRORS } from "../shared/errors.ts";
+import { AppError, ERRORS } from "../shared/errors.ts";
+import { DASHBOARD } from "./dashboard.ts";
 
-/** The files of the viewer's package; the pages load nothing from other hosts. */
+/** The files of swagger-ui-dist, which the build of the dashboard copies; the pages load nothing from other hosts. */
 const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
 
 const VIEWER = `<!doctype html>
@@ -18,8 +19,10 @@ const VIEWER = `<!doctype html>
 <link rel="icon" href="docs/favicon-32x32.png">
 </head>
 <body>
-<div id="viewer"></div>
-<noscript>This page needs JavaScript. The same description is the OpenAPI document at <a href="openapi.json">/openapi.json</a>.</noscript>
+<div id="viewer">
+<p>The build contains the viewer: run <code>npm run build</code>. The description is also the OpenAPI document at <a href="openapi.json">/openapi.json</a>.</p>
+</div>
+<noscript>This page needs JavaScript.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -75,8 +78,11 @@ export function mountDocs(router: Router, openApi: object): void {
   router.get("/docs/errors", (ctx) => send(ctx, "html", errorPage()));
   for (const name of ASSETS) {
     router.get(`/docs/${name}`, async (ctx) => {
+      const path = join(DASHBOARD, "docs", name);
+      if (!existsSync(path))
+        throw new AppError("not_found", { detail: "The viewer is not built: run `npm run build`." });
       ctx.set("Cache-Control", "public, max-age=86400");
-      send(ctx, name.slice(name.lastIndexOf(".")), await readFile(join(swaggerUiPath(), name)));
+      send(ctx, name.slice(name.lastIndexOf(".")), await readFile(path));
     });
   }
 }

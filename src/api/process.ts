@@ -8,6 +8,7 @@ import { createLogger } from "../shared/logger.ts";
 import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { runCluster } from "./cluster.ts";
+import { DASHBOARD, isBuilt } from "./dashboard.ts";
 import { startWeb } from "./web.ts";
 
 /**
@@ -36,6 +37,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   const redis = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => redis.disconnect());
   const web = await startWeb(lifecycle, config, { database, redis, redisAddress, clock, log, timings });
+  if (!isBuilt(DASHBOARD)) log.warn("the dashboard is not built: run `npm run build`; the API works without it");
   log.info({ url: web.url }, "the API is ready");
   lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;

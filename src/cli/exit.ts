@@ -30,5 +30,16 @@ export function exitFor(error: unknown): { exitCode: number; message?: string } 
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage };
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: cleanText(error.message) };
   if (error instanceof StartError) return { exitCode: EXIT.failed, message: cleanText(error.message) };
+  if (isGmailMissing(error)) return { exitCode: EXIT.failed, message: GMAIL_MISSING };
   return { exitCode: EXIT.failed, message: cleanText((error as Error).stack ?? String(error)) };
 }
+
+/** The npm package of Signalbox leaves out the packages of the Gmail listener, which are large. */
+function isGmailMissing(error: unknown): boolean {
+  const { code, message = "" } = error as NodeJS.ErrnoException;
+  return code === "ERR_MODULE_NOT_FOUND" && /'(@googleapis\/gmail|google-auth-library)'/.test(message);
+}
+
+/** The major versions of package.json. */
+export const GMAIL_MISSING =
+  "The packages that Gmail needs are not installed: run `npm install @googleapis/gmail@18 google-auth-library@10`.";

@@ -1,9 +1,16 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 import { join } from "node:path";
 
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(`Signalbox needs Node 22.18 or later, and this is Node ${process.versions.node}.\n`);
+  process.exit(1);
+}
+
 // Most of the time of a start is loading code. The cache applies to modules loaded after this line and in child processes.
-const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
+const cache = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled");
+const { directory } = module.enableCompileCache(cache);
 const { runCommandLine } = await import("./run.ts");
 const { EXIT } = await import("./exit.ts");
 

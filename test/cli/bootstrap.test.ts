@@ -34,7 +34,10 @@ describe("script/bootstrap", () => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "docs", "src/dashboard", "src/client", "dist/dashboard", "dist/guide"]) {
+    for (const folder of ["script", "docs", "src/dashboard", "src/client", "src/cli/start/programs"]) {
+      cpSync(folder, join(root, folder), { recursive: true });
+    }
+    for (const folder of ["dist/dashboard", "dist/guide"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));

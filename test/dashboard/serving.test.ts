@@ -108,7 +108,7 @@ describe("dashboard files", function () {
       const response = await fetch(`http://127.0.0.1:${port}/jobs/a`);
 
       expect(response.status).to.equal(503);
-      expect(await response.text()).to.include("npm run build:dashboard");
+      expect(await response.text()).to.include("npm run build<");
     } finally {
       server.close();
       rmSync(empty, { recursive: true });

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { connectDatabase } from "../../models/db/database.ts";
 import { hostsOf } from "../../shared/address.ts";
-import { configFile, readConfig } from "../../shared/config/load.ts";
+import { configFile, readConfig, redisAddress } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
@@ -96,17 +96,15 @@ async function checkMongoDb(config: Config): Promise<Finding[]> {
   }
 }
 
-async function checkRedis({ redis: { url, cluster } }: Config): Promise<Finding[]> {
-  if (!url) return [ok("Redis is the embedded one.")];
+async function checkRedis(config: Config): Promise<Finding[]> {
   try {
-    const redis = await connectProducer(
-      { url, cluster },
-      createLogger({ level: "silent", name: "doctor", pretty: false }),
-    );
+    const address = redisAddress(config.redis);
+    if (!address) return [ok("Redis is the embedded one.")];
+    const redis = await connectProducer(address, createLogger({ level: "silent", name: "doctor", pretty: false }));
     try {
       const { version, evictionPolicy } = await readServerFacts(redis);
       return [
-        ok(`Redis ${version ?? ""} answers at ${hostsOf(url)}.`),
+        ok(`Redis ${version ?? ""} answers at ${hostsOf(address.url)}.`),
         ...(evictionPolicy === undefined || evictionPolicy === "noeviction"
           ? []
           : [

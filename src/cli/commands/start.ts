@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
+import { modulePath } from "../../shared/modulePath.ts";
 import { checkPort } from "../start/checkPort.ts";
 import { launchChild, ReportedStartError } from "../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
@@ -39,13 +40,13 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
       const child = (name: string, script: string, stopsWithinMs: number, args: string[] = []) => {
-        const options = { name, script: join(SOURCE, script), args, env: childEnv, stopsWithinMs, lock };
+        const options = { name, script: modulePath(script), args, env: childEnv, stopsWithinMs, lock };
         return supervise({ name, launch: (signal) => launchChild(options, signal), restartOnExit: !watch }, lifecycle);
       };
-      const worker = child("worker", "workers/main.ts", workerStopsMs);
-      const web = child("web", "api/main.ts", webStopsMs);
+      const worker = child("worker", "workers/main", workerStopsMs);
+      const web = child("web", "api/main", webStopsMs);
       const listener = new OptionalChild(() =>
-        child("Gmail listener", "cli/main.ts", workerStopsMs, ["webhooks", "gmail", "run"]),
+        child("Gmail listener", "cli/main", workerStopsMs, ["webhooks", "gmail", "run"]),
       );
       const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
       const finding = isEcho ? findAgents(given) : [];

@@ -9,7 +9,7 @@ const DEBOUNCE_MS = 150;
 export function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(directory, { recursive: true }, (_, file) => {
-    if (!file || !/\.(ts|json)$/.test(file)) return;
+    if (!file || !/\.([jt]s|json)$/.test(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => onChange(file), DEBOUNCE_MS);
   });

@@ -86,7 +86,13 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
 }
 
 const unreachable = (uri: string, error: unknown): string =>
-  describeUnusable("MongoDB", uri, reasonOf(error), "MONGODB_URI (mongodb.uri in the configuration)");
+  describeUnusable(
+    "MongoDB",
+    uri,
+    reasonOf(error),
+    "MONGODB_URI (mongodb.uri in the configuration)",
+    "name a file with the authority of its certificate in tlsCAFile of the address or in NODE_EXTRA_CA_CERTS",
+  );
 
 /** Returns the server's error, or the network errors of its members. */
 function reasonOf(error: unknown): Unusable {

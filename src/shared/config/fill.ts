@@ -44,6 +44,9 @@ function convert(text: string, node: ConfigNode | undefined): unknown {
   return text;
 }
 
+/** The variables with which Heroku, Render, Railway and Fly.io mark a process. Their routers cannot reach loopback. */
+const PLATFORMS = ["DYNO", "RENDER", "RAILWAY_ENVIRONMENT", "FLY_APP_NAME"];
+
 /** Sets each key that an environment variable overrides, in place. An empty variable counts as unset. */
 export function applyEnvironment(value: Json, env: Environment): void {
   for (const [key, node] of configKeys()) {
@@ -56,4 +59,7 @@ export function applyEnvironment(value: Json, env: Environment): void {
     // If a section is not an object, the schema reports it later.
     if (isObject(parent)) parent[last] = convert(given, node);
   }
+  if (!PLATFORMS.some((name) => env[name])) return;
+  value.server ??= {};
+  if (isObject(value.server)) value.server.host ??= "0.0.0.0";
 }

@@ -41,8 +41,12 @@ export function loadDotEnv(env: NodeJS.ProcessEnv): void {
 /** Returns the path of the configuration file: `SIGNALBOX_CONFIG`, by default `signalbox.json5` in the working directory. */
 export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");
 
+/** The variable that holds the text of the configuration where there is no file. */
+export const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
+
 /**
- * Reads the configuration file; undefined when there is none and `SIGNALBOX_CONFIG` is not set.
+ * Reads the configuration file, or the variable that replaces it; undefined when there is neither. The `path` of the variable
+ * is its name, and the paths in its text are relative to the working directory.
  * @throws ConfigError when it cannot be read
  */
 export function configFile(env: Environment): { readonly path: string; readonly text: string } | undefined {
@@ -53,7 +57,7 @@ export function configFile(env: Environment): { readonly path: string; readonly 
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);
     if (env.SIGNALBOX_CONFIG) throw new ConfigError(path, ["SIGNALBOX_CONFIG names a file that does not exist"]);
-    return undefined;
+    return env[CONFIG_JSON] ? { path: CONFIG_JSON, text: env[CONFIG_JSON] } : undefined;
   }
 }
 
@@ -104,14 +108,21 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
 
 /** Returns a configuration with absolute paths in place of those that are relative to the file. */
 function withAbsolutePaths(config: Config, path: string | undefined): Config {
-  const { hooks } = config;
+  const { hooks, redis } = config;
   const base = path === undefined ? process.cwd() : dirname(path);
-  if (!isObject(hooks)) return config; // the schema has reported the fault
+  if (!isObject(hooks) || !isObject(redis) || !isObject(redis.tls)) return config; // the schema has reported the fault
   const { transformsDir = "hooks/transforms", gmail } = hooks;
-  const at = <T>(path: T) => (typeof path === "string" ? resolve(base, path) : path);
+  const at = <T>(path: T) => (typeof path === "string" && !isPem(path) ? resolve(base, path) : path);
   const file = isObject(gmail) && { gmail: { ...gmail, credentialsFile: at(gmail.credentialsFile) } };
-  return { ...config, hooks: { ...hooks, transformsDir: at(transformsDir), ...file } } as Config;
+  const ca = redis.tls.ca !== undefined && { ca: at(redis.tls.ca) };
+  return {
+    ...config,
+    redis: { ...redis, tls: { ...redis.tls, ...ca } },
+    hooks: { ...hooks, transformsDir: at(transformsDir), ...file },
+  } as Config;
 }
+
+const isPem = (text: string): boolean => text.trimStart().startsWith("-----BEGIN");
 
 /** Parses a configuration file without filling in variables or defaults. @throws ConfigError */
 export function parseFile(text: string | undefined, source: string): Json {
@@ -131,10 +142,30 @@ export function parseFile(text: string | undefined, source: string): Json {
  * @throws StartError when one is not configured
  */
 export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisAddress: RedisAddress } {
-  const { url, cluster } = redis;
-  if (mongodb.uri && url) return { mongodbUri: mongodb.uri, redisAddress: { url, cluster } };
+  const address = redisAddress(redis);
+  if (mongodb.uri && address) return { mongodbUri: mongodb.uri, redisAddress: address };
   const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
   throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
+}
+
+/**
+ * Returns the address of the configured Redis; undefined when there is none.
+ * @throws StartError when the file of `redis.tls.ca` cannot be read
+ */
+export function redisAddress({ url, cluster, tls }: Config["redis"]): RedisAddress | undefined {
+  if (url === undefined) return undefined;
+  const { rejectUnauthorized, ca } = tls;
+  return { url, cluster, tls: { rejectUnauthorized, ...(ca !== undefined && { ca: readAuthority(ca) }) } };
+}
+
+function readAuthority(ca: string): string {
+  if (isPem(ca)) return ca;
+  try {
+    return readTextFile(ca);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`The file ${ca} cannot be read (${code}): correct REDIS_TLS_CA (redis.tls.ca).`);
+  }
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,8 +1,9 @@
-import { GENERATED_HOOKS_TOKEN } from "./load.ts";
+import { CONFIG_JSON, GENERATED_HOOKS_TOKEN } from "./load.ts";
 import { configKeys } from "./schema/config.ts";
 
 const NAMES: readonly string[] = [
   GENERATED_HOOKS_TOKEN,
+  CONFIG_JSON,
   ...configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : [])),
 ];
 

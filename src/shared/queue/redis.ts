@@ -138,18 +138,21 @@ function reconnectOnError(this: unknown, { message }: Error): boolean {
 
 const retryStrategy = backoff({ initialMs: 100, maxMs: 2_000 });
 
-function open({ url, cluster }: RedisAddress, log: Logger, options: OpenOptions): RedisConnection {
-  const common = { ...options.common, connectTimeout: CONNECT_TIMEOUT_MS };
+function open({ url, cluster, tls }: RedisAddress, log: Logger, options: OpenOptions): RedisConnection {
+  const common = {
+    ...{ ...options.common, connectTimeout: CONNECT_TIMEOUT_MS },
+    ...(url.startsWith("rediss:") && { tls: { ...tls } }),
+  };
   if (!cluster)
     return withLog(new Redis(url, { ...common, ...options.connection, retryStrategy, reconnectOnError }), log);
   const address = readClusterUrl(url);
   if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration check has refused such an address
-  const { nodes, username, password, tls } = address;
+  const { nodes, username, password } = address;
   return clusterWithLog(
     new Cluster([...nodes], {
       ...options.connection,
       ...options.cluster,
-      redisOptions: { ...common, username, password, ...(tls && { tls: {} }) },
+      redisOptions: { ...common, username, password },
       dnsLookup: (host, answer) => answer(null, host), // certificates contain names, not addresses
       clusterRetryStrategy: retryStrategy,
       enableReadyCheck: false, // a cluster that lacks a node is still used
@@ -223,8 +226,12 @@ function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }:
   }
   const meaning = REFUSALS.find(([pattern]) => pattern.test(message))?.[1];
   const answer = meaning ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // the rest may quote a secret
-  return describeUnusable(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
+  const setting = "REDIS_URL (redis.url in the configuration)";
+  return describeUnusable(name, url, answer ? { answer } : { code }, setting, CERTIFICATE_REMEDY);
 }
+
+const CERTIFICATE_REMEDY =
+  "name the authority of its certificate in REDIS_TLS_CA (redis.tls.ca), set REDIS_TLS_REJECT_UNAUTHORIZED=false (redis.tls.rejectUnauthorized) if nobody has signed it";
 
 /** The errors with which Redis refuses a connection, and their meaning. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [

@@ -3,6 +3,8 @@ export interface RedisAddress {
   /** `redis://user:password@host:port`. A cluster may have several hosts, separated by commas. */
   readonly url: string;
   readonly cluster?: boolean;
+  /** How the certificate of a `rediss://` address is verified; `ca` is a text in PEM format. */
+  readonly tls?: { readonly rejectUnauthorized: boolean; readonly ca?: string };
 }
 
 export interface ClusterAddress {

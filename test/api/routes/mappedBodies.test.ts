@@ -9,7 +9,7 @@ const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };
 const MIB = 1024 * 1024;
 
-type Sent = string | Buffer;
+type Sent = string | Buffer<ArrayBuffer>;
 type Answered = { status: number; code: unknown; body: Record<string, unknown> };
 
 /** Returns an object with this depth of nesting. */

@@ -1,31 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { freeNodePorts } from "../../support/servers/redisCluster.ts";
-import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
+import { freePort, startMongod, type TestServer } from "../../support/servers/servers.ts";
+import { CERTIFICATE, redisSpeaksTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
 
-/** A key with its self-signed certificate for localhost and 127.0.0.1, valid until 2126. */
-const CERTIFICATE = resolve("test/fixtures/localhost.pem");
 const SLOTS = 16_384;
 const TOKEN = "a-hook-token-of-length";
-
-/** Redis may lack TLS, like the one that the set-up installs as a last resort. */
-function redisSpeaksTls(): boolean {
-  const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
-    encoding: "utf8",
-  });
-  return !`${stdout}${stderr}`.includes("Bad directive");
-}
-
-async function startTlsRedis(port: number, more: readonly string[] = []): Promise<TestServer> {
-  const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
-  const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
-  return startRedis([...onlyTls, ...more], port);
-}
 
 /** Turns a node into a cluster of one. */
 async function giveAllSlots({ port }: TestServer): Promise<void> {
@@ -103,6 +86,27 @@ describe("MongoDB and Redis over TLS", function () {
     });
   }
 
+  const settings: [string, () => Record<string, string>][] = [
+    ["REDIS_TLS_REJECT_UNAUTHORIZED=false", () => ({ REDIS_TLS_REJECT_UNAUTHORIZED: "false" })],
+    ["a file in REDIS_TLS_CA", () => ({ REDIS_TLS_CA: CERTIFICATE })],
+    [
+      "a PEM text in REDIS_TLS_CA, with Redis as a cluster",
+      () => ({ ...cluster, REDIS_TLS_CA: readFileSync(CERTIFICATE, "utf8") }),
+    ],
+  ];
+  for (const [title, setting] of settings) {
+    it(`are used with tlsCAFile in the address of MongoDB and ${title}`, async () => {
+      const MONGODB_URI = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
+      const { url } = await start("test/support/processes/both.ts", { ...env, MONGODB_URI, ...setting() }).ready;
+
+      const answer = await fetch(`${url}/readyz`);
+      const { checks } = (await answer.json()) as { checks: { name: string; ok: boolean }[] };
+
+      expect(answer.status).to.equal(200);
+      expect(checks.filter(({ ok }) => ok).map(({ name }) => name)).to.include.members(["mongodb", "redis"]);
+    });
+  }
+
   it("are refused otherwise, and the error names the fix", async () => {
     const believed = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
     const processes = [
@@ -112,10 +116,10 @@ describe("MongoDB and Redis over TLS", function () {
 
     const codes = await Promise.all(processes.map(({ ended }) => ended));
 
-    const refusalOf = (name: string) =>
-      new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* NODE_EXTRA_CA_CERTS, .*\n$`);
+    const refusalOf = (name: string, setting: string) =>
+      new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* ${setting}\\b.*\n$`);
     expect(codes).to.deep.equal([1, 1]);
-    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB"));
-    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis"));
+    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB", "tlsCAFile"));
+    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis", "REDIS_TLS_REJECT_UNAUTHORIZED=false"));
   });
 });

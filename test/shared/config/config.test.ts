@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { expect } from "chai";
-import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
+import { ConfigError, parseConfig, readConfig, redisAddress } from "../../../src/shared/config/load.ts";
 
 function problemsOf(text: string | undefined, env: Record<string, string> = {}): readonly string[] {
   try {
@@ -122,6 +123,63 @@ describe("parseConfig", () => {
     });
 
     expect(config.hooks.enabled).to.equal(true);
+  });
+
+  for (const name of ["DYNO", "RENDER", "RAILWAY_ENVIRONMENT", "FLY_APP_NAME"]) {
+    it(`listens on all interfaces by default where ${name} is set, and needs a token as elsewhere`, () => {
+      const env = { [name]: "web.1" };
+      const SIGNALBOX_API_TOKEN = "the-token-of-the-API";
+
+      expect(parseConfig(undefined, { ...env, SIGNALBOX_API_TOKEN }).server.host).to.equal("0.0.0.0");
+      expect(parseConfig(undefined, { ...env, HOST: "127.0.0.1" }).server.host).to.equal("127.0.0.1");
+      expect(parseConfig("{ server: { host: '::1' } }", env).server.host).to.equal("::1");
+      expect(() => parseConfig(undefined, env)).to.throw(/server\.host is 0\.0\.0\.0, .* server\.apiToken is not set/);
+    });
+  }
+
+  it("takes the number of proxies from TRUST_PROXY", () => {
+    expect(parseConfig(undefined, { TRUST_PROXY: "1" }).server.trustProxy).to.equal(1);
+  });
+
+  it("takes a file of authorities relative to the configuration file, and a PEM text as it is", () => {
+    const pem = "-----BEGIN CERTIFICATE-----";
+    const { redis } = parseConfig("{ redis: { tls: { ca: 'ca.pem' } } }", {}, "/etc/signalbox/x.json5");
+
+    expect(redis.tls.ca).to.equal("/etc/signalbox/ca.pem");
+    expect(parseConfig(undefined, { REDIS_TLS_CA: pem }).redis.tls).to.deep.equal({
+      rejectUnauthorized: true,
+      ca: pem,
+    });
+  });
+
+  it("names the setting of a file of authorities that cannot be read", () => {
+    const config = parseConfig(undefined, { REDIS_URL: "rediss://cache", REDIS_TLS_CA: "/nowhere/ca.pem" });
+
+    expect(() => redisAddress(config.redis)).to.throw(
+      "The file /nowhere/ca.pem cannot be read (ENOENT): correct REDIS_TLS_CA (redis.tls.ca).",
+    );
+  });
+
+  it("takes the whole configuration from SIGNALBOX_CONFIG_JSON where there is no file", () => {
+    const directory = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+    const SIGNALBOX_CONFIG_JSON = "{ server: { port: 4000, apiToken: '${TOKEN}' }, redis: { prefix: 'a' } }";
+    const env = { SIGNALBOX_CONFIG_JSON, TOKEN: "the-token-of-the-API" };
+    const former = process.cwd();
+    try {
+      process.chdir(directory);
+      const { server, redis } = readConfig(env);
+      expect([server.port, server.apiToken, redis.prefix]).to.deep.equal([4000, env.TOKEN, "a"]);
+      expect(() => readConfig({ SIGNALBOX_CONFIG_JSON: "{ server: { prot: 1 } }" })).to.throw(
+        /^The configuration \(SIGNALBOX_CONFIG_JSON\).*\n.*server\.prot is not a known key/,
+      );
+      expect(() => readConfig({ ...env, SIGNALBOX_CONFIG: "other.json5" })).to.throw(/a file that does not exist/);
+
+      writeFileSync("signalbox.json5", "{ server: { port: 5000 } }");
+      expect(readConfig(env).server.port).to.equal(5000);
+    } finally {
+      process.chdir(former);
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it("returns a deeply frozen value", () => {

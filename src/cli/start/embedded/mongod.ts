@@ -6,7 +6,8 @@ import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
-import { programPath, type Server, spawnServer, waitForPort } from "./server.ts";
+import { programPath } from "./program.ts";
+import { type Server, spawnServer, waitForPort } from "./server.ts";
 
 const REPLICA_SET = "signalbox";
 /** Time limit of the start. It is long, because mongod recovers from its journal after a crash. */
@@ -27,7 +28,7 @@ export interface Mongod {
  */
 export async function embeddedMongod(lock: DataDirectoryLock): Promise<Mongod> {
   const { dataDir } = lock;
-  const binary = programPath("mongod", "MONGODB_URI");
+  const binary = await programPath("mongod", dataDir);
   const dbPath = join(dataDir, "mongodb");
   mkdirSync(dbPath, { recursive: true, mode: 0o700 });
   const port = await rememberedPort(join(dataDir, "mongodb.port"));

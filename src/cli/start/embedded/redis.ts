@@ -5,7 +5,8 @@ import { StartError } from "../../../shared/lifecycle.ts";
 import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
-import { programPath, type Server, spawnServer, waitForPort } from "./server.ts";
+import { programPath } from "./program.ts";
+import { type Server, spawnServer, waitForPort } from "./server.ts";
 
 const READY_WITHIN_MS = 20_000;
 export const REDIS_STOPS_WITHIN_MS = 5_000;
@@ -22,7 +23,7 @@ export interface Redis {
  */
 export async function embeddedRedis(lock: DataDirectoryLock): Promise<Redis> {
   const { dataDir } = lock;
-  const binary = programPath("redis-server", "REDIS_URL");
+  const binary = await programPath("redis-server", dataDir);
   const port = await freePort();
   const password = randomBytes(24).toString("base64url");
   const logPath = join(dataDir, "redis.log");

@@ -1,9 +1,6 @@
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../../shared/lifecycle.ts";
 import { signalGroup } from "../../../shared/processGroup.ts";
 import type { Running } from "../supervised.ts";
 
@@ -92,20 +89,4 @@ function acceptsConnections(port: number): Promise<boolean> {
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
     socket.once("connect", () => socket.destroy());
   });
-}
-
-/**
- * Returns the path of a server's program that the set-up has installed.
- * @throws StartError if it is missing
- */
-export function programPath(name: string, variable: string): string {
-  const path = join(import.meta.dirname, "..", "..", "..", "..", ".tools", "bin", name);
-  try {
-    accessSync(path, constants.X_OK);
-    return path;
-  } catch {
-    throw new StartError(
-      `There is no ${name} in .tools/bin: run \`node script/bootstrap.mjs start\`, which fetches it, or name a running server in ${variable}.`,
-    );
-  }
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { redisAddress } from "../../../shared/config/load.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
 import type { Lifecycle } from "../../../shared/lifecycle.ts";
 import type { RedisAddress } from "../../../shared/queue/redisAddress.ts";
@@ -20,7 +21,8 @@ export interface Servers {
  */
 export async function startServers(config: Config, lifecycle: Lifecycle): Promise<Servers> {
   const { uri } = config.mongodb;
-  const { url, cluster } = config.redis;
+  const { url } = config.redis;
+  const address = redisAddress(config.redis);
   let lock: DataDirectoryLock | undefined;
   if (!uri || !url) {
     lock = await DataDirectoryLock.acquire(resolve(config.dataDir));
@@ -32,7 +34,7 @@ export async function startServers(config: Config, lifecycle: Lifecycle): Promis
   const mongodb = mongod && supervise({ name: "MongoDB", launch: mongod.launch }, lifecycle);
   const server = url ? undefined : await embeddedRedis(lock as DataDirectoryLock);
   const redis = server && supervise({ name: "Redis", launch: server.launch }, lifecycle);
-  await Promise.all([mongodb?.start(), redis?.start(), url && checkRedis({ url, cluster })]);
+  await Promise.all([mongodb?.start(), redis?.start(), address && checkRedis(address)]);
   return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", lock };
 }
 

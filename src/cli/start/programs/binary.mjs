@@ -5,20 +5,22 @@ import { makeScratch } from "./scratch.mjs";
 import { SetupError } from "./setupError.mjs";
 
 /**
- * @typedef {import("./steps.mjs").Context} Context
+ * @typedef {object} Workplace
+ * @property {string} tools the directory for programs, which may be missing
+ * @property {import("./progress.mjs").Progress} progress
  *
  * @typedef {object} Program
- * @property {string} name the file name in .tools/bin
+ * @property {string} name the file name in the directory `bin` of the tools
  * @property {string} title
  * @property {readonly [number, number]} minimum major and minor version
  */
 
 /**
- * Tries the sources until one provides a program that runs on this machine and is new enough, and installs that in
- * .tools/bin.
- * @param {Context} context
+ * Tries the sources until one provides a program that runs on this machine and is new enough, and installs that in the
+ * directory `bin` of the tools.
+ * @param {Workplace} context
  * @param {Program} program
- * @param {readonly ((context: Context) => Promise<string | undefined>)[]} sources return a path, or undefined if they
+ * @param {readonly ((context: Workplace) => Promise<string | undefined>)[]} sources return a path, or undefined if they
  *   have none, or throw a SetupError with the reason as a clause
  * @returns {Promise<readonly string[] | undefined>} why each source failed; undefined when one succeeded
  */

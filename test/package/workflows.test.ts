@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import { expect } from "chai";
+
+// The package imports its schemas without the attribute that Node requires.
+const hooks = registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    return specifier.endsWith(".min.json") ? { ...resolved, importAttributes: { type: "json" } } : resolved;
+  },
+});
+const { NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
+hooks.deregister();
+
+const FOLDER = ".github/workflows";
+
+/** Returns what GitHub's own parser finds wrong in a workflow. */
+function faultsOf(name: string, content: string): string[] {
+  const { context } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+  return context.errors.getErrors().map(({ message }) => message);
+}
+
+describe(FOLDER, () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+
+  for (const name of readdirSync(FOLDER)) {
+    const content = readFileSync(join(FOLDER, name), "utf8");
+
+    it(`${name}: matches the schema of workflows`, () => {
+      expect(faultsOf(name, content)).to.deep.equal([]);
+    });
+
+    it(`${name}: runs only scripts and files that exist`, () => {
+      const used = [...content.matchAll(/\bnpm run (?:-s )?(\S+)/g)].map(([, script = ""]) => script);
+      const files = [...content.matchAll(/\bnode ([\w/]+\.\w+)|uses: (\.\/\S+)/g)].map(
+        ([, file, uses]) => file ?? uses,
+      );
+
+      expect(used.filter((script) => !(script in scripts))).to.deep.equal([]);
+      expect(files.filter((file = "") => !existsSync(file))).to.deep.equal([]);
+    });
+  }
+
+  it("are checked by a parser that finds an unknown key", () => {
+    const faults = faultsOf(
+      "wrong.yml",
+      "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    step:\n      - run: ls\n",
+    );
+
+    expect(faults.join()).to.include("Unexpected value 'step'");
+  });
+});

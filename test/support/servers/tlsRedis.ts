@@ -1,0 +1,20 @@
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { bin, startRedis, type TestServer } from "./servers.ts";
+
+/** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, valid until 2126. */
+export const CERTIFICATE = resolve("test/fixtures/localhost.pem");
+
+/** Returns whether redis-server was built with TLS, as the one of the set-up's Python package is not. */
+export function redisSpeaksTls(): boolean {
+  const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
+    encoding: "utf8",
+  });
+  return !`${stdout}${stderr}`.includes("Bad directive");
+}
+
+export async function startTlsRedis(port: number, more: readonly string[] = []): Promise<TestServer> {
+  const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
+  const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
+  return startRedis([...onlyTls, ...more], port);
+}
