@@ -49,7 +49,7 @@ describe("the worker process", () => {
   it("exits with 0 as soon as it is idle, also while Redis is down or hangs", async () => {
     const endsWhen = async (takeAway: (pid: number) => unknown) => {
       const redis = await startRedis();
-      const worker = startProcess(WORKER, { ...servers, REDIS_URL: redis.url });
+      const worker = startProcess(WORKER, { ...servers, REDIS_URL: redis.url, LOG_LEVEL: "debug" });
       await worker.ready;
       await eventually(() => worker.output().stdout.includes('"queue":"retention"'), "its first work to be done");
 
