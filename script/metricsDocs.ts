@@ -3,7 +3,7 @@ import { addGmailMetrics } from "../src/api/metrics/gmailMetrics.ts";
 import { Metrics } from "../src/api/metrics/metrics.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
 
-/** What prom-client keeps of a metric, beyond its static types. */
+/** The properties of a metric that prom-client keeps, beyond its static types. */
 interface MetricFields {
   readonly name: string;
   readonly type: string;

@@ -64,9 +64,9 @@ export interface Route<
   readonly path: string;
   readonly operationId: string;
   readonly tag: keyof typeof TAGS;
-  /** What the call does, in the imperative: `List jobs`. */
+  /** The effect of the call, in the imperative: `List jobs`. */
   readonly summary: string;
-  /** What the call is for, when to use which, its limits, and whether it is idempotent; Markdown. */
+  /** The purpose of the call, when to use it, its limits, and whether it is idempotent; Markdown. */
   readonly description: string;
   /** Shown in the API reference, where it fills in the form of "Try it out". */
   readonly example: Example;
@@ -77,7 +77,7 @@ export interface Route<
   readonly textBody?: true;
   /** Set when the response is a stream of server-sent events instead of JSON. */
   readonly stream?: true;
-  /** Which result of authentication the handler receives; none by default. */
+  /** The result of authentication that the handler receives; none by default. */
   readonly authContext?: K;
   readonly answers: A;
   /** The error codes besides `COMMON_ERRORS` and, for routes with a body, `BODY_ERRORS`. */

@@ -9,7 +9,7 @@ import { withDeadline, withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
 import { outcomeOfThrown, type ProcessorOutcome, toBullMq } from "./outcome.ts";
 
-/** What every processor receives besides its own deps. The signal aborts on time-out and when the process stops. */
+/** The arguments of every processor besides its own deps. The signal aborts on time-out and when the process stops. */
 export interface RunContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;

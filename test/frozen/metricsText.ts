@@ -7,7 +7,7 @@ interface Metric {
 /** Labels whose values are fixed sets. `le` holds the buckets of a histogram. */
 const FIXED_SETS = new Set(["queue", "state", "part", "lasting", "outcome", "result", "le"]);
 
-/** What a histogram's samples are called besides the histogram. */
+/** The names of a histogram's samples besides the histogram's own. */
 const OF_HISTOGRAM = /_(bucket|sum|count)$/;
 
 /** Reads the service's own metrics from Prometheus' text format. Those of Node are left out: its version decides on them. */

@@ -11,7 +11,7 @@ import { mongoUri } from "../support/servers/servers.ts";
 import { startWorker } from "../support/worker.ts";
 import { addFieldTypes, type FieldTypes } from "./fieldTypes.ts";
 
-/** What a fixed sequence of requests leaves behind. */
+/** The result of a fixed sequence of requests. */
 export interface Played {
   readonly documents: FieldTypes;
   /** In Prometheus' text format. */

@@ -21,7 +21,7 @@ export function GuideLink({ page }: { page: GuidePage }) {
 
 interface EmptyStateProps {
   readonly title: string;
-  /** What the page shows, and what the command does. */
+  /** A description of the page and of the command. */
   readonly children: ComponentChildren;
   readonly command: ShellCommand;
   readonly guide: GuidePage;

@@ -8,7 +8,7 @@ export interface Rendering {
   readonly isPreformatted: boolean;
 }
 
-/** What the attributes of one element set; a missing property is inherited. */
+/** The properties that the attributes of one element set; a missing property is inherited. */
 export type OwnStyle = Partial<Rendering>;
 
 export const INITIAL_RENDERING: Rendering = {

@@ -5,7 +5,7 @@ import type { Status } from "./job.ts";
 import { reportStep, type StepReport } from "./reportStep.ts";
 import type { StepReceipt } from "./step.ts";
 
-/** What a ping reports: that the program runs, how far it is in percent, or how it ended. */
+/** The content of a ping: that the program runs, how far it is in percent, or how it ended. */
 export type Ping =
   | { readonly kind: "running"; readonly percent?: number }
   | { readonly kind: "done"; readonly exitCode?: number }

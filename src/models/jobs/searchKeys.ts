@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { closedObject } from "../db/collection.ts";
 import type { FreeObject } from "./freeObject.ts";
 
-/** What the search for jobs by name and by metadata compares. `npm run release` rewrites what earlier versions stored. */
+/** The keys that the search for jobs by name and by metadata compares. `npm run release` rewrites what earlier versions stored. */
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 

@@ -4,7 +4,7 @@ import { type Expression, type Property, parseExpressionAt } from "acorn";
 export interface DuplicateKey {
   /** The dotted key, such as `hooks.mappings.0.id`. */
   readonly key: string;
-  /** Where the first two are, for people: `line 3`, or `lines 3 and 12`. */
+  /** The lines of the first two, for people: `line 3`, or `lines 3 and 12`. */
   readonly lines: string;
 }
 

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { DURATION_PATTERN } from "./formats/duration.ts";
 
 /**
- * What the schema says about a key beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
+ * The properties of a key in the schema beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
  * never logged or printed; of an address with `credentials`, only user, password and query are hidden.
  */
 export interface KeyOptions {
