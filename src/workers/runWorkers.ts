@@ -41,8 +41,8 @@ const REDIS_CLOSE_TIMEOUT_MS = 2_000;
 /**
  * Starts a BullMQ worker for every queue that has a processor. Only the optional queues need none.
  *
- * `close` starts no more jobs from that call on and waits for the active ones, whose signal aborts after `graceMs`; without `graceMs` they may
- * take as long as they need. A later call with `graceMs` still sets that limit.
+ * `close` starts no more jobs from that call on and waits for the active ones, whose signal aborts after `graceMs`; without
+ * `graceMs` they may take as long as they need. A later call with `graceMs` still sets that limit.
  * @throws Error when a queue that is not optional has no processor
  */
 export function runWorkers(
