@@ -147,4 +147,17 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     expect(codes).to.deep.equal([0, 0]);
     expect(performance.now() - since).to.be.lessThan(STOPS_WITHIN_MS);
   });
+
+  it("says in its log and on the page that the dashboard is missing where nothing was built, and serves the API", async () => {
+    rmSync(join(clone, "dist"), { recursive: true });
+    services.web = startShell(commands.get("web") ?? "", env, clone);
+    await services.web.prints(/the API is ready/);
+    const [page, job] = [await call("/"), await call("/api/jobs/report-7")];
+    services.web.kill("SIGTERM");
+    await services.web.ended;
+
+    expect(services.web.printed()).to.include("the dashboard is not built: run `npm run build`");
+    expect([page.status, job.status]).to.deep.equal([503, 200]);
+    expect(page.text).to.include("npm run build");
+  });
 });
