@@ -91,7 +91,11 @@ function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Repo
  * @returns null for each report that must be applied again, alone: MongoDB does not return which updates of a batch matched
  *   nothing, and stops at an update that makes a document too large
  */
-async function applyBatch({ jobs }: ReportStores, reports: readonly Report[]): Promise<(Applied | null)[]> {
+async function applyBatch(
+  { jobs }: ReportStores,
+  reports: readonly Report[],
+  { isLastAttempt = false } = {},
+): Promise<(Applied | null)[]> {
   const { collection } = jobs;
   const updates = reports.map((report) => ({
     updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
@@ -109,17 +113,18 @@ async function applyBatch({ jobs }: ReportStores, reports: readonly Report[]): P
     if (reports.length > 1) return null;
     if (!written) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);
-    if (!step) return report.stepName === undefined ? stepNameRequired() : tooManySteps();
-    return null;
+    if (!step && report.stepName === undefined) return stepNameRequired();
+    // The job has no room for the step, unless the job was created between the update and the read.
+    return !step && isLastAttempt ? tooManySteps() : null;
   });
 }
 
-/** Maximum attempts to apply a report whose step another process creates between the update and the read. */
+/** Maximum attempts to apply a report whose job or step another process creates between the update and the read. */
 const MAX_ATTEMPTS = 3;
 
 async function applyOne(stores: ReportStores, report: Report): Promise<Applied> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const [applied] = await applyBatch(stores, [report]);
+    const [applied] = await applyBatch(stores, [report], { isLastAttempt: attempt === MAX_ATTEMPTS });
     if (applied) return applied;
   }
   throw new Error("the report was not applied although its step exists");

@@ -17,7 +17,7 @@ export function markedReply({
 /** Returns the sign that ends the code block in which a text ends; empty outside of one. */
 function openFence(markdown: string): string {
   let open = "";
-  for (const [, fence = "", info = ""] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
+  for (const [, fence = "", info = ""] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)/gm)) {
     if (open === "") open = fence;
     else if (fence.startsWith(open) && info.trim() === "") open = "";
   }

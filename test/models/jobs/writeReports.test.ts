@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { mongo } from "mongoose";
+import sinon from "sinon";
 import { deleteJob } from "../../../src/models/jobs/deleteJobs.ts";
 import { readJob } from "../../../src/models/jobs/readJobs.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reportStep.ts";
@@ -250,6 +251,21 @@ describe("writeReports: concurrent reports", () => {
     const { status, progress, steps, ...job } = await stored(stores, "a");
     expect({ status, progress, output: job.output }).to.deep.equal({ status: "completed", progress: 100, output });
     expect(steps).to.have.length(sent.length + 1);
+  });
+
+  it("are applied if their job is created between their update and the read of the answer", async () => {
+    const { jobs } = app.stores;
+    const bulkWrite = jobs.collection.bulkWrite.bind(jobs.collection);
+    const stub = sinon.stub(jobs.collection, "bulkWrite").callsFake(async (...write) => {
+      const written = await bulkWrite(...write);
+      stub.restore();
+      await jobs.put("created-late", {});
+      return written;
+    });
+
+    const { step } = await reportStep(app.stores, "created-late", "a", { stepName: "A", progress: 40 });
+
+    expect(step).to.include({ stepKey: "a", progress: 40 });
   });
 
   it("restart a step that had ended, even if a process's clock is slow", async () => {
