@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import type { Client, StepReporter } from "../../client/client.ts";
+import { withTimeSuffix } from "../../shared/text.ts";
 import { type ServiceOptions, withService } from "../service.ts";
 import { cleanLine, cleanText } from "../terminal/cleanText.ts";
 import { OutputLines } from "../terminal/outputLines.ts";
@@ -124,16 +125,13 @@ async function createJob(
   return job.step("run", { name: title, from: 0, to: 100 });
 }
 
-/** The service's limits. */
+/** The service's limit. */
 const MAX_NAME_CHARS = 1_024;
-const MAX_ID_CHARS = 256;
 
 /** Returns the id, with the present time as its suffix if its job has ended. */
 async function openJobId(client: Client, jobId: string): Promise<string> {
   const { status } = await client.job(jobId).create();
-  if (status === "running") return jobId;
-  const suffix = `-${new Date().toISOString().replace(/[-:.]/g, "")}`;
-  return jobId.slice(0, MAX_ID_CHARS - suffix.length).toWellFormed() + suffix;
+  return status === "running" ? jobId : withTimeSuffix(jobId, new Date());
 }
 
 /** The progress in a line of output, below 100, since only the end of the program completes the job. */

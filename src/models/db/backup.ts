@@ -203,11 +203,11 @@ export async function restoreBackup(bytes: AsyncIterable<Uint8Array>, { collecti
     size = 0;
   };
   for await (const { collection, document } of recordsIn(bytes)) {
-    const bytes = BSON.calculateObjectSize(document);
-    if (collection !== name || size + bytes > MAX_INSERT_BYTES || waiting.length === 1_000) await insert();
+    const documentSize = BSON.calculateObjectSize(document);
+    if (collection !== name || size + documentSize > MAX_INSERT_BYTES || waiting.length === 1_000) await insert();
     name = collection;
     waiting.push(document);
-    size += bytes;
+    size += documentSize;
   }
   await insert();
   return counts;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import { withTimeSuffix } from "../../shared/text.ts";
 import type { Stores } from "../stores.ts";
 import type { Status } from "./job.ts";
 import { reportStep, type StepReport } from "./reportStep.ts";
@@ -66,14 +67,9 @@ function reportOf(ping: Ping, message: string): StepReport {
 
 const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} : { exitCode });
 
-/** Maximum length of a jobId. */
-const MAX_ID_LENGTH = 256;
-
-/** Returns the id unless its job has ended; then the id with the present time as its suffix, cut where there is no room for it. */
+/** Returns the id unless its job has ended; then the id with the present time as its suffix. */
 async function openJobId(stores: Stores, jobId: string, clock: Clock): Promise<string> {
-  if (!(await hasEnded(stores, jobId))) return jobId;
-  const suffix = `-${clock.now().toISOString().replace(/[-:.]/g, "")}`;
-  return jobId.slice(0, MAX_ID_LENGTH - suffix.length).toWellFormed() + suffix;
+  return (await hasEnded(stores, jobId)) ? withTimeSuffix(jobId, clock.now()) : jobId;
 }
 
 async function hasEnded({ jobs }: Stores, jobId: string): Promise<boolean> {
