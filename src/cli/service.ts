@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {
@@ -85,7 +86,7 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
     );
   }
   return {
-    url: `http://${reachableHost(server.host)}:${server.port}${server.basePath ?? ""}`,
+    url: configuredUrl(server),
     apiToken: server.apiToken,
     hookToken: hooks.token ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
     hooksPath: options.hooksPath ?? hooks.path,
@@ -100,6 +101,10 @@ function checkedUrl(text: string, source: string): string {
   if (url.username || url.password) throw fault("must not contain a user name or a password");
   return text;
 }
+
+/** Returns the address of the service that a configuration describes, for a client on this machine. */
+export const configuredUrl = ({ host, port, basePath = "" }: Config["server"]): string =>
+  `http://${reachableHost(host)}:${port}${basePath}`;
 
 /** Returns the host by which a client reaches a server that listens on this address. */
 function reachableHost(host: string): string {

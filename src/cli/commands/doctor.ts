@@ -8,6 +8,7 @@ import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { connectProducer, readServerFacts } from "../../shared/queue/redis.ts";
+import { configuredUrl } from "../service.ts";
 import { findRunningInstance } from "../start/dataDirectoryLock.ts";
 import { cleanLine } from "../terminal/cleanText.ts";
 import { embeddedUri } from "../withStores.ts";
@@ -123,9 +124,7 @@ async function checkRedis(config: Config): Promise<Finding[]> {
 
 /** Checks the service at the configured address, if it runs. */
 async function checkService({ server, dataDir }: Config): Promise<Finding[]> {
-  const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
-  const own = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${server.basePath ?? ""}`;
-  const url = findRunningInstance(resolve(dataDir))?.url ?? own;
+  const url = findRunningInstance(resolve(dataDir))?.url ?? configuredUrl(server);
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     if (response.ok) return [ok(`The service answers at ${url} and is ready.`)];
