@@ -1,27 +1,30 @@
 import { pathSegment } from "./connection.ts";
-import { SignalboxError } from "./error.ts";
 import type {
-  Access,
-  AgentHook,
-  Channel,
-  Delivery,
-  DeliveryState,
   FreeObject,
+  Gate,
+  GateAnswer,
+  GateStatus,
   Job,
   JobFields,
   JobFilter,
-  Message,
   Page,
+  Status,
+  Step,
+} from "./records/jobs.ts";
+import type {
+  AgentHook,
+  Delivery,
+  DeliveryKind,
+  DeliveryState,
+  Message,
   Run,
   RunRequest,
   RunStatus,
   Session,
-  Stats,
-  Status,
-  Step,
   WaitingEvent,
   WakeMode,
-} from "./records.ts";
+} from "./records/runs.ts";
+import type { Access, AuditAction, AuditEntry, Channel, Expectation, NotifyRule, Stats } from "./records/service.ts";
 
 export interface CallOptions {
   /** Aborts the call, which then throws the signal's reason. */
@@ -64,12 +67,33 @@ export type JobChange = JobFields & {
 };
 
 /** A filter whose values are all set: an unset value would match more jobs than intended. */
-type DeletionFilter = { readonly [Field in keyof JobFilter]: Exclude<JobFilter[Field], undefined> };
+type DeletionFilter = { readonly [Field in keyof Omit<JobFilter, "search">]: Exclude<JobFilter[Field], undefined> };
 
 export type Api = ReturnType<typeof apiCalls>;
 
-type RunQuery = Page & { status?: RunStatus | readonly RunStatus[]; sessionKey?: string };
-type DeliveryQuery = Page & { state?: DeliveryState | readonly DeliveryState[]; channel?: string };
+type RunQuery = Page & {
+  status?: RunStatus | readonly RunStatus[];
+  sessionKey?: string;
+  /** The name of a mapping. */
+  mapping?: string;
+  createdFrom?: string;
+  createdBefore?: string;
+};
+type DeliveryQuery = Page & {
+  state?: DeliveryState | readonly DeliveryState[];
+  channel?: string;
+  /** The id of a rule. */
+  rule?: string;
+  kind?: DeliveryKind;
+};
+type GateQuery = Page & { status?: GateStatus | readonly GateStatus[] };
+type AuditQuery = Page & {
+  actor?: string;
+  action?: AuditAction | readonly AuditAction[];
+  target?: string;
+  from?: string;
+  before?: string;
+};
 type Fields<Row> = { fields?: readonly (keyof Row)[] };
 type Limit = { limit?: number };
 
@@ -83,8 +107,14 @@ interface HookResponses {
   agent: { ok: true; runId: string; sessionKey: string };
 }
 
-/** Returns one function for each API call. Each sends one request and throws a SignalboxError unless it succeeds. */
-export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAccess) {
+/** Reads a record until it has ended. */
+export type Wait = <T>(path: string, hasEnded: (record: T) => boolean, options?: CallOptions) => Promise<T>;
+
+/**
+ * Returns one function for each API call. Each sends one request and throws a SignalboxError unless it succeeds; `wait`
+ * sends as many as it takes.
+ */
+export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hooks" }: HookAccess) {
   const read =
     <Body>(path: string) =>
     (options?: CallOptions) =>
@@ -135,25 +165,55 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
       list: (query: JobFilter & Page & Fields<Job> = {}, options?: CallOptions) =>
         listFields<List<"jobs", Job>>(jobs, filterQuery(query), options),
       get: readOne<{ stepKey?: string; include?: "steps" }, Job>(jobs),
+      /**
+       * Returns the job once it has ended, however long that takes. Continues after a restart of the service.
+       * @throws SignalboxError job_not_found, also when the job is deleted meanwhile; the signal's reason
+       */
+      wait: (jobId: string, options?: CallOptions) =>
+        wait<Job>(jobs + pathSegment(jobId), ({ status }) => status !== "running", options),
       /** Creates the job, or updates the given fields of an existing one. */
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
         call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: change }),
+      /** Requests that a running job be cancelled; with `force` it fails at once. */
+      cancel: (jobId: string, body: { reason?: string | null; force?: boolean } = {}, options?: CallOptions) =>
+        call<Job>("POST", `${jobs + pathSegment(jobId)}/cancel`, { ...options, body }),
       delete: callOne<{ ok: true }>("DELETE", jobs),
       /**
-       * Deletes all jobs that match the filter, or every job with `{ all: true }`.
+       * Deletes all jobs that match the filter, or every job with `{ all: true }`. `deleted` is their number.
        * @throws SignalboxError for an empty filter and for a filter with a value that is undefined
        */
-      deleteAll: async (filter: DeletionFilter | { all: true }, options?: CallOptions) =>
-        call<{ ok: true }>("DELETE", jobs, { ...options, query: deletionQuery(filter) }),
+      deleteAll: async (filter: DeletionFilter | { all: true }, options?: CallOptions) => {
+        const { deletionQuery } = await import("./deletion.ts"); // rarely needed
+        return call<{ ok: true; deleted: number }>("DELETE", jobs, {
+          ...options,
+          query: deletionQuery(filterQuery(Object(filter))),
+        });
+      },
       steps: (jobId: string, query: Page & Fields<Step> = {}, options?: CallOptions) =>
         listFields<List<"steps", Step>>(`${jobs + pathSegment(jobId)}/steps`, query, options),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
         call<Step>("GET", `${jobs + pathSegment(jobId)}/steps${pathSegment(stepKey)}`, options),
     },
+    gates: {
+      /** Lists the gates of all jobs, newest first. */
+      list: list<GateQuery, List<"gates", Gate>>("/api/gates"),
+      get: (jobId: string, key: string, options?: CallOptions) => call<Gate>("GET", gatePath(jobId, key), options),
+      /** @throws SignalboxError gate_answered, gate_closed; invalid_body for content that does not fit */
+      answer: (jobId: string, key: string, answer: GateAnswer, options?: CallOptions) =>
+        call<Gate>("POST", `${gatePath(jobId, key)}/answer`, { ...options, body: answer }),
+      withdraw: (jobId: string, key: string, options?: CallOptions) =>
+        call<Gate>("DELETE", gatePath(jobId, key), options),
+    },
     stats: read<Stats>("/api/stats"),
     runs: {
       list: list<RunQuery, List<"runs", Run>>(runs),
       get: callOne<Run>("GET", runs),
+      /**
+       * Returns the run once it has ended, however long that takes. Continues after a restart of the service.
+       * @throws SignalboxError run_not_found; the signal's reason
+       */
+      wait: (runId: string, options?: CallOptions) =>
+        wait<Run>(runs + pathSegment(runId), ({ endedAt }) => endedAt !== null, options),
       /** Returns the call of the hook and the request to the agent. */
       request: callOne<RunRequest>("GET", runs, "/request"),
       retry: callOne<Run>("POST", runs, "/retry"),
@@ -164,11 +224,17 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
       retry: callOne<Delivery>("POST", deliveries, "/retry"),
       cancel: callOne<Delivery>("POST", deliveries, "/cancel"),
     },
+    notify: {
+      /** Returns the rules of the configuration with their latest deliveries, and the expectations. */
+      get: read<{ rules: NotifyRule[]; expectations: Expectation[] }>("/api/notify"),
+      /** Sends the event `test` through a rule. */
+      test: callOne<{ deliveryId: string }>("POST", "/api/notify", "/test"),
+    },
     sessions: {
       /** Lists the most recently used sessions first. */
       list: list<Page, List<"sessions", Session>>(sessions),
-      /** Returns the latest messages, oldest first; `main` is the main session. */
-      messages: readOne<Limit, { messages: Message[] }>(sessions, "/messages"),
+      /** Returns the latest messages, oldest first; `main` is the main session. `nextCursor` leads to those before. */
+      messages: readOne<Page, List<"messages", Message>>(sessions, "/messages"),
       /** Lists the events that wait for the main session's next heartbeat, oldest first. */
       waitingEvents: list<Limit, { events: WaitingEvent[]; waiting: number }>(`${sessions}/main/events`),
       /** Removes an event from the main session's queue. */
@@ -177,7 +243,11 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
     channels: read<{ channels: Channel[]; route: { channel: string; to: string } | null }>("/api/channels"),
     /** Returns the health of the Gmail listener, or null if none is configured. */
     gmail: read<{ gmail: FreeObject | null }>("/api/gmail"),
+    /** Lists the audit log, newest first. */
+    audit: list<AuditQuery, List<"entries", AuditEntry>>("/api/audit"),
     hooks: { send: sendHook },
+    /** Sends any request to the API, and returns the body of the response. */
+    call,
     /** A browser's login: a cookie that replaces the token. */
     access: {
       get: read<Access>("/session"),
@@ -187,19 +257,10 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
   };
 }
 
+const gatePath = (jobId: string, key: string) => `/api/jobs${pathSegment(jobId)}/gates${pathSegment(key)}`;
+
 /** Converts a filter to query parameters. */
 export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({
   ...filter,
   ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),
 });
-
-/** @throws SignalboxError unless the filter sets each of its fields, or sets `all` alone */
-function deletionQuery(filter: DeletionFilter | { all: true }): object {
-  const { all, ...fields }: JobFilter & { all?: boolean } = Object(filter);
-  const query = filterQuery(fields);
-  const values: unknown[][] = Object.values(query).map((value) => [value].flat());
-  const isSet = values.every((items) => items[0] !== undefined && !items.includes(null));
-  if (all ? !values[0] : values[0] && isSet) return query;
-  const detail = "Set every field of the filter, or pass { all: true } alone to delete every job.";
-  throw new SignalboxError(400, "invalid_query", detail);
-}

@@ -40,12 +40,13 @@ export async function withRetry<T>(
   retryForMs: number,
   ...[method, path, request]: Parameters<Connection["call"]>
 ): Promise<T> {
-  const startedAt = performance.now();
+  let startedAt = performance.now();
   for (let tries = 0; ; tries++) {
     try {
       return await connection.call(method, path, request);
     } catch (error) {
       const waitMs = backoffMs(tries, error);
+      if (tries === 0 && request?.waitMs) startedAt = performance.now(); // the service may have held this request
       if (!isTransient(error) || performance.now() + waitMs - startedAt > retryForMs) throw error;
       onError(error);
       await sleep(waitMs, [request?.signal, closed]);

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type Api, apiCalls, type Call, type CallOptions, type HookAccess } from "./api.ts";
+import { type Api, apiCalls, type Call, type CallOptions, type HookAccess, type Wait } from "./api.ts";
 import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
@@ -7,13 +7,17 @@ import { startDeadline, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
 import { type Assignment, StepReporter } from "./step.ts";
-import { type LiveEvent, type WatchOptions, watch } from "./watch.ts";
-import { type WatchedJob, watchJob } from "./watchJob.ts";
+import type { LiveEvent, WatchOptions } from "./watch.ts";
+import type { WatchedJob } from "./watchJob.ts";
 
 export type { CallOptions, HookOptions, JobChange } from "./api.ts";
-export { type Fault, SignalboxError } from "./error.ts";
+export { CancelledError, type Fault, SignalboxError } from "./error.ts";
+export type { Answer, Question } from "./gate.ts";
 export type { JobReporter, StepPlace } from "./job.ts";
-export type * from "./records.ts";
+export type * from "./records/jobs.ts";
+export type * from "./records/requests.ts";
+export type * from "./records/runs.ts";
+export type * from "./records/service.ts";
 export type { Completion, Failure, RunOptions, Start, Update } from "./reporter.ts";
 export type { Assignment, StepReporter } from "./step.ts";
 export type { LiveEvent, Topic, WatchOptions } from "./watch.ts";
@@ -21,8 +25,8 @@ export type { WatchedJob } from "./watchJob.ts";
 
 export interface ClientOptions extends ConnectionOptions, HookAccess {
   /**
-   * How long a failed request is retried while the service is unavailable. By default reports and the creation of jobs
-   * are retried until they succeed, and other calls are not retried. A POST is never retried.
+   * How long a failed request is retried while the service is unavailable. By default reports, the creation of jobs
+   * and waits are retried until they succeed, and other calls are not retried. A POST is never retried.
    */
   readonly retryForMs?: number | undefined;
   /**
@@ -67,6 +71,9 @@ export function createClient(options: ClientOptions): Client {
   const call: Call = (method, path, request) =>
     withRetry(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
+  // Most programs only report, so that waiting and watching are loaded when they are first used.
+  const wait: Wait = async (...args) => (await import("./wait.ts")).waitForEnd(context, ...args);
+
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const deadline = startDeadline(timeoutMs, []);
     const results = await Promise.allSettled([...context.pending].map((reports) => reports.flush(deadline.signal)));
@@ -79,11 +86,15 @@ export function createClient(options: ClientOptions): Client {
   };
 
   return {
-    ...apiCalls(call, options),
+    ...apiCalls(call, wait, options),
     job: (jobId) => new JobReporter(jobId, context),
     step: (assignment) => new StepReporter(assignment, context),
-    watch: (watchOptions = {}) => watch(context, watchOptions),
-    watchJob: (jobId, callOptions = {}) => watchJob(context, jobId, callOptions),
+    async *watch(watchOptions = {}) {
+      yield* (await import("./watch.ts")).watch(context, watchOptions);
+    },
+    async *watchJob(jobId, callOptions = {}) {
+      yield* (await import("./watchJob.ts")).watchJob(context, jobId, callOptions);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

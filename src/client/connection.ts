@@ -19,6 +19,8 @@ interface Request {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How long the service may hold the request, which adds to the time limit. */
+  readonly waitMs?: number | undefined;
 }
 
 /** Sends single requests, without retries. */
@@ -61,7 +63,7 @@ export function connect(
 
   const call = async <T>(method: string, path: string, request: Request = {}): Promise<T> => {
     const signals = [request.signal, closed];
-    const deadline = startDeadline(timeoutMs, signals);
+    const deadline = startDeadline(timeoutMs + (request.waitMs ?? 0), signals);
     try {
       const response = await open(method, path, { ...request, signal: deadline.signal });
       const text = await response.text().catch(throwUnreachable);

@@ -36,3 +36,14 @@ export class SignalboxError extends Error {
     return /^(0|408|425|429|5..)$/.test(String(this.status));
   }
 }
+
+/** The reason of the signal that `run` passes to its work, and the error of `gate`, once cancellation was requested. */
+export class CancelledError extends Error {
+  /** Why the result is no longer wanted; null without a reason. */
+  declare readonly reason: string | null;
+
+  constructor(reason: string | null) {
+    super(reason ? `Cancelled: ${reason}` : "Cancelled");
+    Object.assign(this, { name: "CancelledError", reason });
+  }
+}

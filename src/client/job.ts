@@ -2,7 +2,8 @@ import type { CallOptions } from "./api.ts";
 import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment } from "./connection.ts";
-import type { Job, JobFields } from "./records.ts";
+import type { Answer, Question } from "./gate.ts";
+import type { Job, JobFields } from "./records/jobs.ts";
 import { Reporter } from "./reporter.ts";
 import { StepReporter } from "./step.ts";
 
@@ -25,7 +26,7 @@ export class JobReporter extends Reporter {
   /** @throws SignalboxError for a jobId that cannot be part of a URL */
   constructor(jobId: string, context: ClientContext) {
     const path = `/api/jobs${pathSegment(jobId)}`;
-    super(path, context, true);
+    super(path, context, true, path);
     this.jobId = jobId;
     this.#path = path;
   }
@@ -36,6 +37,17 @@ export class JobReporter extends Reporter {
    */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
     return withRetry(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
+  }
+
+  /**
+   * Asks a person, and returns the answer, however long that takes. A repeated call, also in another process, waits for the
+   * same answer. The action of a withdrawn gate is `cancel`.
+   * @throws CancelledError once cancellation of the job is requested; SignalboxError job_ended once it has ended otherwise, also
+   *   for a question that the service rejects, and job_not_found; the signal's reason
+   */
+  async gate(key: string, question: Question): Promise<Answer> {
+    const path = `${this.#path}/gates${pathSegment(key)}`;
+    return (await import("./gate.ts")).ask(this.context, path, question);
   }
 
   /** @throws SignalboxError for a stepKey that cannot be part of a URL */

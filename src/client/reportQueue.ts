@@ -14,7 +14,7 @@ import { backoffMs, isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { abortedOf, MAX_TIMER_MS, onAbort } from "./deadline.ts";
 import type { SignalboxError } from "./error.ts";
-import type { Status } from "./records.ts";
+import type { Status } from "./records/jobs.ts";
 
 /** The fields to change on the service; absent fields stay as they are. */
 export interface Report {

@@ -1,7 +1,9 @@
 import type { CallOptions } from "./api.ts";
 import { isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
-import { SignalboxError } from "./error.ts";
+import { onAbort } from "./deadline.ts";
+import { CancelledError, SignalboxError } from "./error.ts";
+import type { Job } from "./records/jobs.ts";
 import { createReportQueue, type Report, type ReportQueue } from "./reportQueue.ts";
 
 /** A change of the state while the work runs. */
@@ -37,6 +39,10 @@ export interface RunOptions extends CallOptions {
   readonly failJob?: boolean | undefined;
 }
 
+type CancelListener = (error: CancelledError) => void;
+
+/** How often `onCancel` reads the job. */
+const CANCEL_POLL_MS = 5_000;
 const MAX_REASON_CHARS = 1_000;
 /** The service's limit: it rejects the whole report, including a completion, if the message is longer. */
 const MAX_MESSAGE_CHARS = 65_536;
@@ -48,17 +54,30 @@ const MAX_MESSAGE_CHARS = 65_536;
 export abstract class Reporter {
   readonly #reports: ReportQueue;
   readonly #needsOutput: boolean;
+  readonly #jobPath: string;
+  readonly #listeners = new Set<CancelListener>();
   protected readonly context: ClientContext;
 
   /**
    * @param path the path that its reports are sent to
    * @param needsOutput whether its completion also completes the job
+   * @param jobPath the path of the job
    * @param toBody converts a step's report to a request body, and makes the first report set the status `running`;
    *   absent for a job, whose reports are the bodies
    */
-  constructor(path: string, context: ClientContext, needsOutput: boolean, toBody?: (report: Report) => object) {
-    const put = (report: Report) => context.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
-    this.#reports = createReportQueue(put, context, Boolean(toBody));
+  constructor(
+    path: string,
+    context: ClientContext,
+    needsOutput: boolean,
+    jobPath: string,
+    toBody = (report: Report): object => ({ ...report, failJob: undefined }),
+  ) {
+    this.#jobPath = jobPath;
+    const put = async (report: Report) => {
+      const { cancelRequested } = await context.connection.call<Partial<Job>>("PUT", path, { body: toBody(report) });
+      if (cancelRequested && this.#listeners.size > 0) await this.#findCancel().catch(() => this.#cancel(null));
+    };
+    this.#reports = createReportQueue(put, context, path !== jobPath);
     this.#needsOutput = needsOutput;
     this.context = context;
   }
@@ -126,37 +145,85 @@ export abstract class Reporter {
   }
 
   /**
+   * Calls the listener once when cancellation of the job is requested: for work that reports rarely. Besides what the
+   * answers to reports say, reads the job every five seconds until it has ended.
+   * @returns a function that stops it
+   */
+  onCancel(listener: CancelListener, everyMs = CANCEL_POLL_MS): () => void {
+    const { closed, onError } = this.context;
+    const poll = async () => {
+      const isOver = await this.#findCancel().catch((error) => {
+        if (!closed.aborted) onError(error);
+        return closed.aborted || !isTransient(error);
+      });
+      if (isOver) stop();
+    };
+    const timer = setInterval(poll, everyMs);
+    (timer as { unref?(): void }).unref?.();
+    const stop = () => {
+      clearInterval(timer);
+      this.#listeners.delete(listener);
+    };
+    this.#listeners.add(listener);
+    return stop;
+  }
+
+  /** Reads the job, and calls the listeners if its cancellation is requested. @returns whether that, or its end, has come */
+  async #findCancel(): Promise<boolean> {
+    const { cancel, status } = await this.context.connection.call<Job>("GET", this.#jobPath);
+    if (cancel) this.#cancel(cancel.reason);
+    return !!cancel || status !== "running";
+  }
+
+  /** Calls each listener once, in its own microtask: an exception in it must not stop the reports that follow. */
+  #cancel(reason: string | null): void {
+    for (const listener of this.#listeners) queueMicrotask(() => listener(new CancelledError(reason)));
+    this.#listeners.clear();
+  }
+
+  /**
    * Reports the start, does the work, and reports the completion with the output that the work returned. If the work
-   * throws, reports the failure with the error's message and throws the error again. The signal is passed to the work;
-   * a failure after its abort is reported as "Aborted: …".
+   * throws, reports the failure with the error's message and throws the error again. The work's signal is aborted with
+   * the given one, and with a CancelledError when the answer to a report says that cancellation was requested. A
+   * failure after that is reported as "Aborted: …" or, with `failJob`, as "Cancelled: …".
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: work may return nothing
   async run<Output extends object | undefined | void>(
     work: (reporter: this, signal: AbortSignal) => Output | Promise<Output>,
-    { startMessage, message, failJob, signal = new AbortController().signal }: RunOptions = {},
+    { startMessage, message, failJob, signal: given }: RunOptions = {},
   ): Promise<Output> {
-    signal.throwIfAborted();
-    const reportFailure = (error: unknown) =>
-      this.fail(signal.aborted ? `Aborted: ${errorText(signal.reason)}` : error, { failJob }).catch(
-        this.context.onError,
-      );
-    let isDone = false;
+    given?.throwIfAborted();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const abort = (reason: unknown) => controller.abort(reason);
+    const removeListener = onAbort(given, () => abort(given?.reason));
+    this.#listeners.add(abort);
+    const reportFailure = (error: unknown) => {
+      // A gate throws a CancelledError without a report that says so.
+      const { aborted, reason = error } = signal;
+      const isCancelled = reason instanceof CancelledError;
+      const why = aborted && !isCancelled ? `Aborted: ${errorText(reason)}` : reason;
+      return this.fail(why, { failJob: isCancelled || failJob }).catch(this.context.onError);
+    };
+    let phase: "start" | "work" | "end" = "start";
     try {
-      await this.start(startMessage, { signal });
-    } catch (error) {
-      // The report of the start is still sent, and must not be the last one.
-      if (signal.aborted) void reportFailure(error);
-      throw error;
-    }
-    try {
+      await this.start(startMessage, { signal: given });
+      phase = "work";
+      signal.throwIfAborted();
       const output = await work(this, signal);
-      isDone = true;
+      phase = "end";
+      this.#listeners.delete(abort);
       await this.complete({ output: output ?? undefined, message });
       return output;
     } catch (error) {
       // Work that is done has not failed because the service is unavailable.
-      if (!isDone || !isTransient(error)) await reportFailure(error);
+      if (phase === "work" || (phase === "end" && !isTransient(error))) await reportFailure(error);
+      // The report of the start is still sent, and must not be the last one.
+      else if (phase === "start" && signal.aborted) void reportFailure(error);
       throw error;
+    } finally {
+      this.#listeners.delete(abort);
+      removeListener();
     }
   }
 }

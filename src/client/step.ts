@@ -22,8 +22,9 @@ export class StepReporter extends Reporter {
 
   /** @throws SignalboxError for a jobId or stepKey that cannot be part of a URL */
   constructor(assignment: Assignment, context: ClientContext) {
-    const path = `/api/jobs${pathSegment(assignment.jobId)}/steps${pathSegment(assignment.stepKey)}`;
-    super(path, context, endsJob(assignment, 100), (report) => toBody(assignment, report));
+    const jobPath = `/api/jobs${pathSegment(assignment.jobId)}`;
+    const path = `${jobPath}/steps${pathSegment(assignment.stepKey)}`;
+    super(path, context, endsJob(assignment, 100), jobPath, (report) => toBody(assignment, report));
     this.#assignment = assignment;
   }
 

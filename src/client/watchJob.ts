@@ -4,7 +4,7 @@ import type { ClientContext } from "./clientContext.ts";
 import { pathSegment } from "./connection.ts";
 import { abortedOf } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
-import type { Job, StepSummary } from "./records.ts";
+import type { Job, StepSummary } from "./records/jobs.ts";
 import { type LiveEvent, watch } from "./watch.ts";
 
 /** A job with its steps. */

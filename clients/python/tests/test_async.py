@@ -196,7 +196,7 @@ def test_the_calls_of_the_api(run):
         assert (await client.hooks.agent("Hello", session_key="async"))["sessionKey"] == "async"
         with pytest.raises(ValueError, match="needs either a filter"):
             await client.jobs.delete_all()
-        await client.jobs.delete_all(job_id=job.job_id)
+        assert await client.jobs.delete_all(job_id=job.job_id) == 1
         await client.job(job.job_id).create()
         await client.jobs.delete(job.job_id)
 

@@ -62,6 +62,14 @@ def test_create_changes_only_the_fields_that_are_given(client, team):
     assert (changed["name"], changed["description"], changed["staleAfterSeconds"]) == (None, "new", 60)
 
 
+def test_create_sends_the_callback_url_which_the_service_checks(client, team):
+    with pytest.raises(SignalboxError) as caught:
+        client.job(f"{team}/1").create(callback_url="https://elsewhere.example/in")
+
+    assert caught.value.code == "invalid_body"
+    assert "callbackUrl" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("filter", "words"),
     [
@@ -84,13 +92,13 @@ def test_delete_all_refuses_a_filter_that_is_empty_or_undefined(client, service,
 
 
 def test_delete_all_deletes_what_matches_and_everything_only_with_all(client, service, team):
-    client.jobs.delete_all(metadata={"team": team, "at.i": "2"})
+    deleted = client.jobs.delete_all(metadata={"team": team, "at.i": "2"})
     left = len(list(client.jobs.list(metadata={"team": team})))
-    service.faults = [Fault(200, body=b'{"ok": true}')]
-    client.jobs.delete_all(all=True)
+    service.faults = [Fault(200, body=b'{"ok": true, "deleted": 4}')]
+    rest = client.jobs.delete_all(all=True)
 
-    assert left == 4
-    assert (service.requests[-1].method, service.requests[-1].path) == ("DELETE", "/api/jobs")
+    assert (deleted, left, rest) == (1, 4, 4)
+    assert (service.requests[-1].method, service.requests[-1].path) == ("DELETE", "/api/jobs?all=true")
 
 
 def test_hooks_have_one_effect_for_one_idempotency_key(client, service):

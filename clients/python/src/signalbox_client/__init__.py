@@ -14,9 +14,23 @@ Reports on jobs and steps to Signalbox, and watches them.
 from ._async_client import AsyncClient
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import Client
-from ._errors import SignalboxError
+from ._errors import Cancelled, SignalboxError
 from ._queue import Pace
-from ._records import AgentRequest, Assignment, Event, JobFields, JobFilter, JobRecord, StepRecord
+from ._records import (
+    AgentRequest,
+    Assignment,
+    CancelRecord,
+    Event,
+    GateAnswer,
+    GateRecord,
+    JobFields,
+    JobFilter,
+    JobRecord,
+    Question,
+    RunRecord,
+    StepRecord,
+    UsageRecord,
+)
 from ._reporter import Job, Step
 
 __version__ = "0.1.0"
@@ -27,14 +41,21 @@ __all__ = [
     "AsyncClient",
     "AsyncJob",
     "AsyncStep",
+    "CancelRecord",
+    "Cancelled",
     "Client",
     "Event",
+    "GateAnswer",
+    "GateRecord",
     "Job",
     "JobFields",
     "JobFilter",
     "JobRecord",
     "Pace",
+    "Question",
+    "RunRecord",
     "SignalboxError",
     "Step",
     "StepRecord",
+    "UsageRecord",
 ]

@@ -16,11 +16,22 @@ from typing import (
 )
 
 from . import _requests
-from ._async_calls import call_with_retry, in_thread
+from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import BaseClient, Topic
 from ._http import Request
-from ._records import AgentRequest, Assignment, Event, JobFilter, JobRecord, StepRecord
+from ._records import (
+    AgentRequest,
+    Assignment,
+    Event,
+    GateAction,
+    GateRecord,
+    GateStatus,
+    JobFilter,
+    JobRecord,
+    RunRecord,
+    StepRecord,
+)
 from ._watch import watch, watch_job
 
 if TYPE_CHECKING:
@@ -38,6 +49,14 @@ class AsyncClient(BaseClient):
     @property
     def jobs(self) -> AsyncJobs:
         return AsyncJobs(self)
+
+    @property
+    def gates(self) -> AsyncGates:
+        return AsyncGates(self)
+
+    @property
+    def runs(self) -> AsyncRuns:
+        return AsyncRuns(self)
 
     @property
     def hooks(self) -> AsyncHooks:
@@ -99,6 +118,9 @@ class AsyncClient(BaseClient):
     async def _call(self, request: Request) -> Any:
         return await call_with_retry(self._connection, self._sender, request, self._retry_for_call(request))
 
+    async def _wait(self, request: Request) -> Any:
+        return await wait_for_end(self._connection, self._sender, request)
+
     async def _rows(self, request: Request | None, name: str) -> AsyncIterator[Any]:
         while request:
             page = await self._call(request)
@@ -130,16 +152,29 @@ class AsyncJobs:
         job: JobRecord = await self._client._call(_requests.get_job(job_id, include_steps))
         return job
 
+    async def wait(self, job_id: str) -> JobRecord:
+        """
+        See `Jobs.wait`; `asyncio.wait_for` limits the time. The request of a cancelled task ends within 25 s.
+        """
+        job: JobRecord = await self._client._wait(_requests.get_job(job_id, False))
+        return job
+
     def list(
         self, *, fields: Sequence[str] | None = None, page_size: int | None = None, **filter: Unpack[JobFilter]
     ) -> AsyncIterator[JobRecord]:
         return self._client._rows(_requests.list_jobs(filter, fields, page_size), "jobs")
 
+    async def cancel(self, job_id: str, *, reason: str | None = None, force: bool = False) -> JobRecord:
+        job: JobRecord = await self._client._call(_requests.cancel_job(job_id, reason, force))
+        return job
+
     async def delete(self, job_id: str) -> None:
         await self._client._call(_requests.delete_job(job_id))
 
-    async def delete_all(self, *, all: bool = False, **filter: Unpack[JobFilter]) -> None:
-        await self._client._call(_requests.delete_jobs(all, filter))
+    async def delete_all(self, *, all: bool = False, **filter: Unpack[JobFilter]) -> int:
+        answer = await self._client._call(_requests.delete_jobs(all, filter))
+        deleted: int = answer["deleted"]
+        return deleted
 
     async def step(self, job_id: str, step_key: str) -> StepRecord:
         step: StepRecord = await self._client._call(_requests.get_step(job_id, step_key))
@@ -149,6 +184,55 @@ class AsyncJobs:
         self, job_id: str, *, fields: Sequence[str] | None = None, page_size: int | None = None
     ) -> AsyncIterator[StepRecord]:
         return self._client._rows(_requests.list_steps(job_id, fields, page_size), "steps")
+
+
+class AsyncGates:
+    """The calls for those who answer questions. See `Gates`."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    def list(
+        self, *, status: GateStatus | Sequence[GateStatus] | None = None, page_size: int | None = None
+    ) -> AsyncIterator[GateRecord]:
+        return self._client._rows(_requests.list_gates(status, page_size), "gates")
+
+    async def get(self, job_id: str, key: str) -> GateRecord:
+        gate: GateRecord = await self._client._call(_requests.gate_of(job_id, key))
+        return gate
+
+    async def answer(
+        self,
+        job_id: str,
+        key: str,
+        action: GateAction,
+        *,
+        content: Mapping[str, Any] | None = None,
+        answered_by: str | None = None,
+    ) -> GateRecord:
+        request = _requests.answer_gate(job_id, key, action, content, answered_by)
+        gate: GateRecord = await self._client._call(request)
+        return gate
+
+    async def withdraw(self, job_id: str, key: str) -> GateRecord:
+        gate: GateRecord = await self._client._call(_requests.withdraw_gate(job_id, key))
+        return gate
+
+
+class AsyncRuns:
+    """The calls that read the runs of agents. See `Runs`."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def get(self, run_id: str) -> RunRecord:
+        run: RunRecord = await self._client._call(_requests.get_run(run_id))
+        return run
+
+    async def wait(self, run_id: str) -> RunRecord:
+        """See `AsyncJobs.wait`."""
+        run: RunRecord = await self._client._wait(_requests.get_run(run_id))
+        return run
 
 
 class AsyncHooks:

@@ -6,10 +6,11 @@ import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ._async_calls import call_with_retry
-from ._errors import is_transient
+from . import _requests
+from ._async_calls import call_with_retry, in_thread, wait_for_end
+from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
-from ._records import JobFields, JobRecord
+from ._records import GateAnswer, JobFields, JobRecord, Question
 from ._reports import BaseReporter, Output, make_assignment
 from ._requests import wire
 
@@ -21,12 +22,13 @@ class AsyncReporter(BaseReporter):
     """
     Reports on one job or step. Await start, complete, fail and flush: they return once the service has accepted the
     report, and retry while the service is unavailable. A cancelled wait does not withdraw the report. The other calls
-    return at once and never raise.
+    return at once. Once cancellation of the job was requested, every call but complete and fail raises Cancelled.
     """
 
     async def start(self, message: str | None = None, *, progress: float = 0) -> None:
         """See `Step.start`."""
         await asyncio.wrap_future(self._start(message, progress))
+        self._raise_cancelled()
 
     async def complete(self, output: Output = None, *, message: str | None = None) -> None:
         """See `Step.complete`."""
@@ -44,12 +46,19 @@ class AsyncReporter(BaseReporter):
         """See `Step.flush`."""
         await asyncio.wrap_future(self._sender.send(self._queue, {}))
         self._raise_rejection()
+        self._raise_cancelled()
+
+    async def raise_if_cancelled(self) -> None:
+        """See `Step.raise_if_cancelled`."""
+        await in_thread(self._check_cancel)
 
     async def __aenter__(self) -> Self:
         try:
             await self.start()
         except BaseException as error:
-            if not isinstance(error, Exception):
+            if isinstance(error, Cancelled):
+                await self._report_failure(error)
+            elif not isinstance(error, Exception):
                 # The report of the start is still sent, and must not be the last one.
                 self._fail(error, None, self.fail_job)
             raise
@@ -75,8 +84,9 @@ class AsyncReporter(BaseReporter):
     async def _report_failure(self, error: BaseException) -> None:
         """Waits for the service, but not for long when the task is cancelled. Raises nothing but CancelledError."""
         limit = None if isinstance(error, Exception) else self._sender.pace.close_wait
+        reason, fail_job = self._failure_of(error)
         try:
-            await asyncio.wait_for(self.fail(error, fail_job=self.fail_job), limit)
+            await asyncio.wait_for(self.fail(reason, fail_job=fail_job), limit)
         except Exception as refusal:
             self._sender.report_error(refusal)
 
@@ -93,6 +103,36 @@ class AsyncJob(AsyncReporter):
         request = Request("PUT", self._path, body=wire(fields))
         job: JobRecord = await call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
         return job
+
+    async def gate(self, key: str, *, title: str, **question: Unpack[Question]) -> GateAnswer:
+        """See `Job.gate`; `asyncio.wait_for` limits the time, and the gate stays open."""
+        gate = _requests.get_gate(self._path, key)
+        is_new = await self._send(gate, "gate_not_found") is not None
+        # A gate that is not open any more has the answer already.
+        put = _requests.put_gate(gate, title, question, is_new)
+        if await self._send(put, "gate_answered", "gate_closed", "job_ended") == "job_ended":
+            await self._raise_if_over()
+        while True:
+            record = await wait_for_end(self._connection, self._sender, gate)
+            if record["status"] in ("open", "withdrawn"):
+                await self._raise_if_over()
+            if record["status"] != "open":
+                return _requests.answer_of(record)
+
+    async def _send(self, request: Request, *expected: str) -> str | None:
+        """See `Job._send`."""
+        try:
+            await call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
+        except SignalboxError as error:
+            if error.code not in expected:
+                raise
+            return error.code
+        return None
+
+    async def _raise_if_over(self) -> None:
+        """See `Job._raise_if_over`."""
+        job = await call_with_retry(self._connection, self._sender, Request("GET", self._path), self._sender.retry_for)
+        self._raise_over(job)
 
     def step(self, step_key: str, *, name: str, start: float | None = None, end: float | None = None) -> AsyncStep:
         """See `Job.step`."""

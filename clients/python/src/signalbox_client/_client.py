@@ -9,11 +9,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _requests
+from ._gates import Gates
 from ._http import Connection, Request, bearer
 from ._queue import Pace
-from ._records import AgentRequest, Assignment, Event, JobFilter, JobRecord, StepRecord
+from ._records import AgentRequest, Assignment, Event, JobFilter, JobRecord, RunRecord, StepRecord
 from ._reporter import Job, Step
-from ._retry import call_with_retry
+from ._retry import call_with_retry, wait_for_end
 from ._sender import OnError, Sender
 from ._watch import watch, watch_job
 
@@ -44,8 +45,8 @@ class BaseClient:
         (SIGNALBOX_API_TOKEN) and `hook_token` its `hooks.token` (SIGNALBOX_HOOKS_TOKEN), where it has them.
 
         `timeout` is the longest wait for the network, in seconds. `retry_for` is how long a failed request is retried
-        while the service is unavailable: by default reports and the creation of jobs are retried until they succeed,
-        and other calls are not. A POST is never retried. `on_error` receives the errors that no call raises: those of
+        while the service is unavailable: by default reports, the creation of jobs and waits are retried until they
+        succeed, and other calls are not. A POST is never retried. `on_error` receives the errors that no call raises: those of
         retried requests (`is_transient`), and those of rejected reports that nobody waited for. By default they are
         logged as warnings of the logger `signalbox_client`. `pace` shortens the client's intervals in tests.
         """
@@ -77,6 +78,14 @@ class Client(BaseClient):
     @property
     def jobs(self) -> Jobs:
         return Jobs(self)
+
+    @property
+    def gates(self) -> Gates:
+        return Gates(self)
+
+    @property
+    def runs(self) -> Runs:
+        return Runs(self)
 
     @property
     def hooks(self) -> Hooks:
@@ -142,6 +151,9 @@ class Client(BaseClient):
     def _call(self, request: Request) -> Any:
         return call_with_retry(self._connection, self._sender, request, self._retry_for_call(request))
 
+    def _wait(self, request: Request, timeout: float | None) -> Any:
+        return wait_for_end(self._connection, self._sender, request, timeout)
+
     def _rows(self, request: Request | None, name: str) -> Iterator[Any]:
         while request:
             page = self._call(request)
@@ -160,6 +172,15 @@ class Jobs:
         job: JobRecord = self._client._call(_requests.get_job(job_id, include_steps))
         return job
 
+    def wait(self, job_id: str, *, timeout: float | None = None) -> JobRecord:
+        """
+        Returns the job once it has ended, however long that takes, or raises TimeoutError after `timeout` seconds.
+        Continues after a restart of the service. Raises SignalboxError `job_not_found`, also when the job is deleted
+        meanwhile. The request of a client that was closed ends within 25 s.
+        """
+        job: JobRecord = self._client._wait(_requests.get_job(job_id, False), timeout)
+        return job
+
     def list(
         self, *, fields: Sequence[str] | None = None, page_size: int | None = None, **filter: Unpack[JobFilter]
     ) -> Iterator[JobRecord]:
@@ -168,13 +189,24 @@ class Jobs:
         """
         return self._client._rows(_requests.list_jobs(filter, fields, page_size), "jobs")
 
+    def cancel(self, job_id: str, *, reason: str | None = None, force: bool = False) -> JobRecord:
+        """
+        Requests that a running job be cancelled; with `force` it fails at once. Raises SignalboxError `job_ended`.
+        """
+        job: JobRecord = self._client._call(_requests.cancel_job(job_id, reason, force))
+        return job
+
     def delete(self, job_id: str) -> None:
         """Deletes a job with its steps. Raises SignalboxError `job_not_found`."""
         self._client._call(_requests.delete_job(job_id))
 
-    def delete_all(self, *, all: bool = False, **filter: Unpack[JobFilter]) -> None:
-        """Deletes all jobs that match the filter; without a filter every job, which needs `all=True`."""
-        self._client._call(_requests.delete_jobs(all, filter))
+    def delete_all(self, *, all: bool = False, **filter: Unpack[JobFilter]) -> int:
+        """
+        Deletes all jobs that match the filter; without a filter every job, which needs `all=True`. Returns the number
+        of deleted jobs.
+        """
+        deleted: int = self._client._call(_requests.delete_jobs(all, filter))["deleted"]
+        return deleted
 
     def step(self, job_id: str, step_key: str) -> StepRecord:
         """Returns a step. Raises SignalboxError `step_not_found`."""
@@ -186,6 +218,23 @@ class Jobs:
     ) -> Iterator[StepRecord]:
         """Yields the steps of a job, oldest first."""
         return self._client._rows(_requests.list_steps(job_id, fields, page_size), "steps")
+
+
+class Runs:
+    """The calls that read the runs of agents."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def get(self, run_id: str) -> RunRecord:
+        """Returns a run. Raises SignalboxError `run_not_found`."""
+        run: RunRecord = self._client._call(_requests.get_run(run_id))
+        return run
+
+    def wait(self, run_id: str, *, timeout: float | None = None) -> RunRecord:
+        """Returns the run with its reply once it has ended. See `Jobs.wait`."""
+        run: RunRecord = self._client._wait(_requests.get_run(run_id), timeout)
+        return run
 
 
 class Hooks:

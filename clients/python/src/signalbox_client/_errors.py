@@ -1,4 +1,4 @@
-"""The error of the client."""
+"""The errors of the client."""
 
 from __future__ import annotations
 
@@ -39,6 +39,21 @@ class SignalboxError(Exception):
     def is_transient(self) -> bool:
         """Whether the same request may succeed later."""
         return self.status in (0, 408, 425, 429) or self.status >= 500
+
+
+class Cancelled(Exception):
+    """
+    Cancellation of the job was requested. Raised by a reporter's start, progress, message, update, flush, gate and
+    raise_if_cancelled, so that the work ends. A `with` block then reports its step and the job as failed.
+    """
+
+    def __init__(self, reason: str | None) -> None:
+        super().__init__(reason)
+        #: Why the result is no longer wanted; None without a reason.
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Cancelled: {self.reason}" if self.reason else "Cancelled"
 
 
 def is_transient(error: BaseException | None) -> bool:

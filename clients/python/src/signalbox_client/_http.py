@@ -27,6 +27,8 @@ class Request:
     #: The body, which is sent as JSON.
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str | None] = field(default_factory=dict)
+    #: How long the service may hold the request, in seconds, which adds to the time limit.
+    wait: float = 0.0
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -84,7 +86,7 @@ class Connection:
 
     def call(self, request: Request) -> Any:
         """Returns the parsed JSON of the response, or None for an empty body. Raises SignalboxError."""
-        with self.open(request) as response:
+        with self.open(request, self._timeout + request.wait) as response:
             try:
                 text = response.read()
             except (OSError, HTTPException) as error:

@@ -31,6 +31,15 @@ class StepRecord(TypedDict, total=False):
     stale: bool
     #: The duration of a completed attempt; only in the response for a single step.
     durationMs: int
+    #: The latest 20 failed attempts, oldest first; only in the response for a single step, if an attempt has failed.
+    failedAttempts: list[dict[str, Any]]
+
+
+class CancelRecord(TypedDict):
+    """A request to cancel a job."""
+
+    requestedAt: str
+    reason: str | None
 
 
 class JobRecord(TypedDict, total=False):
@@ -52,10 +61,97 @@ class JobRecord(TypedDict, total=False):
     stale: bool
     staleAt: str | None
     staleAfterSeconds: int | None
+    #: The request to cancel the job. A failed job with one is cancelled.
+    cancel: CancelRecord | None
+    #: The keys of the open gates, oldest first.
+    waitingFor: list[str]
     #: The running step with the most recent report.
     currentStep: StepRecord | None
     #: Present if the request includes the steps; oldest first.
     steps: list[StepRecord]
+
+
+GateAction = Literal["accept", "decline", "cancel"]
+
+
+class Question(TypedDict, total=False):
+    """The optional fields of a question to a person."""
+
+    #: What a person needs to know to decide.
+    message: str | None
+    #: The form as a JSON Schema: a flat object, as MCP's `requestedSchema`.
+    schema: Mapping[str, Any] | None
+    #: The seconds after which the gate expires, counted from when it is opened.
+    expires_in: float | None
+    #: The action if it expires; `decline` by default.
+    on_expiry: GateAction
+
+
+class GateAnswer(NamedTuple):
+    """The answer of a person. `content` has the entered values if the action is `accept`."""
+
+    action: GateAction
+    content: dict[str, Any] | None
+
+
+GateStatus = Literal["open", "answered", "expired", "withdrawn"]
+
+
+class GateRecord(TypedDict):
+    """A question to a person, attached to a job, by the service's names."""
+
+    gateId: str
+    jobId: str
+    key: str
+    title: str
+    message: str | None
+    #: The form as a JSON Schema: MCP's `requestedSchema`.
+    requestedSchema: dict[str, Any] | None
+    status: GateStatus
+    action: GateAction | None
+    content: dict[str, Any] | None
+    answeredBy: str | None
+    createdAt: str
+    answeredAt: str | None
+    expiresAt: str | None
+
+
+class UsageRecord(TypedDict):
+    """What a run used, as the model server or the program reports it. A member is None if nothing reported it."""
+
+    #: Includes cached tokens.
+    inputTokens: int | None
+    cachedInputTokens: int | None
+    #: Includes reasoning tokens.
+    outputTokens: int | None
+    reasoningTokens: int | None
+    #: US dollars. Never estimated.
+    costUsd: float | None
+
+
+class RunRecord(TypedDict, total=False):
+    """A run of an agent, as the service returns it."""
+
+    runId: str
+    #: `wake` is an event of the main session.
+    kind: Literal["agent", "wake"]
+    name: str | None
+    sessionKey: str | None
+    status: Literal["queued", "running", "completed", "failed", "dropped"]
+    attempts: int
+    reply: str | None
+    #: Whether the end of the reply is missing, because the model reached its length limit.
+    replyCutOff: bool
+    #: What all attempts used together; None if nothing was reported.
+    usage: UsageRecord | None
+    error: dict[str, str] | None
+    deliveries: list[dict[str, Any]]
+    #: The kept request that the run was made of, and the one of which it is a replay.
+    requestId: str | None
+    replayOf: str | None
+    createdAt: str
+    startedAt: str | None
+    endedAt: str | None
 
 
 class JobFields(TypedDict, total=False):
@@ -66,6 +162,8 @@ class JobFields(TypedDict, total=False):
     input: Mapping[str, Any] | None
     metadata: Mapping[str, Any] | None
     stale_after_seconds: int | None
+    #: Where the end of the job is sent. Its host must be one of ``outbound.allowedHosts`` of the service.
+    callback_url: str | None
 
 
 class JobFilter(TypedDict, total=False):
@@ -79,6 +177,8 @@ class JobFilter(TypedDict, total=False):
     updated_from: Time
     updated_before: Time
     stale: bool
+    #: Failed jobs whose cancellation was requested, or all others.
+    cancelled: bool
     #: Values that the metadata must have; the keys of nested values are joined with dots.
     metadata: Mapping[str, str | Sequence[str]]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ._errors import is_transient
+from . import _requests
+from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
-from ._records import JobFields, JobRecord
+from ._records import GateAnswer, JobFields, JobRecord, Question
 from ._reports import BaseReporter, Output, make_assignment
 from ._requests import wire
-from ._retry import call_with_retry
+from ._retry import call_with_retry, wait_for_end
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -20,12 +21,14 @@ class Reporter(BaseReporter):
     """
     Reports on one job or step. start, complete, fail and flush return once the service has accepted the report, and
     retry while the service is unavailable; with a `timeout` in seconds they raise TimeoutError, and the report is
-    still sent when it can be. The other calls return at once and never raise.
+    still sent when it can be. The other calls return at once. Once cancellation of the job was requested, every call
+    but complete and fail raises Cancelled.
     """
 
     def start(self, message: str | None = None, *, progress: float = 0, timeout: float | None = None) -> None:
         """Reports the start, or the restart, of the work. Raises SignalboxError when the service rejects it."""
         self._sender.wait(self._start(message, progress), timeout)
+        self._raise_cancelled()
 
     def complete(self, output: Output = None, *, message: str | None = None, timeout: float | None = None) -> None:
         """
@@ -53,12 +56,22 @@ class Reporter(BaseReporter):
         """
         self._sender.wait(self._sender.send(self._queue, {}), timeout)
         self._raise_rejection()
+        self._raise_cancelled()
+
+    def raise_if_cancelled(self) -> None:
+        """
+        Reads the job, for work that reports rarely, and raises Cancelled if its cancellation was requested. An error of
+        the request is passed to `on_error`.
+        """
+        self._check_cancel()
 
     def __enter__(self) -> Self:
         try:
             self.start()
         except BaseException as error:
-            if not isinstance(error, Exception):
+            if isinstance(error, Cancelled):
+                self._report_failure(error)
+            elif not isinstance(error, Exception):
                 # The report of the start is still sent, and must not be the last one.
                 self._fail(error, None, self.fail_job)
             raise
@@ -86,9 +99,10 @@ class Reporter(BaseReporter):
 
     def _report_failure(self, error: BaseException) -> None:
         """Waits for the service, but not for long when the program is to end. Never raises."""
-        is_abort = not isinstance(error, Exception)
+        limit = None if isinstance(error, Exception) else self._sender.pace.close_wait
+        reason, fail_job = self._failure_of(error)
         try:
-            self.fail(error, fail_job=self.fail_job, timeout=self._sender.pace.close_wait if is_abort else None)
+            self.fail(reason, fail_job=fail_job, timeout=limit)
         except Exception as refusal:
             self._sender.report_error(refusal)
 
@@ -108,6 +122,41 @@ class Job(Reporter):
         request = Request("PUT", self._path, body=wire(fields))
         job: JobRecord = call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
         return job
+
+    def gate(self, key: str, *, title: str, timeout: float | None = None, **question: Unpack[Question]) -> GateAnswer:
+        """
+        Asks a person, and returns the answer, however long that takes; TimeoutError after `timeout` seconds, while the
+        gate stays open. A repeated call, also in another process, waits for the same answer. The action of a withdrawn
+        gate is `cancel`. Raises Cancelled once cancellation of the job is requested, and SignalboxError `job_ended`
+        once it has ended otherwise, also for a question that the service rejects, and `job_not_found`.
+        """
+        gate = _requests.get_gate(self._path, key)
+        is_new = self._send(gate, "gate_not_found") is not None
+        # A gate that is not open any more has the answer already.
+        put = _requests.put_gate(gate, title, question, is_new)
+        if self._send(put, "gate_answered", "gate_closed", "job_ended") == "job_ended":
+            self._raise_if_over()
+        while True:
+            record = wait_for_end(self._connection, self._sender, gate, timeout)
+            if record["status"] in ("open", "withdrawn"):
+                self._raise_if_over()
+            if record["status"] != "open":
+                return _requests.answer_of(record)
+
+    def _send(self, request: Request, *expected: str) -> str | None:
+        """Sends a request. Returns the code of its error if it is one of those expected, else None."""
+        try:
+            call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
+        except SignalboxError as error:
+            if error.code not in expected:
+                raise
+            return error.code
+        return None
+
+    def _raise_if_over(self) -> None:
+        """Reads the job. Raises Cancelled or SignalboxError if nobody waits for an answer any more."""
+        job = call_with_retry(self._connection, self._sender, Request("GET", self._path), self._sender.retry_for)
+        self._raise_over(job)
 
     def step(self, step_key: str, *, name: str, start: float | None = None, end: float | None = None) -> Step:
         """

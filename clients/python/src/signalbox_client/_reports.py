@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any, Optional
 
-from ._errors import SignalboxError, is_transient
+from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Connection, Request, path_segment
 from ._queue import Report, ReportQueue
 from ._records import Assignment
@@ -36,9 +36,12 @@ class BaseReporter:
         path = f"/api/jobs{path_segment(job_id)}"
         step_path = path + "/steps" + path_segment(assignment["stepKey"]) if assignment else path
 
-        def put(report: Report) -> object:
+        def put(report: Report) -> None:
             body = _step_body(assignment, report) if assignment else report
-            return connection.call(Request("PUT", step_path, body=body))
+            answer = connection.call(Request("PUT", step_path, body=body))
+            is_requested = isinstance(answer, dict) and answer.get("cancelRequested") is True
+            if is_requested and not self._cancelled and report.get("status", "running") == "running":
+                self._cancelled = Cancelled(self._read_reason())
 
         self.job_id = job_id
         self.output = None
@@ -48,6 +51,8 @@ class BaseReporter:
         self._connection = connection
         self._sender = sender
         self._needs_output = assignment is None or _ends_job(assignment, 100)
+        #: Set once the answer to a report says that cancellation of the job was requested.
+        self._cancelled: Cancelled | None = None
         #: Whether complete() or fail() has been called since the start.
         self._has_ended = False
         self._queue = ReportQueue(put, assignment is not None, sender.pace)
@@ -61,8 +66,9 @@ class BaseReporter:
 
     def progress(self, progress: float, message: str | None = None) -> None:
         """
-        Reports the progress, 0-100. Returns at once and never raises. Call it for every item: it is sent at every five
-        points or after some seconds. Values outside are clamped; NaN and whatever is not a number are ignored.
+        Reports the progress, 0-100. Returns at once, and raises nothing but Cancelled. Call it for every item: it is
+        sent at every five points or after some seconds. Values outside are clamped; NaN and whatever is not a number
+        are ignored.
         """
         self.update(progress=progress, message=message)
 
@@ -71,7 +77,11 @@ class BaseReporter:
         self.update(message=message)
 
     def update(self, *, progress: float | None = None, message: str | None = None, output: Output = None) -> None:
-        """Reports several at once. Never raises: an output that is not JSON is left out and passed to `on_error`."""
+        """
+        Reports several at once. Raises nothing but Cancelled: an output that is not JSON is left out and passed to
+        `on_error`.
+        """
+        self._raise_cancelled()
         report = _fields(progress=_points(progress), message=message)
         try:
             report.update(_fields(output=output))
@@ -79,8 +89,49 @@ class BaseReporter:
             self._sender.report_error(error)
         self._sender.add(self._queue, report)
 
+    def _raise_cancelled(self) -> None:
+        if self._cancelled:
+            raise Cancelled(self._cancelled.reason)
+
+    def _read_reason(self) -> str | None:
+        """Reads the reason of the cancellation; None if it cannot be read."""
+        try:
+            return self._read_cancel()["reason"]
+        except Exception:
+            return None
+
+    def _read_cancel(self) -> Any:
+        return self._connection.call(Request("GET", self._path))["cancel"]
+
+    def _check_cancel(self) -> None:
+        """Reads the job. Raises Cancelled; an error of the request is passed to `on_error`."""
+        try:
+            cancel = self._read_cancel()
+        except Exception as error:
+            self._sender.report_error(error)
+            return
+        if cancel:
+            self._cancelled = Cancelled(cancel["reason"])
+        self._raise_cancelled()
+
+    def _raise_over(self, job: Mapping[str, Any]) -> None:
+        """Raises Cancelled if cancellation of the job was requested, and SignalboxError `job_ended` if it has ended."""
+        if job["cancel"]:
+            self._cancelled = Cancelled(job["cancel"]["reason"])
+            self._raise_cancelled()
+        if job["status"] != "running":
+            raise SignalboxError(409, "job_ended", "The job has ended.")
+
+    def _failure_of(self, error: BaseException) -> tuple[BaseException, bool]:
+        """Returns how a `with` block that raised the error is reported: what failed it, and whether it fails its job."""
+        if self._cancelled and isinstance(error, Exception):
+            return self._cancelled, True
+        # The gate of a job raises it inside the block of a step.
+        return error, self.fail_job or isinstance(error, Cancelled)
+
     def _start(self, message: str | None, progress: float) -> Future[None]:
         self._has_ended = False
+        self._cancelled = None
         return self._sender.send(
             self._queue, {"status": "running", **_fields(progress=_points(progress), message=message)}
         )
@@ -162,7 +213,7 @@ def _step_body(assignment: Assignment, report: Report) -> Report:
     body: Report = {"stepName": assignment["stepName"]}
     is_early = report.get("status") != "completed" and _ends_job(assignment, report.get("progress", 0))
     if "progress" in report and not is_early:
-        body.update((key, assignment[key]) for key in ("jobProgressStart", "jobProgressEnd") if key in assignment)  # type: ignore[literal-required]
+        body.update((key, assignment[key]) for key in ("jobProgressStart", "jobProgressEnd") if key in assignment)
     return {**body, **report}
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from ._http import Request, path_segment
+from ._records import GateAnswer, Question
 
 JOBS = "/api/jobs"
+RUNS = "/api/runs"
+
+#: Below 30 s, after which some hosts cut a request that has no response yet.
+_WAIT_SECONDS = 25
+#: Minimum interval of waiting requests: a service may answer at once, because too many requests wait already.
+MIN_WAIT_INTERVAL = 1.0
 
 
 def wire(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,8 +36,68 @@ def get_job(job_id: str, include_steps: bool) -> Request:
     return Request("GET", JOBS + path_segment(job_id), {"include": "steps" if include_steps else None})
 
 
+def get_run(run_id: str) -> Request:
+    return Request("GET", RUNS + path_segment(run_id))
+
+
+def waiting(request: Request, left: float) -> Request:
+    """Builds the same request with a wait at the service, of at most `left` seconds."""
+    seconds = max(1, math.ceil(min(_WAIT_SECONDS, left)))
+    return Request(request.method, request.path, headers={"Prefer": f"wait={seconds}"}, wait=seconds)
+
+
+def has_ended(record: Mapping[str, Any]) -> bool:
+    """Returns whether a job or a run has ended, or nobody needs to wait for a gate any more."""
+    return record["status"] not in ("queued", "running", "open") or record.get("cancelRequested") is True
+
+
+def get_gate(job_path: str, key: str) -> Request:
+    return Request("GET", f"{job_path}/gates{path_segment(key)}")
+
+
+def put_gate(gate: Request, title: str, question: Question, is_new: bool) -> Request:
+    """Builds the request that opens a gate, or changes the question of an open one, whose time stays as it is."""
+    body = {"title": title, **wire(question)}
+    if "schema" in body:
+        body["requestedSchema"] = body.pop("schema")
+    seconds = body.pop("expiresIn", None)
+    if is_new and seconds is not None:
+        expires_at = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+        body["expiresAt"] = expires_at.isoformat(timespec="milliseconds")
+    return Request("PUT", gate.path, body=body)
+
+
+def answer_of(gate: Mapping[str, Any]) -> GateAnswer:
+    return GateAnswer(gate["action"] or "cancel", gate["content"])
+
+
+def gate_of(job_id: str, key: str) -> Request:
+    return get_gate(JOBS + path_segment(job_id), key)
+
+
+def answer_gate(
+    job_id: str, key: str, action: str, content: Mapping[str, Any] | None, answered_by: str | None
+) -> Request:
+    body = {"action": action, "content": content, "answeredBy": answered_by}
+    given = {name: value for name, value in body.items() if value is not None}
+    return Request("POST", f"{gate_of(job_id, key).path}/answer", body=given)
+
+
+def withdraw_gate(job_id: str, key: str) -> Request:
+    return Request("DELETE", gate_of(job_id, key).path)
+
+
+def list_gates(status: str | Sequence[str] | None, page_size: int | None) -> Request:
+    """Builds the request for the first page."""
+    return Request("GET", "/api/gates", {"status": status, "limit": page_size})
+
+
 def get_step(job_id: str, step_key: str) -> Request:
     return Request("GET", f"{JOBS}{path_segment(job_id)}/steps{path_segment(step_key)}")
+
+
+def cancel_job(job_id: str, reason: str | None, force: bool) -> Request:
+    return Request("POST", f"{JOBS}{path_segment(job_id)}/cancel", body={"reason": reason, "force": force})
 
 
 def delete_job(job_id: str) -> Request:
@@ -43,7 +112,7 @@ def delete_jobs(all: bool, filter: Mapping[str, Any]) -> Request:
         raise ValueError(f"`{empty[0]}` has no value: give it one, or leave it out to delete more jobs.")
     if bool(query) == all:
         raise ValueError("delete_all needs either a filter, or all=True to delete every job.")
-    return Request("DELETE", JOBS, query)
+    return Request("DELETE", JOBS, {"all": True} if all else query)
 
 
 def list_jobs(filter: Mapping[str, Any], fields: Sequence[str] | None, page_size: int | None) -> Request:

@@ -1,0 +1,39 @@
+import type { Call, CallOptions } from "../api.ts";
+import { pathSegment } from "../connection.ts";
+import type { Page } from "../records/jobs.ts";
+import type {
+  DryRun,
+  HookRequest,
+  HookRequestRow,
+  Replayed,
+  RequestOutcome,
+  TriedRequest,
+} from "../records/requests.ts";
+
+/** Filters of the list of kept requests. */
+export type RequestQuery = Page & {
+  mapping?: string;
+  outcome?: RequestOutcome | readonly RequestOutcome[];
+  status?: number;
+  from?: string;
+  before?: string;
+};
+
+const PATH = "/api/hooks/requests";
+
+/** Returns the calls about kept requests to hooks, for the command line and the page: they are not part of the client. */
+export const hookRequestCalls = (call: Call) => ({
+  /** Lists the kept requests, newest first. */
+  list: (query: RequestQuery, options?: CallOptions) =>
+    call<{ requests: HookRequestRow[]; nextCursor: string | null }>("GET", PATH, { ...options, query }),
+  get: (requestId: string, options?: CallOptions) => call<HookRequest>("GET", PATH + pathSegment(requestId), options),
+  /** Starts new runs from a kept request, by its own mapping or the one that `mapping` names. */
+  replay: (requestId: string, body: { mapping?: string } = {}, options?: CallOptions) =>
+    call<Replayed>("POST", `${PATH + pathSegment(requestId)}/replay`, { ...options, body }),
+  /** Returns what a replay would do. */
+  dryRun: (requestId: string, body: { mapping?: string } = {}, options?: CallOptions) =>
+    call<DryRun>("POST", `${PATH + pathSegment(requestId)}/replay`, { ...options, body: { ...body, dryRun: true } }),
+  /** Returns what the mappings would make of a request. */
+  try: (request: TriedRequest, options?: CallOptions) =>
+    call<DryRun>("POST", "/api/hooks/dry-run", { ...options, body: request }),
+});
