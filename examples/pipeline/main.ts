@@ -1,10 +1,10 @@
 /**
  * Analyses a folder and reports on its content, as a job of four steps: scan, hash, classify, report.
  *
- *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--flaky] [--slow | --fast]
+ *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--ask] [--flaky] [--slow | --fast]
  *
  * On a terminal the example takes half a minute, so that there is something to watch; `--fast` skips the pauses.
- * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_TOKEN its token if it has one.
+ * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_API_TOKEN its token if it has one.
  */
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -14,7 +14,8 @@ import { type Client, createClient, type Job, SignalboxError } from "signalbox/c
 import { loudFetch, type Print } from "./loudFetch.ts";
 import { type Order, runPipeline } from "./orchestrator.ts";
 
-const USAGE = "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--flaky] [--slow | --fast]";
+const USAGE =
+  "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--ask] [--flaky] [--slow | --fast]";
 
 /** How long the service may be unavailable before the pipeline gives up. */
 const PATIENCE_MS = 60_000;
@@ -27,7 +28,8 @@ function readArguments() {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
-        ...{ out: { type: "string" }, job: { type: "string" }, flaky: { type: "boolean", default: false } },
+        ...{ out: { type: "string" }, job: { type: "string" }, ask: { type: "boolean", default: false } },
+        flaky: { type: "boolean", default: false },
         ...{ slow: { type: "boolean", default: process.stdout.isTTY }, fast: { type: "boolean", default: false } },
       },
     });
@@ -49,16 +51,18 @@ async function findJob(client: Client, jobId: string): Promise<Job | null> {
 
 /** Returns the task; with `--job`, that of the existing job if there is one. */
 async function takeOrder(client: Client): Promise<{ order: Order; job: Job | null }> {
-  const { folder: given, out, job: named, flaky, slow, fast } = readArguments();
+  const { folder: given, out, job: named, ask, flaky, slow, fast } = readArguments();
   if (given !== undefined) await mustBeFolder(resolve(given));
   const job = named === undefined ? null : await findJob(client, named);
-  const input = job?.input as Partial<Pick<Order, "folder" | "out">> | null | undefined;
+  const input = job?.input as Partial<Pick<Order, "folder" | "out" | "ask">> | null | undefined;
   const folder = given === undefined ? input?.folder : resolve(given);
   if (folder === undefined) throw new NotStarted(`There is no job ${named} to go on with: name a folder.`);
   if (job && input?.folder !== folder) throw new NotStarted(`The job ${named} is about ${input?.folder}.`);
   await mustBeFolder(folder);
   const jobId = named ?? randomUUID();
-  return { order: { jobId, folder, out: resolve(out ?? input?.out ?? "report.md"), flaky, slow: slow && !fast }, job };
+  const path = resolve(out ?? input?.out ?? "report.md");
+  const order = { jobId, folder, out: path, ask: ask || input?.ask === true, flaky, slow: slow && !fast };
+  return { order, job };
 }
 
 async function mustBeFolder(path: string): Promise<void> {
@@ -67,8 +71,8 @@ async function mustBeFolder(path: string): Promise<void> {
 }
 
 /** Creates the job, or restarts one that has failed. */
-async function openJob(client: Client, { jobId, folder, out }: Order, job: Job | null): Promise<void> {
-  const made = { name: `Look through ${folder}`, input: { folder, out }, metadata: { example: "pipeline" } };
+async function openJob(client: Client, { jobId, folder, out, ask }: Order, job: Job | null): Promise<void> {
+  const made = { name: `Look through ${folder}`, input: { folder, out, ask }, metadata: { example: "pipeline" } };
   if (!job) await client.job(jobId).create(made);
   else if (job.status === "failed") await client.job(jobId).start();
 }
@@ -86,7 +90,7 @@ function onceEach(print: (message: string) => void): (error: unknown) => void {
 async function main(): Promise<void> {
   const url = (process.env.SIGNALBOX_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, "");
   const print: Print = (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`);
-  const token = process.env.SIGNALBOX_TOKEN || undefined;
+  const token = process.env.SIGNALBOX_API_TOKEN || undefined;
   const client = createClient({
     ...{ url, token, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
     onError: onceEach((message) =>

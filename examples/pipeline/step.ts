@@ -13,7 +13,9 @@ interface Workplace {
   readonly own: unknown;
   /** Whether this attempt fails half-way, for demonstration. */
   readonly flaky: boolean;
-  /** Waits before one of `count` files, so that a demonstration is slow enough to watch. */
+  /** Aborted when the job is cancelled. The code of the step then stops by throwing an error. */
+  readonly signal: AbortSignal;
+  /** Waits before one of `count` files, so that a demonstration is slow enough to watch. Throws when the job is cancelled. */
   readonly pace: (count: number) => Promise<void>;
 }
 

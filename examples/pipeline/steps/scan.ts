@@ -12,7 +12,7 @@ export interface ScanOutput {
 }
 
 /** Lists the folder. Its size is known only at the end, so the step reports stages instead of progress. */
-export const scan: StepCode = async ({ folder, out, report }) => {
+export const scan: StepCode = async ({ folder, out, report, signal }) => {
   await report.start("looking for files");
   const files: string[] = [];
   const problems: Problem[] = [];
@@ -20,6 +20,7 @@ export const scan: StepCode = async ({ folder, out, report }) => {
   let skipped = 0;
   const waiting = [folder];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+    signal.throwIfAborted();
     for (const entry of await list(dir, folder, problems)) {
       const path = join(dir, entry.name);
       if (entry.isDirectory()) waiting.push(path);

@@ -5,9 +5,10 @@ import type { ClassifyOutput } from "./classify.ts";
 import { jsonBeside } from "./scan.ts";
 
 /** Writes both reports. Its completion also completes the job. */
-export const writeReport: StepCode = async ({ folder, out, report, previous }) => {
+export const writeReport: StepCode = async ({ folder, out, report, previous, signal }) => {
   const { files, problems } = previous as ClassifyOutput;
   await report.start("writing the report");
+  signal.throwIfAborted();
   const found = findings(folder, files, problems);
   const json = jsonBeside(out);
   await write(json, `${JSON.stringify({ ...found, all: files }, null, 2)}\n`);
