@@ -1,13 +1,8 @@
-/** Builds the dashboard and the viewer of the API reference into dist/dashboard: `npm run build:dashboard`. */
-import { copyFileSync, mkdirSync } from "node:fs";
+/** Builds the dashboard into dist/dashboard: `npm run build:dashboard`. */
 import { join } from "node:path";
-import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // The main module would load the whole viewer.
 import { build } from "vite";
 import { sourcesOf } from "./bootstrap/sources.mjs";
 import { publishBuild } from "./publishBuild.mjs";
-
-/** Files of swagger-ui-dist. The package has 12 MB, so that it is installed for the build alone. */
-const VIEWER = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png", "LICENSE"];
 
 const root = join(import.meta.dirname, "..");
 const place = join(root, "dist", "dashboard");
@@ -19,6 +14,4 @@ await build({
   logLevel: "warn",
   build: { outDir: made },
 });
-mkdirSync(join(made, "docs"));
-for (const name of VIEWER) copyFileSync(join(swaggerUiPath(), name), join(made, "docs", name));
 publishBuild(made, place, sources);

@@ -11,7 +11,16 @@ export default defineConfig({
     emptyOutDir: true,
     target: ["chrome123", "firefox121", "safari17.5"], // The first versions with light-dark().
     assetsInlineLimit: 0, // The policy would have to allow inline icons.
-    modulePreload: { polyfill: false },
+    modulePreload: false,
+    // The client loads parts of itself on demand, which are too small for requests of their own. Markdown is loaded when needed.
+    rolldownOptions: {
+      checks: { ineffectiveDynamicImport: false },
+      output: {
+        codeSplitting: {
+          groups: [{ name: "index", test: /^(?!.*(?:markdown|linkify|mdurl|entities|uc\.micro|punycode))/ }],
+        },
+      },
+    },
   },
   server: { proxy: { "/api": SERVICE, "/session": SERVICE } },
 });

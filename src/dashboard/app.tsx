@@ -3,31 +3,47 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { withoutBasePath } from "./basePath.ts";
 import { Banner } from "./components/banner.tsx";
 import { Failure, NotFound } from "./components/notice.tsx";
+import { Palette } from "./components/palette.tsx";
 import { Toasts } from "./components/toasts.tsx";
 import { TopBar } from "./components/topBar.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
+import { AuditPage } from "./pages/audit.tsx";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
+import { GatesPage } from "./pages/gates.tsx";
+import { HistoryPage } from "./pages/history.tsx";
 import { JobPage } from "./pages/job.tsx";
 import { JobsPage } from "./pages/jobs.tsx";
 import { LoginPage } from "./pages/login.tsx";
+import { NotifyPage } from "./pages/notify.tsx";
+import { RequestPage } from "./pages/request.tsx";
+import { RequestsPage } from "./pages/requests.tsx";
 import { RunPage } from "./pages/run.tsx";
 import { RunsPage } from "./pages/runs.tsx";
 import { SessionPage } from "./pages/session.tsx";
 import { SessionsPage } from "./pages/sessions.tsx";
+import { SettingsPage } from "./pages/settings.tsx";
 import type { Path } from "./paths.ts";
 import { address, isDashboardPath, navigate, type Place, place } from "./router.ts";
 import { Shortcuts } from "./shortcuts.tsx";
+import { useTitle } from "./title.ts";
 
 const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
   "/": JobsPage,
   "/jobs/:jobId": JobPage,
+  "/history": HistoryPage,
+  "/gates": GatesPage,
   "/runs": RunsPage,
   "/runs/:runId": RunPage,
   "/sessions": SessionsPage,
   "/sessions/:sessionKey": SessionPage,
+  "/requests": RequestsPage,
+  "/requests/:requestId": RequestPage,
   "/deliveries": DeliveriesPage,
+  "/notify": NotifyPage,
   "/channels": ChannelsPage,
+  "/audit": AuditPage,
+  "/settings": SettingsPage,
   "/login": LoginPage,
 };
 
@@ -54,21 +70,26 @@ export function App() {
       </main>
       <Toasts />
       <Shortcuts />
+      {currentAccess && !needsLogin && <Palette />}
     </>
   );
 }
 
 function Content({ here, isReady, failed }: { here: Place; isReady: boolean; failed: unknown }) {
   if (!isReady) return failed ? <Failure error={failed} retry={readAccess} /> : null;
-  if (!here.path) {
-    return (
-      <NotFound title="Page not found">
-        The address is wrong or incomplete. <a href={address("/")}>See all jobs</a>
-      </NotFound>
-    );
-  }
+  if (!here.path) return <UnknownPage />;
   const Page = PAGES[here.path];
   return <Page key={here.path + here.id} place={here} />;
+}
+
+/** The page of an address that names none. The service answers such an address with this document and the status 404. */
+function UnknownPage() {
+  useTitle("Page not found");
+  return (
+    <NotFound title="Page not found">
+      The address is wrong or incomplete. <a href={address("/")}>See all jobs</a>
+    </NotFound>
+  );
 }
 
 /** Returns the address to open after the login. It never leaves this service's origin. */

@@ -5,12 +5,19 @@
 export const PATHS = [
   "/",
   "/jobs/:jobId",
+  "/history",
+  "/gates",
   "/runs",
   "/runs/:runId",
   "/sessions",
   "/sessions/:sessionKey",
+  "/requests",
+  "/requests/:requestId",
   "/deliveries",
+  "/notify",
   "/channels",
+  "/audit",
+  "/settings",
   "/login",
 ] as const;
 

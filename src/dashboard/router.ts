@@ -29,7 +29,7 @@ export function navigate(href: string, { replace = false } = {}): void {
   } else history.replaceState(history.state, "", href);
   const after = read(location.pathname, location.search);
   place.value = after;
-  if (!replace && after.path !== before.path) scrollTo(0, 0);
+  if (after.id !== before.id || (!replace && after.path !== before.path)) scrollTo(0, 0);
 }
 
 /** Goes back in the history if the previous entry is this page, which restores its state; otherwise navigates to it. */
@@ -59,7 +59,10 @@ export function address(path: Path, id = ""): string {
 /** Whether the path is one of PATHS. */
 export const isDashboardPath = (pathname: string): boolean => read(pathname, "").path !== null;
 
-/** Makes links within the page navigate without loading the document. Links with `data-up` go back in the history. */
+/**
+ * Makes links within the page navigate without loading the document. Links with `data-up` go back in the history, and those with
+ * `data-beside` replace the current entry, so that `data-up` still leads to where the reader came from.
+ */
 export function followLinks(): void {
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => {
@@ -74,7 +77,8 @@ export function followLinks(): void {
     if (link.hash || !isDashboardPath(link.pathname)) return;
     event.preventDefault();
     const href = link.pathname + link.search;
-    if (link.dataset.up === undefined) navigate(href, { replace: href === place.value.href });
+    if (link.dataset.up === undefined)
+      navigate(href, { replace: href === place.value.href || link.dataset.beside !== undefined });
     else goBackTo(href);
   });
 }

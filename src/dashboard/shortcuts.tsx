@@ -1,23 +1,33 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { openPalette } from "./data/palette.ts";
 import type { Path } from "./paths.ts";
 import { address, navigate } from "./router.ts";
 
 const KEYS = [
+  ["Ctrl K or ⌘ K", "Open a page, a job or a run by its name or id"],
   ["/", "Search"],
   ["j or ↓, k or ↑", "Next or previous row of a list"],
   ["Enter", "Open"],
+  ["x", "Select a row of the list of jobs"],
   ["Escape", "Go back or close"],
-  ["g then j, r, s, d, c", "Go to jobs, runs, sessions, deliveries, channels"],
+  ["j or →, k or ←", "Next or previous step while one is open"],
+  ["g then j, i, q, h, r, s", "Go to jobs, history, questions, hooks, runs, sessions"],
+  ["g then d, n, c, t", "Go to deliveries, notifications, channels, settings"],
   ["?", "Show this help"],
 ] as const;
 
 const GO: Readonly<Record<string, Path>> = {
   j: "/",
+  h: "/requests",
+  i: "/history",
+  q: "/gates",
   r: "/runs",
   s: "/sessions",
   d: "/deliveries",
+  n: "/notify",
   c: "/channels",
+  t: "/settings",
 };
 
 const isHelpOpen = signal(false);
@@ -62,15 +72,27 @@ export function Shortcuts() {
 function listenToKeys(): () => void {
   let isGoing = false;
   const listen = (event: KeyboardEvent) => {
+    if (
+      event.key.toLowerCase() === "k" &&
+      (event.ctrlKey || event.metaKey) &&
+      !document.querySelector("dialog[open]")
+    ) {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     const wasGoing = isGoing;
     isGoing = event.key === "g";
     const to = wasGoing && GO[event.key];
     const search = event.key === "/" && document.querySelector<HTMLInputElement>("input[type=search]");
-    const up = event.key === "Escape" && document.querySelector<HTMLAnchorElement>("a[data-up]");
+    const isEscape = event.key === "Escape";
+    const menu = isEscape && document.querySelector<HTMLDetailsElement>("details.more-actions[open]");
+    const up = isEscape && document.querySelector<HTMLAnchorElement>("a[data-up]");
     if (to) navigate(address(to));
     else if (event.key === "?") showHelp();
     else if (search) search.select();
+    else if (menu) closeMenu(menu);
     else if (up) up.click();
     else return;
     event.preventDefault();
@@ -78,6 +100,11 @@ function listenToKeys(): () => void {
   };
   addEventListener("keydown", listen, { capture: true });
   return () => removeEventListener("keydown", listen, { capture: true });
+}
+
+function closeMenu(menu: HTMLDetailsElement): void {
+  menu.open = false;
+  menu.querySelector("summary")?.focus();
 }
 
 /** Whether the event is for a field or for an open dialog. */

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 interface ConfirmProps {
@@ -5,12 +6,16 @@ interface ConfirmProps {
   readonly text: string;
   /** The label of the button that confirms. */
   readonly action: string;
+  /** The label of the button that closes the dialog. */
+  readonly dismiss?: string;
+  /** Fields between the text and the buttons. */
+  readonly children?: ComponentChildren;
   readonly onYes: () => void;
   readonly onClose: () => void;
 }
 
 /** Asks for confirmation of an action that cannot be undone. */
-export function Confirm({ title, text, action, onYes, onClose }: ConfirmProps) {
+export function Confirm({ title, text, action, dismiss = "Cancel", children, onYes, onClose }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -18,7 +23,10 @@ export function Confirm({ title, text, action, onYes, onClose }: ConfirmProps) {
       <h2 id="confirm-title">{title}</h2>
       <p id="confirm-text">{text}</p>
       <form method="dialog">
-        <button type="submit">Cancel</button>
+        {children}
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {dismiss}
+        </button>
         <button type="submit" class="danger primary" onClick={onYes}>
           {action}
         </button>

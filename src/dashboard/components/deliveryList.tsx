@@ -1,7 +1,9 @@
 import type { Delivery } from "../../client/client.ts";
-import { access, canWrite } from "../data/access.ts";
+import { access, hasScope } from "../data/access.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
+import { address } from "../router.ts";
+import { count } from "../time.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
@@ -44,6 +46,28 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
   );
 }
 
+interface CountsProps {
+  /** The query of the deliveries that are counted, such as `channel=slack`. */
+  readonly query: string;
+  readonly pending: number;
+  readonly failed: number;
+}
+
+/** The number of pending and of failed deliveries of a channel or a rule, with links to them. */
+export function DeliveryCounts({ query, pending, failed }: CountsProps) {
+  const hrefOf = (state: string) => `${address("/deliveries")}?${query}&state=${state}`;
+  return (
+    <p class="figures">
+      <a href={hrefOf("pending")}>
+        <b>{count(pending)}</b> pending
+      </a>
+      <a href={hrefOf("failed")} class={failed > 0 ? "fault" : undefined}>
+        <b>{count(failed)}</b> failed in 24 h
+      </a>
+    </p>
+  );
+}
+
 export function partsOf({ parts }: Delivery): string {
   const sent = parts.filter(({ state }) => state === "sent").length;
   return `${sent} of ${parts.length} sent`;
@@ -52,7 +76,7 @@ export function partsOf({ parts }: Delivery): string {
 /** The actions on a delivery, if the access allows changes. Their effect arrives as a live event. */
 export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
   const { isPending, mutate } = useMutation(deliveryId);
-  if (!canWrite(access.value) || state === "sent") return null;
+  if (!hasScope(access.value, "runs:write") || state === "sent") return null;
   return (
     <span class="acts">
       <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "Retrying now")}>
@@ -70,4 +94,14 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
       )}
     </span>
   );
+}
+
+/** Returns a sentence about the result of a test; it is undefined until a worker has created its delivery. */
+export function testResult(delivery: Delivery | undefined): string {
+  if (!delivery) return "The test waits for a worker.";
+  const { state, reason, lastStatus } = delivery;
+  const answer = lastStatus === null ? "" : ` (status ${lastStatus})`;
+  if (state === "sent") return `The test was delivered${answer}.`;
+  if (state === "failed") return `The test failed${answer}: ${reason}`;
+  return reason === null ? "The test is being sent." : `The test is not delivered yet${answer}: ${reason}`;
 }

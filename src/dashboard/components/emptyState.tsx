@@ -10,9 +10,13 @@ const GUIDE = {
   "tutorials/first-agent-hook": "Your first agent hook",
   "how-to/set-up-a-channel": "Set up a channel",
   "how-to/debug-a-failed-run": "Debug a failed run",
+  "how-to/get-told-when-a-job-fails": "Get told when a job fails",
+  "how-to/see-why-a-webhook-did-nothing": "See why a webhook did nothing",
+  "how-to/map-a-sender": "Map a sender",
+  "reference/configuration": "Configuration",
 } as const;
 
-type GuidePage = keyof typeof GUIDE;
+export type GuidePage = keyof typeof GUIDE;
 
 /** A link to a page of the guide, which the service serves. */
 export function GuideLink({ page }: { page: GuidePage }) {
@@ -41,18 +45,24 @@ export function EmptyState({ title, children, command, guide }: EmptyStateProps)
   );
 }
 
+interface CommandProps {
+  readonly command: ShellCommand;
+  /** Names the command where there are several. */
+  readonly label?: string;
+}
+
 /** A shell command with a button that copies it. */
-export function Command({ command: { text, token } }: { command: ShellCommand }) {
+export function Command({ command: { text, token }, label }: CommandProps) {
   return (
     <>
       <div class="command">
         {/* tabIndex lets the keyboard scroll the region. */}
-        <pre tabIndex={0} role="region" aria-label="Command">
+        <pre tabIndex={0} role="region" aria-label={label ?? "Command"}>
           {text}
         </pre>
         <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, "Command")}>
           <Icon name="copy" />
-          <span class="unseen">Copy the command</span>
+          <span class="unseen">Copy {label ? `“${label}”` : "the command"}</span>
         </button>
       </div>
       {token && (

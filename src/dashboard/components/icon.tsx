@@ -14,10 +14,14 @@ const SHAPES = {
   copy: "M5.5 5.5h8v8h-8zM3 10.5H2.5v-8h8V3",
   download: "M8 2v8M4.8 7L8 10.2 11.2 7M2.5 13.5h11",
   retry: "M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3",
+  again: "M4.5 3v10l8-5z",
   cancel: "M4 4l8 8M12 4l-8 8",
   trash: "M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.7 9h6.6l.7-9M6.7 7v4M9.3 7v4",
   back: "M9.5 3L4.5 8l5 5",
+  next: "M6.5 3l5 5-5 5",
+  more: "M3 8h.01M8 8h.01M13 8h.01",
   up: "M8 13V3M4 7l4-4 4 4",
+  bell: "M3.5 11.5h9l-1.2-2V7a3.3 3.3 0 0 0-6.6 0v2.5zM6.7 13.7h2.6",
   search: "M7 2.5a4.5 4.5 0 1 0 .01 0M10.3 10.3L14 14",
 } as const;
 

@@ -62,7 +62,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
       <div role="rowgroup" class="table-head">
         <div role="row" class="row" aria-rowindex={1}>
           {columns.map((title) => (
-            <span key={title} role="columnheader">
+            <span key={title} role="columnheader" class={`head-${title.toLowerCase()}`}>
               {title}
             </span>
           ))}

@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 import type { JobSummary, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { type Axis, axisOf, barOf, endOf, isStepStale } from "../data/timeline.ts";
+import { type Axis, axisOf, barOf, endOf, isStepStale, shownStepStatus } from "../data/timeline.ts";
+import { shownText } from "../text.ts";
 import { duration } from "../time.ts";
 import { Rows } from "./rows.tsx";
 import { StatusMark } from "./status.tsx";
@@ -51,13 +52,15 @@ interface StepProps {
 }
 
 function StepCells({ job, step, axis, end, now, href }: StepProps) {
-  const { stepName, status, attempts, progress } = step;
+  const { attempts, progress, message } = step;
+  const status = shownStepStatus(step, job);
+  const stepName = shownText(step.stepName);
   const { from, to, earlierFrom } = barOf(step, end);
   const kind = isStepStale(step, job, now) ? "stale" : status;
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={href} dir="auto">
+        <a href={href} dir="auto" title={message ? `${stepName}\n${shownText(message)}` : stepName}>
           {stepName}
         </a>
         {attempts > 1 && <span class="muted attempts">attempt {attempts}</span>}

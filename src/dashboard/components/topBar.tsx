@@ -1,19 +1,19 @@
+import { useEffect } from "preact/hooks";
+import type { Access } from "../../client/client.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
+import { countOpenGates, MAX_COUNTED, openGates } from "../data/openGates.ts";
+import { linksFor } from "../data/pages.ts";
+import { openPalette } from "../data/palette.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { countStoppedChannels, stoppedChannels } from "../data/stoppedChannels.ts";
 import { address, type Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
+import { Badge } from "./frame/badge.tsx";
 import { Icon } from "./icon.tsx";
 import { showError } from "./toasts.tsx";
-
-const LINKS = [
-  ["/", "Jobs", /^\/(jobs\/|$)/],
-  ["/runs", "Runs", /^\/runs/],
-  ["/sessions", "Sessions", /^\/sessions/],
-  ["/deliveries", "Deliveries", /^\/deliveries/],
-  ["/channels", "Channels", /^\/channels/],
-] as const;
 
 const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
 
@@ -34,14 +34,13 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
       </a>
       {!isPlain && (
         <nav aria-label="Main">
-          {LINKS.map(([path, title, fits]) => (
+          {linksFor(currentAccess).map(([path, title, fits]) => (
             <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
               {title}
+              {path === "/gates" && <OpenGates />}
+              {path === "/channels" && <StoppedChannels />}
             </a>
           ))}
-          <a href={`${BASE_PATH}/queues`} class="aside">
-            Queues
-          </a>
           <a href={`${BASE_PATH}/docs`} class="aside">
             API
           </a>
@@ -51,12 +50,19 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         </nav>
       )}
       <div class="top-end">
-        {currentAccess?.access === "read" && (
-          <span class="tag" title="This token allows reading only. Actions that change data are hidden.">
-            Read-only
-          </span>
-        )}
+        {currentAccess?.name && <LoginName access={currentAccess} />}
         {!isPlain && <Live />}
+        {!isPlain && (
+          <button
+            type="button"
+            class="icon-button"
+            onClick={openPalette}
+            aria-label="Go to a page, job or run"
+            title="Go to a page, job or run (Ctrl K)"
+          >
+            <Icon name="search" />
+          </button>
+        )}
         <button
           type="button"
           class="icon-button"
@@ -68,7 +74,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         </button>
         <button
           type="button"
-          class="icon-button"
+          class="icon-button keyboard-help"
           onClick={showHelp}
           aria-label="Keyboard shortcuts"
           title="Keyboard shortcuts (?)"
@@ -89,6 +95,44 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
       </div>
     </header>
   );
+}
+
+/** Names the token with which the browser logged in, and says what it allows. */
+function LoginName({ access: { name, scopes, jobIdPrefix } }: { access: Access }) {
+  const isReadOnly = scopes.every((scope) => scope.endsWith(":read"));
+  const jobs = jobIdPrefix === null ? "" : ` Only jobs whose ids begin with ${jobIdPrefix} are shown.`;
+  const text = scopes.includes("admin")
+    ? "This token allows everything."
+    : `This token allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
+  return (
+    <span class="tag" title={text}>
+      {name === "read-only-token" ? "Read-only" : isReadOnly ? `Read-only: ${name}` : name}
+    </span>
+  );
+}
+
+/** Interval of counting on pages whose live events do not show which jobs wait. */
+const COUNT_EVERY_MS = 15_000;
+
+/** The number of questions that wait for an answer. */
+function OpenGates() {
+  useEffect(() => void countOpenGates(), []);
+  useReloadEvery(() => void countOpenGates(), COUNT_EVERY_MS);
+  const open = openGates.value;
+  if (!open) return null;
+  return <Badge text={open > MAX_COUNTED ? `${MAX_COUNTED}+` : open} noun="open" />;
+}
+
+/** Interval of counting the channels, which no live event reports. */
+const COUNT_CHANNELS_EVERY_MS = 30_000;
+
+/** The number of channels that send nothing, because their services refuse the credentials. */
+function StoppedChannels() {
+  useEffect(() => void countStoppedChannels(), []);
+  useReloadEvery(() => void countStoppedChannels(), COUNT_CHANNELS_EVERY_MS);
+  const stopped = stoppedChannels.value;
+  if (!stopped) return null;
+  return <Badge text={stopped} noun="stopped" isFault />;
 }
 
 const LIVE = {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { access, canWrite } from "../data/access.ts";
+import { access, hasScope } from "../data/access.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
@@ -48,7 +48,7 @@ export function WaitingEvents() {
 function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isConfirming, setConfirming] = useState(false);
   const { isPending, mutate } = useMutation(eventId, onEnd);
-  if (!canWrite(access.value)) return null;
+  if (!hasScope(access.value, "runs:write")) return null;
   return (
     <>
       <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>

@@ -42,7 +42,7 @@ export async function logOut(): Promise<void> {
 export function checkAccess(error: unknown): void {
   if (!(error instanceof SignalboxError) || error.status !== 401) return;
   const currentAccess = access.value;
-  access.value = { needsToken: true, access: null };
+  access.value = { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null };
   if (currentAccess?.access !== null) redirectToLogin();
 }
 
@@ -51,5 +51,6 @@ export function redirectToLogin(): void {
   if (path !== "/login") navigate(`${address("/login")}?to=${encodeURIComponent(href)}`, { replace: true });
 }
 
-/** Whether this access allows changes. */
-export const canWrite = (currentAccess: Access | null): boolean => currentAccess?.access === "full";
+/** Whether this access has a scope. */
+export const hasScope = (currentAccess: Access | null, scope: string): boolean =>
+  currentAccess !== null && ["admin", scope].some((one) => currentAccess.scopes.includes(one));

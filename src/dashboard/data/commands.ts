@@ -1,5 +1,6 @@
 import { BASE_PATH } from "../basePath.ts";
 import { access } from "./access.ts";
+import { API_TOKEN, curl, HOOKS_TOKEN, type NeededToken } from "./onboarding/steps.ts";
 
 /** A shell command, without the token that it needs. */
 export interface ShellCommand {
@@ -8,38 +9,41 @@ export interface ShellCommand {
   readonly token: { readonly variable: string; readonly setting: string } | null;
 }
 
-const API_TOKEN = { variable: "SIGNALBOX_API_TOKEN", setting: "server.apiToken" };
-const HOOKS_TOKEN = { variable: "SIGNALBOX_HOOKS_TOKEN", setting: "hooks.token" };
+/** Returns the address of this service. */
+export const serviceUrl = (): string => location.origin + BASE_PATH;
 
-/** Returns a shell command that creates a job. */
-export const createJobCommand = (): ShellCommand =>
-  curl("PUT", "/api/jobs/my-job", { name: "My first job" }, access.value?.needsToken ? API_TOKEN : null);
+/** Returns the address of the hooks: where they would be, while they are off. */
+export function hooksUrl(): string {
+  const url = access.value?.hooksUrl ?? `${BASE_PATH}/hooks`;
+  return url.startsWith("/") ? location.origin + url : url;
+}
+
+/** Returns the token that the API needs, if it needs one. */
+export const neededApiToken = (): NeededToken | null => (access.value?.needsToken ? API_TOKEN : null);
+
+const withToken = (method: string, url: string, body: object, token: NeededToken | null): ShellCommand => ({
+  text: curl(method, url, body, token),
+  token,
+});
 
 /** Returns a shell command that reports the first step of a job. */
 export const reportStepCommand = (jobId: string): ShellCommand =>
-  curl(
+  withToken(
     "PUT",
-    `/api/jobs/${encodeSegment(jobId)}/steps/first-step`,
+    `${serviceUrl()}/api/jobs/${encodeSegment(jobId)}/steps/first-step`,
     { stepName: "First step", progress: 50, message: "Half done" },
-    access.value?.needsToken ? API_TOKEN : null,
+    neededApiToken(),
   );
 
 /** A shell command that checks the credentials of all channels. */
 export const CHECK_CHANNELS: ShellCommand = { text: "npx signalbox channels check", token: null };
 
+/** A shell command that tests the first rule of the guide. */
+export const TEST_RULE: ShellCommand = { text: "npx signalbox notify test ops --wait", token: null };
+
 /** Returns a shell command that starts a run of an agent. */
 export const agentHookCommand = (options: Readonly<Record<string, string>>): ShellCommand =>
-  curl("POST", "/hooks/agent", { message: "Say hello", ...options }, HOOKS_TOKEN);
-
-function curl(method: string, path: string, body: object, token: ShellCommand["token"]): ShellCommand {
-  const lines = [
-    `curl -X ${method} "${location.origin}${BASE_PATH}${path}"`,
-    ...(token ? [`-H "Authorization: Bearer $${token.variable}"`] : []),
-    '-H "Content-Type: application/json"',
-    `-d '${JSON.stringify(body)}'`,
-  ];
-  return { text: lines.join(" \\\n  "), token };
-}
+  withToken("POST", `${hooksUrl()}/agent`, { message: "Say hello", ...options }, HOOKS_TOKEN);
 
 /** Encodes an identifier for a path within double quotes of a shell. */
 const encodeSegment = (id: string): string =>

@@ -7,6 +7,8 @@ import {
   type Step,
   type StepSummary,
 } from "../../client/client.ts";
+import { type ProgressPoint, withPoint } from "./job/timeLeft.ts";
+import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
 import { throttle } from "./throttle.ts";
 
@@ -18,12 +20,16 @@ const STEP_ROW: readonly (keyof Step)[] = [
 
 export interface JobSnapshot {
   readonly job: Job | null;
+  /** Whether only the job's row of a list is known: its payloads and steps are not read yet. */
+  readonly isRow: boolean;
   /** Oldest first. */
   readonly steps: readonly StepSummary[];
   /** Whether the job has more steps than are shown. */
   readonly hasMoreSteps: boolean;
   /** The messages since the page was opened, newest first, including the current one. */
   readonly messages: readonly { readonly text: string; readonly at: string }[];
+  /** The progress at the reports since the page was opened, and at the creation of the job, oldest first. */
+  readonly points: readonly ProgressPoint[];
   /** Whether the job was deleted while the page was open. */
   readonly isDeleted: boolean;
   readonly error: unknown;
@@ -45,7 +51,8 @@ type Reader = Pick<Client["jobs"], "get" | "steps">;
  */
 export class JobRecord {
   readonly snapshot = signal<JobSnapshot>({
-    ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isDeleted: false, error: null },
+    ...{ job: null, isRow: false, steps: [], hasMoreSteps: false, messages: [], points: [] },
+    ...{ isDeleted: false, error: null },
   });
   readonly #jobs: Reader;
   readonly #jobId: string;
@@ -57,9 +64,13 @@ export class JobRecord {
   /** Renders a burst of events once. */
   readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
-  constructor(jobs: Reader, jobId: string) {
+  /** @param row the job's row of a list, which is shown until the job is read */
+  constructor(jobs: Reader, jobId: string, row: JobRow | null = null) {
     this.#jobs = jobs;
     this.#jobId = jobId;
+    if (!row) return;
+    const job = { input: null, output: null, ...row, metadata: row.metadata ?? null };
+    this.snapshot.value = { ...this.snapshot.value, job, isRow: true, ...this.#noteReport(row) };
   }
 
   /** Reads the job and its steps. Replaces a reload that is in progress. */
@@ -69,26 +80,23 @@ export class JobRecord {
     this.#reading = reading;
     this.#changed = { job: null, stepIds: new Set() };
     try {
-      const [job] = await Promise.all([
-        this.#jobs.get(this.#jobId, {}, { signal: reading.signal }),
-        this.#readSteps(reading.signal),
-      ]);
+      const read = this.#jobs.get(this.#jobId, {}, { signal: reading.signal });
+      if (isMissing(this.#latest().error)) await read; // Its steps are read once it exists.
+      const [job] = await Promise.all([read, this.#readSteps(reading.signal)]);
       reading.signal.throwIfAborted(); // The response may have arrived just before a newer reload began.
       const shown = this.#latest().job;
       const isSame = shown?.createdAt === job.createdAt;
       this.#change({
         job: isSame ? mergeRead(shown, job) : job,
-        error: null,
-        isDeleted: false,
-        ...this.#addMessage(job),
+        ...{ isRow: false, error: null, isDeleted: false },
+        ...this.#noteReport(job),
       });
       this.#reading = null;
       if (this.#changed.job) this.applyJob(this.#changed.job);
     } catch (error) {
       if (reading.signal.aborted) return;
       this.#reading = null;
-      const isDeleted =
-        error instanceof SignalboxError && error.code === "job_not_found" && this.#latest().job !== null;
+      const isDeleted = isMissing(error) && this.#latest().job !== null;
       this.#change(isDeleted ? { isDeleted } : { error });
     }
   }
@@ -103,7 +111,7 @@ export class JobRecord {
     }
     const isRecreated = summary.createdAt !== job.createdAt;
     const hasEnded = summary.status !== job.status;
-    this.#change({ job: mergeJob(job, summary), ...this.#addMessage(summary) });
+    this.#change({ job: mergeJob(job, summary), ...this.#noteReport(summary) });
     // Events lack input, metadata and output, which may have changed if there was no report.
     const isNoReport = summary.updatedAt > job.updatedAt && summary.lastReportAt === job.lastReportAt;
     if (isRecreated || hasEnded || isNoReport || this.#latest().isDeleted) void this.reload();
@@ -153,10 +161,16 @@ export class JobRecord {
     if (current || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
   }
 
-  #addMessage({ message, updatedAt }: JobSummary): Partial<JobSnapshot> {
-    const { messages } = this.#latest();
-    if (!message || messages[0]?.text === message) return {};
-    return { messages: [{ text: message, at: updatedAt }, ...messages].slice(0, MAX_MESSAGES) };
+  /** Adds the message and the progress of the latest report to those that the page has seen. */
+  #noteReport({ message, updatedAt, createdAt, lastReportAt, progress }: JobSummary): Partial<JobSnapshot> {
+    const { job, messages, points } = this.#latest();
+    const isSame = job?.createdAt === createdAt && points.length > 0;
+    const earlier = isSame ? points : [{ at: Date.parse(createdAt), progress: 0 }];
+    const isNew = message && messages[0]?.text !== message;
+    return {
+      points: lastReportAt ? withPoint(earlier, { at: Date.parse(lastReportAt), progress }) : earlier,
+      ...(isNew && { messages: [{ text: message, at: updatedAt }, ...messages].slice(0, MAX_MESSAGES) }),
+    };
   }
 
   #latest(): JobSnapshot {
@@ -173,3 +187,6 @@ export class JobRecord {
     this.#pendingChange = {};
   }
 }
+
+/** Whether an error says that the job does not exist. */
+export const isMissing = (error: unknown): boolean => error instanceof SignalboxError && error.code === "job_not_found";

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { LiveEvent, WatchOptions } from "../../client/client.ts";
 import { checkAccess } from "./access.ts";
+import { noticeJob } from "./openGates.ts";
 import { service } from "./service.ts";
 
 /**
@@ -24,6 +25,8 @@ export type LiveHandlers = {
   readonly onStart: () => void;
   /** Called when the service refuses the stream: its job is gone, or the login has ended. */
   readonly onRefused?: (error: unknown) => void;
+  /** Whether a hidden page must learn of events, for a notification. Events stop otherwise after `HIDDEN_MS`. */
+  readonly staysConnected?: () => boolean;
 } & { readonly [Type in Exclude<LiveEvent["type"], "state" | "reload">]?: (data: Data<Type>) => void };
 
 /** Passes live events to the handlers, and reconnects as needed. Returns a function that stops this. */
@@ -48,7 +51,7 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
   let timer: ReturnType<typeof setTimeout>;
   const onVisibility = () => {
     clearTimeout(timer);
-    if (document.hidden) timer = setTimeout(() => controller.abort(), HIDDEN_MS);
+    if (document.hidden) timer = setTimeout(() => handlers.staysConnected?.() || controller.abort(), HIDDEN_MS);
     else if (controller.signal.aborted) start();
   };
   addEventListener("online", onOnline);
@@ -87,5 +90,8 @@ function dispatch(event: LiveEvent, handlers: LiveHandlers): void {
     liveState.value = live ? "live" : reason ? "away" : "paused";
     if (live) handlers.onStart();
   } else if (event.type === "reload") handlers.onStart();
-  else handlers[event.type]?.(event.data as never);
+  else {
+    if (event.type === "job") noticeJob(event.data);
+    handlers[event.type]?.(event.data as never);
+  }
 }

@@ -1,3 +1,10 @@
+import { channelCalls } from "../../client/calls/channels.ts";
+import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
+import { type HistorySpan, readJobHistory } from "../../client/calls/jobHistory.ts";
+import { runAgain as requestRunAgain } from "../../client/calls/runAgain.ts";
+import { type RunStatsQuery, readRunStats } from "../../client/calls/runStats.ts";
+import { readSettings } from "../../client/calls/settings.ts";
+import { testHook as requestTestHook } from "../../client/calls/testHook.ts";
 import { createClient } from "../../client/client.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { setServerTime } from "../clock.ts";
@@ -11,3 +18,20 @@ export const service = createClient({
     return response;
   },
 });
+
+export const channels = channelCalls(service.call);
+
+export const hookRequests = hookRequestCalls(service.call);
+
+/** Starts a new run with the request of an ended one. */
+export const runAgain = (runId: string) => requestRunAgain(service.call, runId);
+
+/** Starts a run with a test message. */
+export const testHook = () => requestTestHook(service.call);
+
+export const runStats = (query: RunStatsQuery, signal: AbortSignal) => readRunStats(service.call, query, { signal });
+
+export const settings = (signal: AbortSignal) => readSettings(service.call, { signal });
+
+export const jobHistory = (query: { span: HistorySpan; name?: string }, signal: AbortSignal) =>
+  readJobHistory(service.call, query, { signal });

@@ -45,11 +45,15 @@ export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: numb
 
 /** Whether a step has been without a report for the time after which its job becomes stale. */
 export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: JobSummary, now: number): boolean {
-  if (status !== "running") return false;
+  if (status !== "running" || job.status !== "running") return false;
   if (!job.staleAt) return stale;
   const staleAfterMs = Date.parse(job.staleAt) - Date.parse(job.lastReportAt ?? job.createdAt);
   return now - Date.parse(lastReportAt) >= staleAfterMs;
 }
+
+/** Returns the status that the page shows: a step that still runs when its job has ended is left open. */
+export const shownStepStatus = ({ status }: Pick<StepSummary, "status">, job: JobSummary): string =>
+  status === "running" && job.status !== "running" ? "left-open" : status;
 
 /** Returns the start and end of a step. The bar of a running step extends to the end of its job. */
 export function barOf({ status, startedAt, updatedAt, createdAt, attempts }: StepSummary, end: number): Bar {

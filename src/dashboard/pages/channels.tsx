@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import type { Channel } from "../../client/client.ts";
+import type { ReplyTarget } from "../../client/calls/channels.ts";
+import { ChannelCard } from "../components/channelCard.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -10,9 +11,9 @@ import { CHECK_CHANNELS } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
+import { noticeChannels } from "../data/stoppedChannels.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
-import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const POLL_EVERY_MS = 5_000;
@@ -28,6 +29,9 @@ export function ChannelsPage() {
   const reloadSoon = useThrottle(channels.reload);
   useEffect(() => followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon }), []);
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
+  useEffect(() => {
+    if (channels.value) noticeChannels(channels.value.channels);
+  }, [channels.value]);
   const all = channels.value?.channels ?? [];
   const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
   return (
@@ -48,7 +52,7 @@ export function ChannelsPage() {
           )}
           <ul class="cards grid">
             {configured.map((one) => (
-              <ChannelCard key={one.channel} channel={one} />
+              <ChannelCard key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}
           </ul>
           {others.length > 0 && (
@@ -118,7 +122,7 @@ function Mailbox({ state }: { state: GmailState }) {
   );
 }
 
-function MainReplyTarget({ route }: { route: { channel: string; to: string } | null }) {
+function MainReplyTarget({ route }: { route: ReplyTarget | null }) {
   return (
     <p class="card route">
       {route ? (
@@ -127,41 +131,10 @@ function MainReplyTarget({ route }: { route: { channel: string; to: string } | n
         </>
       ) : (
         <>
-          The main session has no recipient yet. The first delivery sets it, or this command:{" "}
-          <code>npx signalbox route set CHANNEL TO</code>
+          The main session has no recipient yet. Choose <i>Use for replies</i> at a channel, or set{" "}
+          <code>session.main</code> in the configuration file.
         </>
       )}
     </p>
-  );
-}
-
-function ChannelCard({ channel: { channel, pending, failed, lastSentAt, lastFailure } }: { channel: Channel }) {
-  const hrefOf = (state: string) => `/deliveries?channel=${encodeURIComponent(channel)}&state=${state}`;
-  return (
-    <li class="card">
-      <h2>{channel}</h2>
-      <p class="figures">
-        <a href={hrefOf("pending")}>
-          <b>{count(pending)}</b> pending
-        </a>
-        <a href={hrefOf("failed")} class={failed > 0 ? "fault" : undefined}>
-          <b>{count(failed)}</b> failed in 24 h
-        </a>
-      </p>
-      <p class="muted">
-        {lastSentAt ? (
-          <>
-            Last sent <When time={lastSentAt} />
-          </>
-        ) : (
-          "Nothing sent in 24 h"
-        )}
-      </p>
-      {lastFailure && (
-        <p class="fault">
-          <bdi>{lastFailure}</bdi>
-        </p>
-      )}
-    </li>
   );
 }

@@ -1,52 +1,69 @@
 import { useEffect, useMemo } from "preact/hooks";
-import type { Delivery, DeliveryState } from "../../client/client.ts";
-import { DeliveryActions, partsOf } from "../components/deliveryList.tsx";
+import { type DeliveryCounts, deliveryCounts } from "../../client/calls/deliveryCounts.ts";
+import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
+import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
-import { StatusMark } from "../components/status.tsx";
-import { When } from "../components/when.tsx";
+import { Pills, stateChoices } from "../components/pills.tsx";
 import { agentHookCommand } from "../data/commands.ts";
+import { firstPending } from "../data/delivery/waitsFor.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
+import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-const STATES = [
-  [null, "All"],
-  ["pending", "Pending"],
-  ["sent", "Sent"],
-  ["failed", "Failed"],
-] as const;
+const countDeliveries = deliveryCounts(service.call);
+
+const STATES = ["pending", "sent", "failed"] as const satisfies readonly DeliveryState[];
+
+const KINDS = ["channel", "webhook", "wake"] as const satisfies readonly DeliveryKind[];
+/** The filters that the page shows as chips. */
+const CHIPS = ["kind", "channel", "rule"] as const;
+
+interface Filter {
+  readonly state: DeliveryState | null;
+  readonly kind: DeliveryKind | null;
+  readonly channel: string | null;
+  readonly rule: string | null;
+}
 
 export function DeliveriesPage({ place: { query } }: { place: Place }) {
   useTitle("Deliveries");
-  const [state] = STATES.find(([one]) => one === query.get("state")) ?? STATES[0];
-  const channel = query.get("channel");
-  const list = useLiveDeliveries(state, channel);
+  const state = STATES.find((one) => one === query.get("state")) ?? null;
+  const kind = KINDS.find((one) => one === query.get("kind")) ?? null;
+  const filter: Filter = { state, kind, channel: query.get("channel"), rule: query.get("rule") };
+  const { value: counts, reload } = useQuery(
+    (signal) => countDeliveries(withoutState(filter), { signal }),
+    JSON.stringify(withoutState(filter)),
+  );
+  const list = useLiveDeliveries(filter, useThrottle(reload));
+  const first = firstPending(list.view.value.rows);
+  const chips = CHIPS.filter((name) => filter[name] !== null);
   return (
     <>
       <div class="page-head">
         <h1>Deliveries</h1>
-        <nav class="counts" aria-label="Deliveries by state">
-          {STATES.map(([one, title]) => (
-            <a
-              key={title}
-              class="count"
-              href={withQuery(query, { state: one })}
-              aria-current={one === state ? "true" : undefined}
-            >
-              {title}
+        <Pills
+          label="Deliveries by state"
+          query={query}
+          parameter="state"
+          choices={stateChoices(STATES)}
+          current={state}
+          countOf={(value) => (counts ? counted(counts, (value as DeliveryState | null) ?? "total") : "–")}
+        />
+      </div>
+      {chips.length > 0 && (
+        <p class="filters">
+          {chips.map((name) => (
+            <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Remove this filter">
+              {name} {filter[name]} ×
             </a>
           ))}
-        </nav>
-      </div>
-      {channel !== null && (
-        <p class="filters">
-          <a class="chip" href={withQuery(query, { channel: null })} title="Remove this filter">
-            channel {channel} ×
-          </a>
         </p>
       )}
       <List
@@ -55,39 +72,24 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         label="Deliveries, newest first"
         noun={["delivery", "deliveries"]}
         kind="deliveries"
-        columns={["To", "Result", "State", "Age", "Actions"]}
-        cells={(delivery) => <DeliveryCells delivery={delivery} />}
-        empty={<NoDeliveries isFiltered={state !== null || channel !== null} />}
+        columns={["To", "Message", "State", "Age", "Actions"]}
+        cells={(delivery) => <DeliveryCells delivery={delivery} first={first} />}
+        empty={<NoDeliveries isFiltered={state !== null || chips.length > 0} />}
       />
     </>
   );
 }
 
-function DeliveryCells({ delivery }: { delivery: Delivery }) {
-  const { channel, to, runId, state, reason, parts, createdAt } = delivery;
-  const href = runId ? address("/runs/:runId", runId) : address("/sessions/:sessionKey", "main");
-  return (
-    <>
-      <span role="cell" class="cell-name">
-        <a href={href}>{channel}</a>
-        <bdi class="id">{to ?? "no recipient"}</bdi>
-      </span>
-      <span role="cell" class="cell-message">
-        {reason && <bdi title={reason}>{reason}</bdi>}
-        {parts.length > 0 && <span class="muted">{partsOf(delivery)}</span>}
-      </span>
-      <span role="cell" class="cell-status">
-        <StatusMark status={state} />
-      </span>
-      <span role="cell" class="cell-age">
-        <When time={createdAt} />
-      </span>
-      <span role="cell" class="cell-acts">
-        <DeliveryActions delivery={delivery} />
-      </span>
-    </>
-  );
-}
+/** Returns a count; with a plus if more deliveries match than were counted. */
+const counted = (counts: DeliveryCounts, key: DeliveryState | "total"): string =>
+  count(counts[key]) + (counts.capped ? "+" : "");
+
+/** Returns the filters other than the state, without the empty ones. */
+const withoutState = ({ kind, channel, rule }: Filter) => ({
+  ...(kind && { kind }),
+  ...(channel && { channel }),
+  ...(rule && { rule }),
+});
 
 function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
@@ -103,35 +105,44 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
       command={agentHookCommand({ channel: "telegram", to: "CHAT_ID" })}
       guide="how-to/set-up-a-channel"
     >
-      This page shows each reply that is sent to a chat: whether it is pending, sent or failed, and why. Send one to a{" "}
-      <a href={address("/channels")}>configured channel</a>:
+      This page shows each reply and each <a href={address("/notify")}>notification</a>: whether it is pending, sent or
+      failed, and why. Send a reply to a <a href={address("/channels")}>configured channel</a>:
     </EmptyState>
   );
 }
 
-function useLiveDeliveries(state: DeliveryState | null, channel: string | null): LiveList<Delivery> {
-  const list = useMemo(
-    () =>
-      new LiveList<Delivery>({
-        idOf: (delivery) => delivery.deliveryId,
-        createdAt: (delivery) => delivery.createdAt,
-        merge: (_, newer) => newer,
-        load: async ({ limit, cursor, signal }) => {
-          const query = { limit, cursor: cursor ?? undefined, ...(state && { state }), ...(channel && { channel }) };
-          const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });
-          return { rows: deliveries, nextCursor };
-        },
-      }),
-    [state, channel],
-  );
+/** @param onChange called when the counts may have changed */
+function useLiveDeliveries(wanted: Filter, onChange: () => void): LiveList<Delivery> {
+  const { state, kind, channel, rule } = wanted;
+  const list = useMemo(() => {
+    const filter = { ...withoutState(wanted), ...(state && { state }) };
+    return new LiveList<Delivery>({
+      idOf: (delivery) => delivery.deliveryId,
+      createdAt: (delivery) => delivery.createdAt,
+      merge: (_, newer) => newer,
+      load: async ({ limit, cursor, signal }) => {
+        const query = { limit, cursor: cursor ?? undefined, ...filter };
+        const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });
+        return { rows: deliveries, nextCursor };
+      },
+    });
+  }, [state, kind, channel, rule]);
   useEffect(() => {
     void list.reload();
     const stop = followLive(
       { topics: ["deliveries"] },
       {
-        onStart: () => void list.reload(),
+        onStart: () => {
+          void list.reload();
+          onChange();
+        },
         delivery: (delivery) => {
-          const matches = (!state || delivery.state === state) && (!channel || delivery.channel === channel);
+          onChange();
+          const matches =
+            (!state || delivery.state === state) &&
+            (!kind || delivery.kind === kind) &&
+            (!channel || delivery.channel === channel) &&
+            (!rule || delivery.rule === rule);
           if (matches) list.put(delivery);
           else list.remove(delivery.deliveryId);
         },

@@ -1,51 +1,55 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Job, SignalboxError } from "../../client/client.ts";
+import type { Job, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { Confirm } from "../components/confirm.tsx";
-import { Command } from "../components/emptyState.tsx";
-import { Facts } from "../components/facts.tsx";
+import { CancelNote } from "../components/cancelJob.tsx";
+import { Clamp } from "../components/clamp.tsx";
+import { FailurePanel } from "../components/failurePanel.tsx";
 import { Icon } from "../components/icon.tsx";
+import { JobActions } from "../components/job/jobActions.tsx";
+import { JobCrumbs } from "../components/job/jobCrumbs.tsx";
+import { JobFacts } from "../components/job/jobFacts.tsx";
+import { JobGates } from "../components/jobGates.tsx";
 import { JsonBlock } from "../components/json.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
+import { isNotified, useNotification } from "../components/notifyWhenDone.tsx";
 import { ProgressBar } from "../components/progress.tsx";
+import { RichText } from "../components/richText.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { StepPanel } from "../components/stepPanel.tsx";
-import { Timeline } from "../components/timeline.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
-import { When } from "../components/when.tsx";
-import { copyText, downloadText } from "../copy.ts";
-import { access, canWrite } from "../data/access.ts";
-import { reportStepCommand } from "../data/commands.ts";
-import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
-import { isStale, titleOf } from "../data/jobRows.ts";
+import { Steps } from "../components/steps.tsx";
+import { shownRow } from "../data/job/shownJobs.ts";
+import { isMissing, JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
+import { isStale, shownStatus, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { endOf } from "../data/timeline.ts";
-import { address, goBackTo, type Place, place, withQuery } from "../router.ts";
-import { clockTime, count, duration } from "../time.ts";
+import { address, goBackTo, navigate, type Place, withQuery } from "../router.ts";
+import { shownText } from "../text.ts";
+import { clockTime, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** Interval of polling for a job that does not exist yet, so that its page shows it as soon as it is created. */
-const POLL_EVERY_MS = 3_000;
+/** Intervals of polling for a job that does not exist yet: soon at first, because its page may be opened as it is created. */
+const [MIN_POLL_MS, MAX_POLL_MS] = [3_000, 30_000];
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
-  const record = useMemo(() => new JobRecord(service.jobs, jobId), [jobId]);
+  const record = useMemo(() => new JobRecord(service.jobs, jobId, shownRow(jobId)), [jobId]);
   const snapshot = record.snapshot.value;
   const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
-  useTitle(job ? titleOf(job) : jobId);
+  useTitle(job ? titleOf(job) : jobId, job ? stateOf(job) : undefined);
+  useNotification(job);
   useEffect(() => () => record.close(), [record]);
   useEffect(() => {
+    if (isAwaited) return pollWithBackoff(() => record.reload());
     void record.reload();
-    if (isAwaited) return pollEvery(POLL_EVERY_MS, () => record.reload());
     return followLive(
       { job: jobId },
       {
         onStart: () => void record.reload(),
+        staysConnected: () => isNotified(jobId),
         onRefused: () => {
           setRefused(true);
-          void record.reload();
+          if (record.snapshot.peek().job) void record.reload();
         },
         job: (job) => record.applyJob(job),
         job_removed: () => record.markDeleted(),
@@ -56,19 +60,15 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const stepKey = query.get("step");
   return (
     <>
-      <p class="crumbs">
-        <a href={address("/")} data-up>
-          <Icon name="back" /> Jobs
-        </a>
-      </p>
+      <JobCrumbs jobId={jobId} />
       {job ? <JobView {...snapshot} job={job} /> : <JobError jobId={jobId} error={error} record={record} />}
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
       {job && stepKey !== null && !isDeleted && (
         <StepPanel
-          key={stepKey}
           job={job}
           stepKey={stepKey}
-          summary={snapshot.steps.find((step) => step.stepKey === stepKey)}
+          steps={snapshot.steps}
+          onMove={(step) => navigate(withQuery(query, { step }), { replace: true })}
           onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
         />
       )}
@@ -76,15 +76,24 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   );
 }
 
-/** Calls `poll` at this interval while the page is visible. Returns a function that ends this. */
-function pollEvery(ms: number, poll: () => unknown): () => void {
-  const timer = setInterval(() => document.hidden || poll(), ms);
-  return () => clearInterval(timer);
+const stateOf = (job: Job): string => (isStale(job, now.value) ? "stale" : shownStatus(job));
+
+/** Calls `poll` at growing intervals while the page is visible. Returns a function that ends this. */
+function pollWithBackoff(poll: () => unknown): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const pollIn = (ms: number) => {
+    timer = setTimeout(() => {
+      if (!document.hidden) poll();
+      pollIn(Math.min(2 * ms, MAX_POLL_MS));
+    }, ms);
+  };
+  pollIn(MIN_POLL_MS);
+  return () => clearTimeout(timer);
 }
 
 function JobError({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
   if (!error) return null;
-  if (!(error instanceof SignalboxError && error.code === "job_not_found")) {
+  if (!isMissing(error)) {
     return <Failure error={error} retry={() => record.reload()} />;
   }
   return (
@@ -95,8 +104,8 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
   );
 }
 
-function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot & { job: Job }) {
-  const { jobId, description, status, progress, message, input, metadata, output } = job;
+function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted }: JobSnapshot & { job: Job }) {
+  const { jobId, description, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
   const stale = isStale(job, now.value);
   const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
@@ -110,38 +119,37 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
       )}
       <div class="page-head">
         <div>
-          <h1>
-            <bdi>{title}</bdi>
-          </h1>
+          <Clamp as="h1" lines={3} title={title}>
+            <bdi>{shownText(title)}</bdi>
+          </Clamp>
           {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
         </div>
-        <Actions job={job} isDeleted={isDeleted} />
+        <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
       </div>
       <section class="card" aria-label="Progress">
         <div class="headline">
-          <StatusMark status={status} stale={stale} />
-          <ProgressBar value={progress} status={status} stale={stale} label={`Progress of ${title}`} />
+          <StatusMark status={shownStatus(job)} stale={stale} />
+          <ProgressBar value={progress} status={shownStatus(job)} stale={stale} label={`Progress of ${title}`} />
         </div>
-        <p class="said" aria-live="polite">
-          <bdi>{message ?? "No message yet"}</bdi>
-        </p>
+        {shownStatus(job) === "failed" ? (
+          <FailurePanel message={message} failedSteps={steps.filter(isFailed)} hrefOf={hrefOf} />
+        ) : (
+          <div class="said" aria-live="polite">
+            <RichText text={message ?? "No message yet"} isClamped />
+          </div>
+        )}
         {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
-        {stale && <StaleNote job={job} />}
-        <JobFacts job={job} />
-        {description && <p class="description">{description}</p>}
-      </section>
-      <section aria-labelledby="steps-title" class="steps">
-        <h2 id="steps-title">
-          Steps <span class="muted">{steps.length > 0 && count(steps.length)}</span>
-        </h2>
-        {steps.length > 0 ? <Timeline job={job} steps={steps} hrefOf={hrefOf} /> : <NoSteps job={job} />}
-        {hasMoreSteps && (
-          <p class="muted">
-            This page shows {count(steps.length)} steps. The API returns all of them:{" "}
-            <code>GET /api/jobs/JOB_ID/steps</code>
-          </p>
+        <CancelNote job={job} />
+        {stale && !job.cancel && <StaleNote job={job} />}
+        <JobFacts job={job} points={points} />
+        {description && (
+          <div class="description">
+            <RichText text={description} isClamped />
+          </div>
         )}
       </section>
+      {!isDeleted && <JobGates job={job} />}
+      {(!isRow || steps.length > 0) && <Steps job={job} steps={steps} hasMoreSteps={hasMoreSteps} hrefOf={hrefOf} />}
       {output && <JsonBlock title="Output" value={output} file={`${jobId}-output`} />}
       {input && <JsonBlock title="Input" value={input} file={`${jobId}-input`} />}
       {metadata && <JsonBlock title="Metadata" value={metadata} file={`${jobId}-metadata`} />}
@@ -149,53 +157,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
   );
 }
 
-function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
-  const { jobId } = job;
-  const [isConfirming, setConfirming] = useState(false);
-  const currentAccess = access.value;
-  const remove = () =>
-    service.jobs.delete(jobId).then(() => {
-      showToast(`${titleOf(job)} deleted`);
-      if (place.value.id === jobId) goBackTo(address("/"));
-    }, showError);
-  const jobJson = () => JSON.stringify(job, null, 2);
-  return (
-    <div class="acts">
-      <button type="button" onClick={() => copyText(jobJson(), "Job")}>
-        <Icon name="copy" /> Copy JSON
-      </button>
-      <button type="button" onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
-        <Icon name="download" /> Download
-      </button>
-      {canWrite(currentAccess) && !isDeleted && (
-        <button type="button" class="danger" onClick={() => setConfirming(true)}>
-          <Icon name="trash" /> Delete
-        </button>
-      )}
-      {isConfirming && (
-        <Confirm
-          title="Delete this job?"
-          text={`This permanently deletes ${titleOf(job)} and all its steps. Later reports for it are rejected with 404.`}
-          action="Delete"
-          onYes={remove}
-          onClose={() => setConfirming(false)}
-        />
-      )}
-    </div>
-  );
-}
-
-function NoSteps({ job: { jobId, status } }: { job: Job }) {
-  const canReport = status === "running" && canWrite(access.value);
-  return (
-    <>
-      <p class="muted">
-        No steps yet. Each step appears with its first report{canReport ? ", for example this one:" : "."}
-      </p>
-      {canReport && <Command command={reportStepCommand(jobId)} />}
-    </>
-  );
-}
+const isFailed = ({ status }: StepSummary): boolean => status === "failed";
 
 function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
   const present = now.value;
@@ -205,7 +167,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
       <ol tabIndex={0} aria-label="Earlier messages, newest first">
         {messages.map(({ text, at }) => (
           <li key={`${at} ${text}`}>
-            <time dateTime={at}>{clockTime(at, present)}</time> <bdi>{text}</bdi>
+            <time dateTime={at}>{clockTime(at, present)}</time> <bdi title={text}>{shownText(text)}</bdi>
           </li>
         ))}
       </ol>
@@ -220,20 +182,5 @@ function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
       <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
       running.
     </p>
-  );
-}
-
-function JobFacts({ job }: { job: Job }) {
-  const { status, createdAt, lastReportAt, staleAfterSeconds } = job;
-  const end = endOf(job, now.value);
-  return (
-    <Facts
-      facts={[
-        ["Created", <When time={createdAt} />],
-        ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
-        [status === "running" ? "Running for" : "Duration", duration(end - Date.parse(createdAt))],
-        ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
-      ]}
-    />
   );
 }

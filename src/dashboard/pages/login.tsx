@@ -27,11 +27,22 @@ export function LoginPage() {
     <form class="login" onSubmit={submit}>
       <h1>Log in</h1>
       <p class="muted">
-        Enter the service’s API token: <code>server.apiToken</code> of its configuration, or{" "}
-        <code>server.readOnlyToken</code> for read-only access. The browser stores a cookie, not the token.
+        Enter a token of the service: <code>server.apiToken</code> of its configuration,{" "}
+        <code>server.readOnlyToken</code> for read-only access, or one of <code>server.tokens</code> with the scope{" "}
+        <code>jobs:read</code>. The browser stores a cookie, not the token.
       </p>
+      {/* Password managers tell services by it. */}
+      <input
+        class="unseen"
+        name="username"
+        autocomplete="username"
+        value={location.host}
+        readOnly
+        tabIndex={-1}
+        aria-hidden="true"
+      />
       <label>
-        API token
+        Token
         <input
           ref={field}
           type="password"

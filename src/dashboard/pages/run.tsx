@@ -1,34 +1,41 @@
-import { useEffect } from "preact/hooks";
-import { type Run, type RunRequest, SignalboxError } from "../../client/client.ts";
+import { useEffect, useRef } from "preact/hooks";
+import { type Run, type RunRequest, SignalboxError, type WaitsFor } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { Clamp } from "../components/clamp.tsx";
 import { DeliveryList } from "../components/deliveryList.tsx";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
+import { FailedAttempts } from "../components/failedAttempts.tsx";
+import { FailurePanel } from "../components/failurePanel.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock, TextBlock } from "../components/json.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { access, canWrite } from "../data/access.ts";
+import { access, hasScope } from "../data/access.ts";
 import { followLive } from "../data/live.ts";
-import { service } from "../data/service.ts";
+import { runAgain, service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
-import { address, type Place } from "../router.ts";
+import { address, navigate, type Place } from "../router.ts";
+import { shownText } from "../text.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { dollars, tokens } from "../usage.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
   const run = useQuery((signal) => service.runs.get(runId, { signal }), runId);
   const request = useQuery((signal) => service.runs.request(runId, { signal }), runId);
-  useTitle(run.value?.name || "Run");
+  useTitle(run.value?.name || "Run", run.value?.status);
   const reload = () => {
     run.reload();
     request.reload();
   };
   const reloadSoon = useThrottle(reload);
   const reloadRunSoon = useThrottle(run.reload);
+  const runAhead = useRef<string | null>(null);
+  runAhead.current = run.value?.waitsFor?.runId ?? null;
   useEffect(
     () =>
       followLive(
@@ -37,6 +44,7 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
           onStart: reload,
           run: (summary) => {
             if (summary.runId === runId) reloadSoon(); // Events lack the reply.
+            if (summary.runId === runAhead.current) reloadRunSoon();
           },
           delivery: (delivery) => {
             if (delivery.runId === runId) reloadRunSoon();
@@ -73,16 +81,17 @@ const replyTitle = ({ replyCutOff }: Run) =>
   replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
 
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
-  const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
+  const { runId, name, kind, sessionKey, status, attempts, error, reply, usage, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
   const present = now.value;
+  const title = name || (kind === "wake" ? "Wake" : "Hook");
   return (
     <>
       <div class="page-head">
         <div>
-          <h1>
-            <bdi>{name || (kind === "wake" ? "Wake" : "Hook")}</bdi>
-          </h1>
+          <Clamp as="h1" lines={3} title={title}>
+            <bdi>{shownText(title)}</bdi>
+          </Clamp>
           <bdi class="id muted">{runId}</bdi>
         </div>
         <Actions run={run} onChange={onChange} />
@@ -90,12 +99,8 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       <section class="card" aria-label="Result">
         <div class="headline" aria-live="polite">
           <StatusMark status={status} />
-          {error && (
-            <span class="fault">
-              <bdi>{error.message}</bdi> <code>{error.code}</code>
-            </span>
-          )}
         </div>
+        {error && <FailurePanel {...error} />}
         {status === "failed" && <GuideLink page="how-to/debug-a-failed-run" />}
         <Facts
           facts={[
@@ -106,18 +111,29 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
                 <bdi>{sessionKey}</bdi>
               </a>,
             ],
+            ["Waits for", run.waitsFor && <Waiting waitsFor={run.waitsFor} />],
             ["Attempts", attempts],
+            ["Input tokens", usage && tokens(usage.inputTokens, usage.cachedInputTokens, "cached")],
+            ["Output tokens", usage && tokens(usage.outputTokens, usage.reasoningTokens, "reasoning")],
+            ["Cost", usage?.costUsd != null && dollars(usage.costUsd)],
             ["Accepted", <When time={createdAt} />],
             ["Started", startedAt && <When time={startedAt} />],
             [
               endedAt ? "Duration" : "Running for",
               startedAt && duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt)),
             ],
+            [
+              "Request",
+              run.requestId && <a href={address("/requests/:requestId", run.requestId)}>what the sender sent</a>,
+            ],
+            ["Replay of", run.replayOf && <a href={address("/requests/:requestId", run.replayOf)}>a kept request</a>],
+            ["Rerun of", run.againOf && <a href={address("/runs/:runId", run.againOf)}>an earlier run</a>],
             ["Tracked as", request?.request?.trackAsJob && <a href={address("/jobs/:jobId", runId)}>a job</a>],
           ]}
         />
       </section>
       {reply !== null && <TextBlock title={replyTitle(run)} text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
+      <FailedAttempts attempts={run.failedAttempts} />
       <Deliveries run={run} />
       {request && <RequestView runId={runId} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
@@ -127,6 +143,19 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       )}
     </>
   );
+}
+
+/** Names the reason why a queued run has not started, with a link to the run that is ahead. */
+function Waiting({ waitsFor: { kind, runId, notBefore } }: { waitsFor: WaitsFor }) {
+  if (runId) return <a href={address("/runs/:runId", runId)}>a run of the same session</a>;
+  if (notBefore) {
+    return (
+      <>
+        the next attempt, <When time={notBefore} />
+      </>
+    );
+  }
+  return <>{kind === "session" ? "another turn in its session" : "a free worker"}</>;
 }
 
 function Deliveries({ run: { deliveries } }: { run: Run }) {
@@ -171,11 +200,20 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
   );
 }
 
-function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
+function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChange: () => void }) {
   const { isPending, mutate } = useMutation(runId, onChange);
-  if (!canWrite(access.value)) return null;
+  if (!hasScope(access.value, "runs:write")) return null;
+  const again = async (id: string) => {
+    const { runId: newId } = await runAgain(id);
+    navigate(address("/runs/:runId", newId));
+  };
   return (
     <div class="acts">
+      {kind === "agent" && (status === "completed" || status === "failed") && (
+        <button type="button" disabled={isPending} onClick={() => mutate(again, "Run started")}>
+          <Icon name="again" /> Run again
+        </button>
+      )}
       {status === "failed" && (
         <button type="button" disabled={isPending} onClick={() => mutate(service.runs.retry, "Retry started")}>
           <Icon name="retry" /> Retry

@@ -1,70 +1,70 @@
 import { useEffect, useMemo } from "preact/hooks";
-import type { RunStatus, RunSummary } from "../../client/client.ts";
+import type { RunStats } from "../../client/calls/runStats.ts";
+import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { EmptyState } from "../components/emptyState.tsx";
+import { GuideLink } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
+import { Checklist } from "../components/onboarding/checklist.tsx";
+import { TestHook } from "../components/onboarding/testHook.tsx";
+import { Pills, stateChoices } from "../components/pills.tsx";
+import { RunFilters } from "../components/run/runFilters.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { agentHookCommand } from "../data/commands.ts";
+import { access } from "../data/access.ts";
+import { hooksUrl, serviceUrl } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
-import { service } from "../data/service.ts";
+import { firstRun } from "../data/onboarding/firstRun.ts";
+import { HOOKS_TOKEN } from "../data/onboarding/steps.ts";
+import { matchesRun, RUN_STATUSES, runConditions, statusOf } from "../data/run/runFilter.ts";
+import { runStats, service } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
-import { duration } from "../time.ts";
+import { count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
-
-const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
+import { allTokens, describeUsage } from "../usage.ts";
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
-  const status = STATUSES.find((one) => one === query.get("status")) ?? null;
-  const sessionKey = query.get("sessionKey");
-  const list = useLiveRuns(status, sessionKey);
+  const status = statusOf(query);
+  const { list, stats } = useLiveRuns(query);
+  const isFiltered = status !== null || Object.keys(runConditions(query, 0)).length > 0;
+  const countOf = (value: RunStatus | null) => count(stats?.runs[value ?? "total"] ?? 0) + (stats?.capped ? "+" : "");
   return (
     <>
       <div class="page-head">
         <h1>Runs</h1>
-        <nav class="counts" aria-label="Runs by state">
-          {[null, ...STATUSES].map((one) => (
-            <a
-              key={one}
-              class="count"
-              href={withQuery(query, { status: one })}
-              aria-current={one === status ? "true" : undefined}
-            >
-              {one === null ? "All" : `${one.charAt(0).toUpperCase()}${one.slice(1)}`}
-            </a>
-          ))}
-        </nav>
+        <Pills
+          label="Runs by state"
+          query={query}
+          parameter="status"
+          choices={stateChoices(RUN_STATUSES)}
+          current={status}
+          countOf={(value) => (stats ? countOf(value as RunStatus | null) : "–")}
+        />
       </div>
-      {sessionKey !== null && (
-        <p class="filters">
-          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Remove this filter">
-            session <bdi>{sessionKey}</bdi> ×
-          </a>
-        </p>
-      )}
+      <RunFilters query={query} />
       <List
         list={list}
         idOf={(run) => run.runId}
         label="Runs, newest first"
         noun={["run", "runs"]}
         kind="runs"
-        columns={["Run", "Result", "State", "Duration", "Age"]}
-        cells={(run) => <RunCells run={run} />}
-        empty={<NoRuns isFiltered={status !== null || sessionKey !== null} />}
+        columns={["Run", "Result", "State", "Tokens", "Duration", "Age"]}
+        cells={(run) => <RunCells run={run} query={query} />}
+        empty={<NoRuns isFiltered={isFiltered} />}
       />
     </>
   );
 }
 
-/** A row of the list. Only a response has the reply; events lack it. */
-type RunRow = RunSummary & { readonly reply?: string | null };
+/** A row of the list. Only a response has the reply and the usage; events lack them. */
+type RunRow = RunSummary & Partial<Pick<Run, "reply" | "usage">>;
 
-function RunCells({ run }: { run: RunRow }) {
-  const { runId, name, kind, sessionKey, status, error, reply, createdAt, attempts } = run;
+function RunCells({ run, query }: { run: RunRow; query: URLSearchParams }) {
+  const { runId, name, kind, mapping, sessionKey, status, error, reply, usage, createdAt, attempts } = run;
   return (
     <>
       <span role="cell" class="cell-name">
@@ -76,9 +76,17 @@ function RunCells({ run }: { run: RunRow }) {
       <span role="cell" class="cell-message">
         <bdi>{error?.message ?? reply ?? ""}</bdi>
         {attempts > 1 && <span class="muted">attempt {attempts}</span>}
+        {mapping && (
+          <a class="chip" href={withQuery(query, { mapping })} title="Show only runs of this hook">
+            {mapping}
+          </a>
+        )}
       </span>
       <span role="cell" class="cell-status">
         <StatusMark status={status} />
+      </span>
+      <span role="cell" class="cell-usage" title={usage ? describeUsage(usage) : undefined}>
+        {usage ? allTokens(usage) : "–"}
       </span>
       <span role="cell" class="cell-time">
         <RunDuration run={run} />
@@ -104,18 +112,31 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
       </Notice>
     );
   }
+  if (!access.value?.hooksUrl) {
+    return (
+      <Notice title="No runs yet">
+        This page shows each run that a hook starts. Hooks are off: set <code>hooks.enabled</code> and{" "}
+        <code>hooks.token</code> in the configuration file. <GuideLink page="tutorials/first-agent-hook" />
+      </Notice>
+    );
+  }
   return (
-    <EmptyState
+    <Checklist
       title="No runs yet"
-      command={agentHookCommand({ name: "First run" })}
+      tutorials={firstRun(serviceUrl(), hooksUrl())}
+      token={HOOKS_TOKEN}
       guide="tutorials/first-agent-hook"
     >
-      This page shows each run that a hook starts, with its reply. Start the first one:
-    </EmptyState>
+      <p>This page shows each run that a hook starts, with its reply. Three steps lead to the first one:</p>
+      <TestHook />
+    </Checklist>
   );
 }
 
-function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveList<RunRow> {
+function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: RunStats | null } {
+  const key = query.toString();
+  const status = statusOf(query);
+  const conditions = () => runConditions(query, now.peek());
   const list = useMemo(
     () =>
       new LiveList<RunRow>({
@@ -123,30 +144,32 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
         createdAt: (run) => run.createdAt,
         merge: (shown, newer) => ({ ...shown, ...newer }),
         load: async ({ limit, cursor, signal }) => {
-          const query = {
-            limit,
-            cursor: cursor ?? undefined,
-            ...(status && { status }),
-            ...(sessionKey && { sessionKey }),
-          };
-          const { runs, nextCursor } = await service.runs.list(query, { signal });
+          const page = { limit, cursor: cursor ?? undefined, ...(status && { status }), ...conditions() };
+          const { runs, nextCursor } = await service.runs.list(page, { signal });
           return { rows: runs.map(({ deliveries: _, ...run }) => run), nextCursor };
         },
       }),
-    [status, sessionKey],
+    [key],
   );
+  const withoutStatus = new URLSearchParams([...query].filter(([name]) => name !== "status"));
+  const stats = useQuery((signal) => runStats(conditions(), signal), withoutStatus.toString());
+  const countSoon = useThrottle(stats.reload);
   const reloadSoon = useThrottle(() => void list.reload());
   useEffect(() => {
     void list.reload();
     const stop = followLive(
       { topics: ["runs"] },
       {
-        onStart: () => void list.reload(),
+        onStart: () => {
+          void list.reload();
+          countSoon();
+        },
         run: (run) => {
-          const matches = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
+          const matches = matchesRun(run, status, conditions());
           if (matches) list.put(run);
           else list.remove(run.runId);
-          if (matches && run.status === "completed") reloadSoon(); // Events lack the reply.
+          if (matches && run.endedAt !== null) reloadSoon(); // Events lack the reply and the usage.
+          countSoon();
         },
       },
     );
@@ -155,5 +178,5 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
       list.close();
     };
   }, [list]);
-  return list;
+  return { list, stats: stats.value };
 }

@@ -1,27 +1,21 @@
 import { useEffect } from "preact/hooks";
-import { type Message, SignalboxError } from "../../client/client.ts";
+import { SignalboxError } from "../../client/client.ts";
 import { Icon } from "../components/icon.tsx";
-import { Failure, NotFound, Notice } from "../components/notice.tsx";
+import { Failure, NotFound } from "../components/notice.tsx";
+import { TranscriptList } from "../components/session/transcript.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
-import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
-import { service } from "../data/service.ts";
-import { useQuery } from "../data/useQuery.ts";
+import { useTranscript } from "../data/session/transcript.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
+import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
 
-/** Number of characters shown of a long message before it is unfolded. */
-const HEAD_CHARS = 4_000;
-
 export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   useTitle(sessionKey);
-  const { value, error, reload } = useQuery(
-    (signal) => service.sessions.messages(sessionKey, {}, { signal }),
-    sessionKey,
-  );
+  const { value, error, reload, loadOlder } = useTranscript(sessionKey);
   const reloadSoon = useThrottle(reload);
   useEffect(
     () =>
@@ -47,16 +41,16 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
       {!isMissing(error) && (
         <div class="page-head">
           <h1>
-            <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
+            <bdi>{sessionKey === MAIN ? "Main session" : visible(sessionKey)}</bdi>
           </h1>
           <a class="button" href={`${address("/runs")}?sessionKey=${encodeURIComponent(sessionKey)}`}>
             Runs in this session
           </a>
         </div>
       )}
-      {sessionKey === MAIN && <WaitingEvents />}
       {error !== null && <SessionError error={error} retry={reload} />}
-      {value && <Transcript messages={value.messages} />}
+      {value && <TranscriptList transcript={value} loadOlder={loadOlder} />}
+      {sessionKey === MAIN && <WaitingEvents />}
     </>
   );
 }
@@ -69,36 +63,5 @@ function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
     <NotFound title="Session not found">
       It was never used, or it was deleted after its retention time. <a href={address("/sessions")}>See all sessions</a>
     </NotFound>
-  );
-}
-
-function Transcript({ messages }: { messages: readonly Message[] }) {
-  if (messages.length === 0) {
-    return <Notice title="No messages yet">The transcript starts when the first turn ends.</Notice>;
-  }
-  return (
-    <ol class="transcript" aria-label="Transcript, oldest first">
-      {messages.map(({ role, content, createdAt }, at) => (
-        <li key={`${createdAt} ${at}`} class={`turn turn-${role}`}>
-          <p class="turn-head">
-            <b>{role === "user" ? "Prompt" : "Agent"}</b> <When time={createdAt} />
-          </p>
-          <Content text={content} />
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Content({ text }: { text: string }) {
-  if (text.length <= HEAD_CHARS) return <p class="turn-text">{text}</p>;
-  return (
-    <>
-      <p class="turn-text">{text.slice(0, HEAD_CHARS)}…</p>
-      <details>
-        <summary>Show all</summary>
-        <p class="turn-text">{text}</p>
-      </details>
-    </>
   );
 }

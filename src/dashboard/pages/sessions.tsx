@@ -10,6 +10,7 @@ import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address } from "../router.ts";
+import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 export function SessionsPage() {
@@ -60,7 +61,7 @@ export function SessionsPage() {
           <>
             <span role="cell" class="cell-name">
               <a href={address("/sessions/:sessionKey", sessionKey)} dir="auto">
-                {sessionKey}
+                {visible(sessionKey)}
               </a>
             </span>
             <span role="cell" class="cell-status">

@@ -1,0 +1,110 @@
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Message } from "../../../client/client.ts";
+import { type PromptEvent, promptParts } from "../../data/session/promptParts.ts";
+import type { Transcript } from "../../data/session/transcript.ts";
+import { address } from "../../router.ts";
+import { visible } from "../../text.ts";
+import { bytes } from "../../time.ts";
+import { Notice } from "../notice.tsx";
+import { RichText } from "../richText.tsx";
+import { showError } from "../toasts.tsx";
+import { When } from "../when.tsx";
+import { useScrollFromEnd } from "./scrollFromEnd.ts";
+
+interface TranscriptProps {
+  readonly transcript: Transcript;
+  readonly loadOlder: () => Promise<void>;
+}
+
+/** The messages of a session, the newest last, at which the page opens. */
+export function TranscriptList({ transcript: { messages, nextCursor }, loadOlder }: TranscriptProps) {
+  const list = useScrollFromEnd();
+  if (messages.length === 0) {
+    return <Notice title="No messages yet">The transcript starts when the first turn ends.</Notice>;
+  }
+  return (
+    <>
+      {nextCursor !== null && <OlderButton key={nextCursor} onClick={() => loadOlder().catch(showError)} />}
+      <ol class="transcript" aria-label="Transcript, oldest first" {...list}>
+        {messages.map((message) => (
+          <li key={message.messageId} class={`turn turn-${message.role}`}>
+            <Turn message={message} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Loads older messages by a click, and by itself before the reader reaches the beginning. */
+function OlderButton({ onClick }: { onClick: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && onClick(), {
+      rootMargin: "600px 0px 0px",
+    });
+    if (button.current) observer.observe(button.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <p class="more">
+      <button ref={button} type="button" onClick={onClick}>
+        Show older messages
+      </button>
+    </p>
+  );
+}
+
+function Turn({ message: { role, content, createdAt, runId } }: { message: Message }) {
+  const isPrompt = role === "user";
+  return (
+    <>
+      <p class="turn-head">
+        <b>{isPrompt ? "Prompt" : "Agent"}</b> <When time={createdAt} />
+        {isPrompt && runId && (
+          <>
+            {" "}
+            <a href={address("/runs/:runId", runId)}>Run</a>
+          </>
+        )}
+      </p>
+      {isPrompt ? <Prompt text={content} /> : <RichText text={content} />}
+    </>
+  );
+}
+
+function Prompt({ text: prompt }: { text: string }) {
+  const { instructions, events, text } = useMemo(() => promptParts(prompt), [prompt]);
+  return (
+    <>
+      {instructions && (
+        <details class="instructions">
+          <summary>Instructions, {bytes(instructions.length)}</summary>
+          <div class="raw-text">{visible(instructions)}</div>
+        </details>
+      )}
+      {events.length > 0 && (
+        <ul class="turn-events" aria-label="Events">
+          {events.map((event) => (
+            <li key={`${event.at} ${event.source}`}>
+              <Event event={event} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {text && <RichText text={text} isClamped />}
+    </>
+  );
+}
+
+function Event({ event: { source, runId, at, text, notes } }: { event: PromptEvent }) {
+  return (
+    <>
+      <p class="turn-head">
+        {runId ? <a href={address("/runs/:runId", runId)}>Run</a> : <b>{source}</b>} <When time={at} />
+        {notes.map((note) => `, ${note}`)}
+      </p>
+      <RichText text={text} isClamped />
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+import type { JobHistory } from "../../client/calls/jobHistory.ts";
+
+/** Returns the end of an axis for a maximum: 1, 2 or 5 times a power of ten, at least 1. */
+export function axisEnd(max: number): number {
+  if (max <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(max));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= max) ?? 10) * power;
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" });
+
+/** Formats the start of a period: with the day in a week, otherwise as a time. */
+export const periodStart = (span: JobHistory["span"], start: string): string =>
+  (span === "week" ? DAY : CLOCK).format(new Date(start));
+
+/** Sums one figure of all periods. */
+export const sumOf = (periods: JobHistory["periods"], field: "started" | "completed" | "failed"): number =>
+  periods.reduce((sum, period) => sum + period[field], 0);

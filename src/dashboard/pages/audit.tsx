@@ -1,0 +1,193 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { AuditAction, AuditEntry } from "../../client/client.ts";
+import { List } from "../components/list.tsx";
+import { NotFound, Notice } from "../components/notice.tsx";
+import { access, hasScope } from "../data/access.ts";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { service } from "../data/service.ts";
+import { address, navigate, type Place, withQuery } from "../router.ts";
+import { absolute } from "../time.ts";
+import { useTitle } from "../title.ts";
+
+const ACTIONS: Readonly<Record<AuditAction, string>> = {
+  "job.delete": "Deleted a job",
+  "jobs.delete": "Deleted jobs",
+  "job.cancel": "Cancelled a job by force",
+  "token.create": "Created a job token",
+  "gate.answer": "Answered a question",
+  "run.retry": "Retried a run",
+  "run.again": "Ran a run again",
+  "run.cancel": "Cancelled a run",
+  "delivery.retry": "Retried a delivery",
+  "delivery.cancel": "Cancelled a delivery",
+  "event.delete": "Deleted an event",
+  "channel.test": "Sent a test message",
+  "channel.resume": "Resumed a channel",
+  "reply-target.set": "Set the reply target",
+  "reply-target.clear": "Cleared the reply target",
+  "request.replay": "Replayed a request",
+  login: "Logged in",
+  "token.refused": "Token refused",
+};
+
+const isAction = (text: string | null): text is AuditAction => text !== null && text in ACTIONS;
+
+/** No live events report new entries. */
+const RELOAD_EVERY_MS = 15_000;
+
+export function AuditPage({ place: { query } }: { place: Place }) {
+  useTitle("Audit log");
+  if (!hasScope(access.value, "admin")) {
+    return (
+      <NotFound title="The audit log is not shown">
+        It needs a token with the scope <code>admin</code>. <a href={address("/")}>See all jobs</a>
+      </NotFound>
+    );
+  }
+  return <AuditLog query={query} />;
+}
+
+function AuditLog({ query }: { query: URLSearchParams }) {
+  const given = query.get("action");
+  const action = isAction(given) ? given : null;
+  const actor = query.get("actor") || null;
+  const list = useAuditLog(action, actor);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Audit log</h1>
+      </div>
+      <Filters query={query} action={action} actor={actor} />
+      <List
+        list={list}
+        idOf={(entry) => entry.auditId}
+        label="Audit log, newest first"
+        noun={["entry", "entries"]}
+        kind="audit"
+        columns={["Who", "Did what", "From", "When (UTC)"]}
+        cells={(entry) => <AuditCells entry={entry} query={query} />}
+        empty={<NoEntries isFiltered={action !== null || actor !== null} />}
+      />
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly query: URLSearchParams;
+  readonly action: AuditAction | null;
+  readonly actor: string | null;
+}
+
+function Filters({ query, action, actor }: FiltersProps) {
+  const show = (name: string, value: string) => navigate(withQuery(query, { [name]: value || null }));
+  return (
+    <search class="filters">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          show("actor", String(new FormData(event.currentTarget).get("actor")).trim());
+        }}
+      >
+        <input
+          key={actor}
+          type="search"
+          name="actor"
+          defaultValue={actor ?? ""}
+          placeholder="Name of a token, cookie:NAME or job-token:JOB"
+          aria-label="Who: name of a token, cookie:NAME or job-token:JOB"
+        />
+      </form>
+      <select
+        aria-label="Action"
+        value={action ?? ""}
+        onChange={({ currentTarget: { value } }) => show("action", value)}
+      >
+        <option value="">Any action</option>
+        {Object.entries(ACTIONS).map(([one, title]) => (
+          <option key={one} value={one}>
+            {title}
+          </option>
+        ))}
+      </select>
+      {actor !== null && (
+        <a class="chip" href={withQuery(query, { actor: null })} title="Remove this filter">
+          by <bdi>{actor}</bdi> ×
+        </a>
+      )}
+    </search>
+  );
+}
+
+function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParams }) {
+  const { actor, action, target, address: from, at, requestId } = entry;
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={withQuery(query, { actor })} title="Show only entries of this caller" dir="auto">
+          {actor}
+        </a>
+      </span>
+      <span role="cell" class="cell-message">
+        <span>{ACTIONS[action] ?? action}</span>
+        {target !== null && (
+          <bdi class="muted" title={target}>
+            {target}
+          </bdi>
+        )}
+      </span>
+      <span role="cell" class="cell-time" title={`Request ${requestId}`}>
+        {from}
+      </span>
+      <span role="cell" class="cell-age">
+        <time dateTime={at} title={absolute(at)}>
+          {at.slice(0, 19).replace("T", " ")}
+        </time>
+      </span>
+    </>
+  );
+}
+
+function NoEntries({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Notice title="No entries match">
+        The name must be the whole one. <a href={address("/audit")}>Show all entries</a>
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="No entries yet">
+      This page shows who deleted, cancelled, retried or answered something, created a token or logged in, and which
+      tokens were refused.
+    </Notice>
+  );
+}
+
+function useAuditLog(action: AuditAction | null, actor: string | null): LiveList<AuditEntry> {
+  const list = useMemo(
+    () =>
+      new LiveList<AuditEntry>({
+        idOf: (entry) => entry.auditId,
+        createdAt: (entry) => entry.at,
+        merge: (_, newer) => newer,
+        load: async ({ limit, cursor, signal }) => {
+          const query = { limit, cursor: cursor ?? undefined, ...(action && { action }), ...(actor && { actor }) };
+          const { entries, nextCursor } = await service.audit(query, { signal });
+          return { rows: entries, nextCursor };
+        },
+      }),
+    [action, actor],
+  );
+  useEffect(() => {
+    void list.reload();
+    const stop = followLive({ topics: ["jobs"] }, { onStart: () => void list.reload() });
+    return () => {
+      stop();
+      list.close();
+    };
+  }, [list]);
+  useReloadEvery(() => void list.reload(), RELOAD_EVERY_MS);
+  return list;
+}

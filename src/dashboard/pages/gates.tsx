@@ -1,0 +1,119 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { Gate, GateStatus } from "../../client/client.ts";
+import { resultOf } from "../components/jobGates.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Pills } from "../components/pills.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { When } from "../components/when.tsx";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { openGates } from "../data/openGates.ts";
+import { service } from "../data/service.ts";
+import { useThrottle } from "../data/useThrottle.ts";
+import { address, type Place } from "../router.ts";
+import { useTitle } from "../title.ts";
+
+const STATUSES = [
+  ["open", "Open"],
+  ["answered", "Answered"],
+  ["expired", "Expired"],
+  ["withdrawn", "Withdrawn"],
+] as const;
+
+export function GatesPage({ place: { query } }: { place: Place }) {
+  useTitle("Questions");
+  const [status] = STATUSES.find(([one]) => one === query.get("status")) ?? STATUSES[0];
+  const list = useGates(status);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Questions</h1>
+        <Pills
+          label="Questions by status"
+          query={query}
+          parameter="status"
+          choices={STATUSES.map(([one, title]) => [one === "open" ? null : one, title] as const)}
+          current={status === "open" ? null : status}
+        />
+      </div>
+      <List
+        list={list}
+        idOf={(gate) => gate.gateId}
+        label="Questions, newest first"
+        noun={["question", "questions"]}
+        kind="gates"
+        columns={["Question", "Message", "Status", "Age"]}
+        cells={(gate) => <GateCells gate={gate} />}
+        empty={<NoGates status={status} />}
+      />
+    </>
+  );
+}
+
+function GateCells({ gate }: { gate: Gate }) {
+  const { jobId, key, title, message, status, createdAt } = gate;
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={address("/jobs/:jobId", jobId)}>
+          <bdi>{title}</bdi>
+        </a>
+        <bdi class="id">
+          {jobId} · {key}
+        </bdi>
+      </span>
+      <span role="cell" class="cell-message">
+        {message && <bdi>{message}</bdi>}
+        {status !== "open" && <span class="muted">{resultOf(gate)}</span>}
+      </span>
+      <span role="cell" class="cell-status">
+        <StatusMark status={status} />
+      </span>
+      <span role="cell" class="cell-age">
+        <When time={createdAt} />
+      </span>
+    </>
+  );
+}
+
+function NoGates({ status }: { status: GateStatus }) {
+  if (status !== "open") return <Notice title={`No ${status} questions`}>Jobs have asked nothing of this kind.</Notice>;
+  return (
+    <Notice title="No open questions">
+      A job that needs a decision asks here, with <code>PUT /api/jobs/JOB_ID/gates/KEY</code>, and waits for the answer.
+    </Notice>
+  );
+}
+
+/** Returns the gates in a status, which are read again when a job begins or stops to wait. */
+function useGates(status: GateStatus): LiveList<Gate> {
+  const list = useMemo(
+    () =>
+      new LiveList<Gate>({
+        idOf: (gate) => gate.gateId,
+        createdAt: (gate) => gate.createdAt,
+        merge: (_, newer) => newer,
+        load: async ({ limit, cursor, signal }) => {
+          const { gates, nextCursor } = await service.gates.list(
+            { status, limit, cursor: cursor ?? undefined },
+            { signal },
+          );
+          return { rows: gates, nextCursor };
+        },
+      }),
+    [status],
+  );
+  const reloadSoon = useThrottle(() => void list.reload());
+  useEffect(() => {
+    void list.reload();
+    const stopCount = openGates.subscribe(reloadSoon);
+    const stop = followLive({ topics: ["jobs"] }, { onStart: () => void list.reload() });
+    return () => {
+      stopCount();
+      stop();
+      list.close();
+    };
+  }, [list]);
+  return list;
+}

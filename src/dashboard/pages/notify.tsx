@@ -1,0 +1,92 @@
+import { useEffect } from "preact/hooks";
+import type { Expectation } from "../../client/client.ts";
+import { EmptyState } from "../components/emptyState.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Failure } from "../components/notice.tsx";
+import { RuleCard } from "../components/ruleCard.tsx";
+import { When } from "../components/when.tsx";
+import { TEST_RULE } from "../data/commands.ts";
+import { followLive } from "../data/live.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { service } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
+import { useTitle } from "../title.ts";
+
+/** Expectations change without live events, and slowly. */
+const POLL_EVERY_MS = 30_000;
+
+export function NotifyPage() {
+  useTitle("Notifications");
+  const { value, error, reload } = useQuery((signal) => service.notify.get({ signal }));
+  const reloadSoon = useThrottle(reload);
+  useEffect(
+    () =>
+      followLive(
+        { topics: ["deliveries"] },
+        {
+          onStart: reload,
+          delivery: ({ rule }) => {
+            if (rule !== null) reloadSoon();
+          },
+        },
+      ),
+    [],
+  );
+  useReloadEvery(reload, POLL_EVERY_MS);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Notifications</h1>
+      </div>
+      {error !== null && <Failure error={error} retry={reload} />}
+      {value?.rules.length === 0 && (
+        <EmptyState title="No rules yet" command={TEST_RULE} guide="how-to/get-told-when-a-job-fails">
+          This page shows each rule that sends events to a web server, a chat or the agent, with its latest deliveries.
+          Add a rule to <code>notify</code> in the configuration file, then test it:
+        </EmptyState>
+      )}
+      {value && (
+        <ul class="cards">
+          {value.rules.map((rule) => (
+            <RuleCard key={rule.ruleId} rule={rule} />
+          ))}
+        </ul>
+      )}
+      {value && value.expectations.length > 0 && (
+        <section aria-labelledby="expected-title" class="section">
+          <h2 id="expected-title" class="section-title">
+            Expected jobs
+          </h2>
+          <ul class="cards grid">
+            {value.expectations.map((expectation) => (
+              <ExpectationCard key={expectation.expectationId} expectation={expectation} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function ExpectationCard({ expectation }: { expectation: Expectation }) {
+  const { expectationId, name, every, grace, lastSeenAt, missedAt } = expectation;
+  return (
+    <li class="card">
+      <h3>{expectationId}</h3>
+      {missedAt && (
+        <p class="fault">
+          Missing: a job was due <When time={missedAt} />
+        </p>
+      )}
+      <Facts
+        facts={[
+          ["Name", <bdi>{name}…</bdi>],
+          ["Expected every", every],
+          ["Grace", grace],
+          ["Last seen", lastSeenAt ? <When time={lastSeenAt} /> : "never"],
+        ]}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,147 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { HookRequestRow, RequestOutcome } from "../../client/client.ts";
+import { GuideLink } from "../components/emptyState.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Pills, stateChoices } from "../components/pills.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { TryMapping } from "../components/tryMapping.tsx";
+import { When } from "../components/when.tsx";
+import { access, hasScope } from "../data/access.ts";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { hookRequests } from "../data/service.ts";
+import { useThrottle } from "../data/useThrottle.ts";
+import { address, type Place, withQuery } from "../router.ts";
+import { useTitle } from "../title.ts";
+
+const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
+const POLL_EVERY_MS = 5_000;
+
+export function RequestsPage({ place: { query } }: { place: Place }) {
+  useTitle("Hooks");
+  const outcome = OUTCOMES.find((one) => one === query.get("outcome")) ?? null;
+  const mapping = query.get("mapping");
+  const list = useRequests(outcome, mapping);
+  const [isTrying, setTrying] = useState(false);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Hooks</h1>
+        <Pills
+          label="Requests by outcome"
+          query={query}
+          parameter="outcome"
+          choices={stateChoices(OUTCOMES)}
+          current={outcome}
+        />
+        {hasScope(access.value, "runs:write") && (
+          <button type="button" aria-expanded={isTrying} onClick={() => setTrying(!isTrying)}>
+            Try a mapping
+          </button>
+        )}
+      </div>
+      {isTrying && <TryMapping hook="" headers={{}} body="" />}
+      {mapping !== null && (
+        <p class="filters">
+          <a class="chip" href={withQuery(query, { mapping: null })} title="Remove this filter">
+            mapping <bdi>{mapping}</bdi> ×
+          </a>
+        </p>
+      )}
+      <List
+        list={list}
+        idOf={(request) => request.requestId}
+        label="Requests to hooks, newest first"
+        noun={["request", "requests"]}
+        kind="requests"
+        columns={["Hook", "Result", "Outcome", "Runs", "Age"]}
+        cells={(request) => <RequestCells request={request} />}
+        empty={<NoRequests isFiltered={outcome !== null || mapping !== null} />}
+      />
+    </>
+  );
+}
+
+function RequestCells({ request }: { request: HookRequestRow }) {
+  const { requestId, hook, mapping, outcome, reason, repeated, runIds, createdAt } = request;
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={address("/requests/:requestId", requestId)} dir="auto">
+          {hook}
+        </a>
+        <bdi class="id">{mapping ?? "no mapping"}</bdi>
+      </span>
+      <span role="cell" class="cell-message">
+        <bdi title={reason ?? undefined}>{summaryOf(request)}</bdi>
+        {repeated && <span class="muted">repeats an earlier request</span>}
+      </span>
+      <span role="cell" class="cell-status">
+        <StatusMark status={outcome} />
+      </span>
+      <span role="cell" class="cell-time">
+        {runIds.length}
+      </span>
+      <span role="cell" class="cell-age">
+        <When time={createdAt} />
+      </span>
+    </>
+  );
+}
+
+/** Returns the outcome of a request in a few words. */
+function summaryOf({ outcome, status, reason, signature, runIds }: HookRequestRow): string {
+  const verdict = signature && signature.verdict !== "valid" ? `${signature.type}: ${signature.verdict}. ` : "";
+  if (outcome === "refused") return `${status} ${verdict}${reason ?? ""}`;
+  if (outcome === "filtered") return "match.when of the mapping left it out";
+  if (outcome === "dropped") return "The transform of the mapping dropped it";
+  if (outcome === "failed") return "A run of it failed";
+  return runIds.length === 0 ? "It has no items" : "It started its runs";
+}
+
+function NoRequests({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Notice title="No requests match">
+        <a href={address("/requests")}>Show all requests</a>
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="No requests yet">
+      This page shows each request to a hook with its outcome. Set <code>hooks.keepRequests</code> in the configuration,
+      for example to <code>7d</code>. <GuideLink page="how-to/see-why-a-webhook-did-nothing" />
+    </Notice>
+  );
+}
+
+function useRequests(outcome: RequestOutcome | null, mapping: string | null): LiveList<HookRequestRow> {
+  const list = useMemo(
+    () =>
+      new LiveList<HookRequestRow>({
+        idOf: (request) => request.requestId,
+        createdAt: (request) => request.createdAt,
+        merge: (_, newer) => newer,
+        load: async ({ limit, cursor, signal }) => {
+          const query = { limit, ...(cursor && { cursor }), ...(outcome && { outcome }), ...(mapping && { mapping }) };
+          const { requests, nextCursor } = await hookRequests.list(query, { signal });
+          return { rows: requests, nextCursor };
+        },
+      }),
+    [outcome, mapping],
+  );
+  const reloadSoon = useThrottle(() => void list.reload());
+  useEffect(() => {
+    void list.reload();
+    // A run that starts or ends changes its request.
+    const stop = followLive({ topics: ["runs"] }, { onStart: reloadSoon, run: reloadSoon });
+    return () => {
+      stop();
+      list.close();
+    };
+  }, [list]);
+  useReloadEvery(reloadSoon, POLL_EVERY_MS); // No live events report requests without runs.
+  return list;
+}

@@ -1,0 +1,202 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { ConfiguredMapping, Settings } from "../../client/calls/settings.ts";
+import { BASE_PATH } from "../basePath.ts";
+import { GuideLink } from "../components/emptyState.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Icon } from "../components/icon.tsx";
+import { JsonBlock } from "../components/json.tsx";
+import { Failure } from "../components/notice.tsx";
+import { copyText } from "../copy.ts";
+import { access, hasScope } from "../data/access.ts";
+import { followLive } from "../data/live.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { settings } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
+import { address } from "../router.ts";
+import { useTitle } from "../title.ts";
+
+const POLL_EVERY_MS = 15_000;
+
+/** The settings of the service, which only its configuration file changes. */
+export function SettingsPage() {
+  useTitle("Settings");
+  const isAdmin = hasScope(access.value, "admin");
+  return (
+    <>
+      <div class="page-head">
+        <h1>Settings</h1>
+      </div>
+      {isAdmin ? (
+        <AllSettings />
+      ) : (
+        <p class="muted">
+          The configuration is shown to tokens with the scope <code>admin</code>.
+        </p>
+      )}
+      <Advanced />
+    </>
+  );
+}
+
+function AllSettings() {
+  const { value, error, reload } = useQuery((signal) => settings(signal));
+  useEffect(() => followLive({ topics: ["runs"] }, { onStart: reload }), []);
+  useReloadEvery(reload, POLL_EVERY_MS); // No live events report the health.
+  return (
+    <>
+      <p class="muted">
+        Nothing can be changed here. Edit the configuration file, then run <code>npx signalbox reload</code>.{" "}
+        <GuideLink page="reference/configuration" />
+      </p>
+      {error !== null && <Failure error={error} retry={reload} />}
+      {value && (
+        <>
+          <Health health={value.health} />
+          <Versions versions={value.versions} />
+          <Mappings mappings={value.mappings} />
+          <Rules rules={value.rules} />
+          <JsonBlock title="Configuration in force" value={value.config} file="configuration" />
+        </>
+      )}
+    </>
+  );
+}
+
+const NAMES: Readonly<Record<string, string>> = { mongodb: "MongoDB", redis: "Redis", process: "This web process" };
+
+function Health({ health: { checks, workers } }: { health: Settings["health"] }) {
+  return (
+    <section aria-labelledby="health-title" class="section">
+      <h2 id="health-title" class="section-title">
+        Health
+      </h2>
+      <ul class="card checks">
+        {checks.map(({ name, ok }) => (
+          <Check key={name} isOk={ok}>
+            {NAMES[name] ?? name} {ok ? "is ready" : "does not answer"}
+          </Check>
+        ))}
+        {workers === null ? (
+          <li class="muted">The number of workers is unknown.</li>
+        ) : (
+          <Check isOk={workers > 0}>{WORKERS[workers] ?? `${workers} workers are connected`}</Check>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+const WORKERS = ["No worker is connected: runs and deliveries wait for one", "1 worker is connected"];
+
+function Check({ isOk, children }: { isOk: boolean; children: ComponentChildren }) {
+  return (
+    <li class={`status status-${isOk ? "completed" : "failed"}`}>
+      <Icon name={isOk ? "completed" : "failed"} /> <span>{children}</span>
+    </li>
+  );
+}
+
+function Versions({ versions: { signalbox, node, mongodb, redis, warning } }: { versions: Settings["versions"] }) {
+  return (
+    <section aria-labelledby="versions-title" class="section">
+      <h2 id="versions-title" class="section-title">
+        Versions
+      </h2>
+      <div class="card">
+        {warning && <p class="fault">{warning}.</p>}
+        <Facts
+          facts={[
+            ["Signalbox", signalbox],
+            ["Node", node],
+            ["MongoDB", mongodb ?? "unknown"],
+            ["Redis", redis ?? "unknown"],
+          ]}
+        />
+      </div>
+    </section>
+  );
+}
+
+function Mappings({ mappings }: { mappings: readonly ConfiguredMapping[] }) {
+  return (
+    <section aria-labelledby="mappings-title" class="section">
+      <h2 id="mappings-title" class="section-title">
+        Mappings
+      </h2>
+      {mappings.length === 0 && (
+        <p class="muted">
+          No mapping is configured. <GuideLink page="how-to/map-a-sender" />
+        </p>
+      )}
+      <ul class="cards grid">
+        {mappings.map((mapping) => (
+          <MappingCard key={mapping.mapping} mapping={mapping} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
+  const { mapping, preset, action, source, when, sessionKey } = one;
+  const url = one.address?.startsWith("/") ? location.origin + one.address : one.address;
+  return (
+    <li class="card" aria-label={mapping}>
+      <h3 dir="auto">{mapping}</h3>
+      {url ? (
+        <p class="copied-text">
+          <code>{url}</code>
+          <button type="button" class="icon-button" title="Copy" onClick={() => copyText(url, "Address")}>
+            <Icon name="copy" />
+            <span class="unseen">Copy the address of {mapping}</span>
+          </button>
+        </p>
+      ) : (
+        <p class="muted">It has no address of its own.</p>
+      )}
+      <Facts
+        facts={[
+          ["Preset", preset],
+          ["Starts", action === "agent" ? "a run of the agent" : "an event of the main session"],
+          ["Source", source],
+          ["When", when && <code>{JSON.stringify(when)}</code>],
+          ["Session", sessionKey && <code>{sessionKey}</code>],
+        ]}
+      />
+      <p>
+        <a href={`${address("/requests")}?${new URLSearchParams({ mapping })}`}>Its requests</a>
+      </p>
+    </li>
+  );
+}
+
+function Rules({ rules }: { rules: readonly string[] }) {
+  return (
+    <section aria-labelledby="rules-title" class="section">
+      <h2 id="rules-title" class="section-title">
+        Notification rules
+      </h2>
+      <p>
+        {rules.length === 0 ? "No rule is configured. " : `${rules.join(", ")}. `}
+        <a href={address("/notify")}>See notifications</a>
+      </p>
+    </section>
+  );
+}
+
+/** The queue board is a page of another program, for operators who know BullMQ. */
+function Advanced() {
+  if (!hasScope(access.value, "runs:read") || access.value?.jobIdPrefix !== null) return null;
+  return (
+    <section aria-labelledby="advanced-title" class="section">
+      <h2 id="advanced-title" class="section-title">
+        Advanced
+      </h2>
+      <p>
+        The <a href={`${BASE_PATH}/queues`}>queue board</a> shows the entries of the queues behind runs and deliveries.
+        It helps to find out why work waits; an entry that is removed there comes back as long as its record needs it.
+      </p>
+    </section>
+  );
+}
