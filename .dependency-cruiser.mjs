@@ -24,7 +24,7 @@ const FOLDERS = {
     "workers and api never import each other: their contract is the documents and the queue definitions.",
   ],
   cli: [
-    ["shared", "models", "hooks", "agents", "channels", "gmail", "client"],
+    ["shared", "models", "hooks", "agents", "gmail", "client"],
     "cli starts api and workers as processes and imports neither.",
   ],
   client: [[], "client is published alone, so it cannot use the rest of the service."],

@@ -27,5 +27,5 @@ USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=4s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# node itself is process 1, so that it gets the signal to stop. Its two options save memory too.
-CMD ["node", "--max-old-space-size=1024", "--max-semi-space-size=8", "src/api/main.ts"]
+# The shell becomes node, which gets the signal to stop as process 1. The options bound its heap.
+CMD ["sh", "-c", "exec node $(node src/cli/start/printHeapOptions.ts $WEB_CONCURRENCY) src/api/main.ts"]

@@ -24,6 +24,10 @@ export interface BenchOptions {
   readonly cpu: boolean;
   /** Measures what open streams of live events cost, instead of everything else. */
   readonly streams: boolean;
+  /** Measures what others notice of waiting requests, instead of everything else. */
+  readonly waiting: boolean;
+  /** Whether to measure the search for a token. */
+  readonly tokens: boolean;
   /** Measures how hostile clients affect others, instead of everything else. */
   readonly attack: boolean;
   /** Runs every measurement briefly and prints JSON. */
@@ -45,6 +49,8 @@ export const USAGE = `npm run bench -- [--quick] [--only ROWS] [--turns N] [--se
                   --quick each 20 times and not 200
   --cpu           instead: what each process takes of the processor for a request
   --streams       instead: what a thousand open streams of live events and pages of jobs cost
+  --waiting       instead: what others notice of a thousand requests that wait (Prefer: wait)
+  --tokens        instead: the search for the token of a request among 1,000; fails above 50 µs
   --attack        instead: what others notice of hostile clients; with --quick its short form
   --leak COUNT    instead: what web and worker hold after each tenth of COUNT mixed requests (1000000)
   --soak MINUTES  instead: a web process and two workers under a steady load (20)
@@ -79,6 +85,8 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     selftest: flag,
     cpu: flag,
     streams: flag,
+    waiting: flag,
+    tokens: flag,
     seconds: text,
     large: text,
     leak: text,
@@ -110,9 +118,22 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     rate: count("rate", 50),
     seed: count("seed", 1),
   };
-  const { attack = false, cpu = false, streams = false, selftest = false } = values;
+  const { attack = false, cpu = false, streams = false, waiting = false, tokens = false, selftest = false } = values;
   const save = values.save ?? !(quick || only);
-  return { seconds, turns, quick, ...(only && { only }), save, attack, cpu, streams, selftest, ...counts };
+  return {
+    seconds,
+    turns,
+    quick,
+    ...(only && { only }),
+    save,
+    attack,
+    cpu,
+    streams,
+    waiting,
+    tokens,
+    selftest,
+    ...counts,
+  };
 }
 
 /** @throws Error for an unknown row */

@@ -11,6 +11,7 @@ import { thisMachine } from "./results.ts";
 import type { Service } from "./service.ts";
 import type { StartTimes } from "./start.ts";
 import type { StreamFigures } from "./streams.ts";
+import { MAX_RATIO, type WaitingFigures } from "./waiting.ts";
 import { type Goal, ownRows, type WorkName, works } from "./works.ts";
 
 export function machine(): string {
@@ -106,6 +107,16 @@ export function streams({ streams, kibEach, told, reports, pages }: StreamFigure
     `  ${kibEach.toFixed(0)} KiB of resident memory each; a change has reached the last of them after ${told.toFixed(0)} ms (p50)`,
     `  reports, 10 connections: ${reports.without.toFixed(0)}/s with none open, ${reports.with.toFixed(0)}/s with all of them told of each job`,
     `  ${pages.open} open pages of ${pages.jobs} busy jobs: ${pages.reports.toFixed(0)} reports/s; MongoDB answers ${pages.queries.toFixed(0)} queries/s, ${pages.queriesWithout.toFixed(0)} without pages`,
+  ].join("\n");
+}
+
+export function waiting(figures: readonly WaitingFigures[]): string {
+  return [
+    `p99 of others while 1,000 requests wait for the ends of the same jobs, beside none; goal: ratio <=${MAX_RATIO}`,
+    ...figures.map(
+      ({ work, without, with: p99, ratio }) =>
+        `  ${works[work].title}, 10 connections: ${p99.toFixed(1)} ms beside ${without.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`,
+    ),
   ].join("\n");
 }
 

@@ -31,6 +31,8 @@ import { type Ours, startLoad, startPair, startServices } from "./services.ts";
 import { judgeSoak, type SoakRow, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
+import { MAX_TOKEN_US, measureTokens } from "./tokens.ts";
+import { MAX_RATIO, measureWaiting } from "./waiting.ts";
 import type { WorkName } from "./works.ts";
 
 const lifecycle = new Lifecycle();
@@ -65,6 +67,8 @@ try {
   else if (options.leak > 0) await lookForLeaks(options);
   else if (options.cpu) await cpu(options);
   else if (options.streams) await streams(options);
+  else if (options.waiting) await waiting(options);
+  else if (options.tokens) tokens(options);
   else if (options.attack) await attack(options);
   else if (options.soak > 0) await soak(options);
   else await bench(options);
@@ -153,6 +157,20 @@ async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
 async function streams({ seconds }: BenchOptions): Promise<void> {
   const [[ours], load] = await startMeasured(seconds, ["report"]);
   console.log(print.streams(await measureStreams(load, ours, seconds)));
+}
+
+async function waiting({ seconds, turns, quick }: BenchOptions): Promise<void> {
+  const [[ours], load] = await startMeasured(seconds, ["report", "read"]);
+  const figures = await measureWaiting(load, ours, { turns, seconds });
+  console.log(print.waiting(figures));
+  if (!quick && figures.some(({ ratio }) => ratio > MAX_RATIO)) process.exitCode = 1;
+}
+
+function tokens({ turns }: BenchOptions): void {
+  const figures = measureTokens(turns);
+  for (const { configured, given, us } of figures)
+    console.log(`${configured} tokens, ${given}: ${us.toFixed(1)} µs a request`);
+  if (figures.some(({ us }) => us > MAX_TOKEN_US)) process.exitCode = 1;
 }
 
 async function attack({ seconds, turns, quick }: BenchOptions): Promise<void> {

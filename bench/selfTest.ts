@@ -20,6 +20,7 @@ import { type Naive, type Ours, PROBED, type Side, startLoad, startServices } fr
 import { judgeSoak, type SoakRow, type SoakVerdict, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
+import { measureWaiting } from "./waiting.ts";
 import type { WorkName } from "./works.ts";
 
 /** The maximum number of connections, each of which works on a job of its own. */
@@ -87,6 +88,7 @@ async function compare(load: Child<true>, ours: Ours, naive: Naive, pair: readon
     result: makeResult(TURNS, { rows, own, more: { processes } }),
     footprints: await measureFootprints({ web: ours.web, worker: echo.worker }, 0),
     starts: await measureStarts(ours, 3, 1),
+    waiting: await measureWaiting(load, ours, TURNS, 20),
     streams: await measureStreams(load, ours, TURNS.seconds, { streams: 20, changes: 2 }),
     hanging: await measureHanging(load, ours, TURNS.seconds, { count: 1, atOnce: 1, others: 2 }),
     heavy: await all(measureHeavy(pair, { steps: 10, outputs: 1, times: 2 })),

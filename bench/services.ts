@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import type { mongo } from "mongoose";
-import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
+import { heapOptions } from "../src/cli/start/heapOptions.ts";
 import { connectDatabase, type Database } from "../src/models/db/database.ts";
 import type { RunDoc } from "../src/models/runs/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
@@ -113,7 +113,7 @@ export async function startApi(
 ): Promise<Web> {
   const more = { PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
   const { ready, ...started } = await start<{ url: string }>(lifecycle, "signalbox", API, { ...more, ...env }, [
-    ...HEAP_OPTIONS,
+    ...heapOptions({}),
     ...execArgv,
   ]);
   return { ...started, name: "signalbox", url: ready.url, clear: async () => {} };
@@ -124,7 +124,7 @@ export const startWorker = (
   lifecycle: Lifecycle,
   env: Record<string, string>,
   execArgv: readonly string[] = [],
-): Promise<Started> => start(lifecycle, "worker", WORKER, env, [...HEAP_OPTIONS, ...execArgv]);
+): Promise<Started> => start(lifecycle, "worker", WORKER, env, [...heapOptions({}), ...execArgv]);
 
 /** Options of Node for a process whose resources holdingOf() can read. */
 export const PROBED = ["--expose-gc", "--import", new URL("./probe.ts", import.meta.url).href];

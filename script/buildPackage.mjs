@@ -18,18 +18,28 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { repositoryFields, withAbsoluteLinks } from "./publishedPlace.mjs";
 
 /** Everything that the package contains, besides package.json. The compiled files of src are in `lib`. */
 const CONTENTS = ["lib", "dist/dashboard", "dist/guide", "README.md", "CHANGELOG.md", "LICENSE"];
 
-/** Packages of the Gmail listener, 14 MB with what they need. Without them its commands say how to install them. */
-const OPTIONAL = ["@googleapis/gmail", "google-auth-library"];
+/**
+ * Packages of the Gmail listener, 14 MB with what they need, and of the queue board, 25 MB. Without them, its commands and
+ * its page say how to install them.
+ */
+const OPTIONAL = ["@googleapis/gmail", "google-auth-library", "@bull-board/api", "@bull-board/koa"];
 
 /**
- * Packages of 27 MB without dependencies, of which the service loads these files alone, 4 MB. The package contains them,
- * so that they are not installed besides.
+ * Packages of 43 MB, of which the service loads these files alone, 6 MB. The package contains them, so that they are not
+ * installed besides. They need nothing but each other.
  */
-const BUNDLED = { openai: /\.mjs$/, typebox: /(?<!\.d)\.mjs$/ };
+const BUNDLED = {
+  "@modelcontextprotocol/core": /(?<!\.d)\.mjs$/,
+  "@modelcontextprotocol/server": /(?<!\.d)\.mjs$/,
+  openai: /\.mjs$/,
+  typebox: /(?<!\.d)\.mjs$/,
+  zod: /(?<!\.d)\.js$/,
+};
 
 const root = join(import.meta.dirname, "..");
 const out = join(root, "dist", "package");
@@ -45,7 +55,10 @@ for (const path of CONTENTS.filter((one) => existsSync(join(root, one)))) {
   cpSync(join(root, path), join(out, path), { recursive: true });
 }
 for (const [name, files] of Object.entries(BUNDLED)) bundle(name, files);
-writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+const built = manifest();
+writeFileSync(join(out, "package.json"), `${JSON.stringify(built, null, 2)}\n`);
+const readme = join(out, "README.md");
+writeFileSync(readme, withAbsoluteLinks(readFileSync(readme, "utf8"), built.version));
 process.exitCode = npm(["pack", "--loglevel=error", "--pack-destination", resolve(process.argv[2] ?? root)], out);
 
 /** @param {string} config the file in script @param {string} outDir */
@@ -84,7 +97,7 @@ function manifest() {
   const all = Object.entries(dependencies);
   const engines = { node: ofClone.engines.node };
   return {
-    ...{ name, version, description, license, type, engines },
+    ...{ name, version, description, license, type, engines, ...repositoryFields() },
     keywords: ["job", "progress", "webhook", "agent", "queue", "self-hosted"],
     bin: { signalbox: compiled(ofClone.bin.signalbox) },
     exports: Object.fromEntries(Object.entries(ofClone.exports).map(([key, path]) => [key, entry(path)])),
@@ -93,7 +106,8 @@ function manifest() {
     // npm installs optionalDependencies unless told otherwise, and optional peers only on request.
     peerDependencies: Object.fromEntries(all.filter(isOptional).map(([one, at]) => [one, `^${at}`])),
     peerDependenciesMeta: Object.fromEntries(OPTIONAL.map((one) => [one, { optional: true }])),
-    bundleDependencies: Object.keys(BUNDLED),
+    // What only these need is bundled with them.
+    bundleDependencies: Object.keys(BUNDLED).filter((one) => one in dependencies),
   };
 }
 

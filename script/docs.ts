@@ -3,8 +3,13 @@ import { DURATION_PATTERN } from "../src/shared/config/formats/duration.ts";
 import type { ConfigNode } from "../src/shared/config/nodes.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema/config.ts";
 import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
+import { NotifySchemas, RuleSchema } from "../src/shared/config/schema/notify.ts";
+import { TokenSchema } from "../src/shared/config/schema/tokens.ts";
 import { ERRORS } from "../src/shared/errors.ts";
+import { mcpDocs, scopeDocs } from "./accessDocs.ts";
 import { cliDocs } from "./cliDocs.ts";
+import { dependencyDocs } from "./dependencyDocs.ts";
+import { eventDocs } from "./eventDocs.ts";
 import { metricsDocs } from "./metricsDocs.ts";
 
 /** The documents that are generated from the code, by path. `npm run docs` writes them; a test compares them. */
@@ -14,6 +19,10 @@ export function generatedDocs(): Record<string, string> {
     "docs/reference/errors.md": errors(),
     "docs/reference/cli.md": cliDocs(),
     "docs/reference/metrics.md": metricsDocs(),
+    "docs/reference/notification-events.md": eventDocs(),
+    "docs/reference/dependencies.md": dependencyDocs(),
+    "docs/reference/scopes.md": scopeDocs(),
+    "docs/reference/mcp.md": mcpDocs(),
     ".env.example": environment(),
   };
 }
@@ -43,7 +52,7 @@ function configuration(): string {
     const words = isSection(node) ? `${node.description}\n\n` : "";
     const rows = configKeys({ properties: { [name]: node } }).map(([key, one]) => row(key, one));
     const table = `${HEADING}\n${rows.join("\n")}`;
-    return `## ${name}\n\n${words}${table}${name === "hooks" ? `\n\n${mapping()}` : ""}`;
+    return `## ${name}\n\n${words}${table}${itemsOf(name)}`;
   });
   return `# Configuration
 
@@ -80,11 +89,32 @@ ${sections.join("\n\n")}
 
 const HEADING = "| key | environment | value | default | what it does |\n|---|---|---|---|---|";
 
-/** Returns the keys of the items of `hooks.mappings`. */
-function mapping(): string {
-  const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
+/** Returns a section with the keys of the items of a list. */
+function items(title: string, words: string, schema: object): string {
+  const rows = configKeys(schema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
   const heading = "| key | value | default | what it does |\n|---|---|---|---|";
-  return `### Keys of a mapping\n\n[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n${heading}\n${rows.join("\n")}`;
+  return `\n\n### ${title}\n\n${words}${heading}\n${rows.join("\n")}`;
+}
+
+/** Returns the keys of the items of the list that is a section or in it; nothing for other sections. */
+function itemsOf(section: string): string {
+  switch (section) {
+    case "hooks": {
+      const words =
+        "[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n";
+      return items("Keys of a mapping", words, MappingSchema);
+    }
+    case "server": {
+      const words = "[Tokens and scopes](scopes.md) explains them. `signalbox token new` prints an entry.\n\n";
+      return items("Keys of a token", words, TokenSchema);
+    }
+    case "notify":
+      return items("Keys of a rule", "", RuleSchema);
+    case "expect":
+      return items("Keys of an expectation", "", NotifySchemas.expect.items);
+    default:
+      return "";
+  }
 }
 
 function row(key: string, node: ConfigNode): string {
@@ -104,15 +134,21 @@ function example({ description = "", default: standard, secret, examples }: Conf
   return isShown ? "" : ` For example \`${shown}\`.`;
 }
 
-const SECRET: Readonly<Record<string, string>> = { true: " *Secret.*", credentials: " *Its credentials are secret.*" };
+const SECRET: Readonly<Record<string, string>> = {
+  true: " *Secret.*",
+  credentials: " *Its credentials are secret.*",
+  path: " *Its credentials and its path are secret.*",
+};
+
+const KINDS: Readonly<Record<string, string>> = { string: "text", array: "list", object: "map" };
 
 function kind(node: ConfigNode): string {
   if (node.enum) return node.enum.map((one) => `\`${one}\``).join(", ");
   if (node.pattern === DURATION_PATTERN) return "duration";
   if (node.type === "integer") return `${node.minimum}–${node.maximum}`;
   if (node.type === "number") return `above ${node.exclusiveMinimum}, to ${node.maximum}`;
-  if (node.type === "array") return "list";
-  if (Array.isArray(node.type)) return "list or map";
+  if (node.type === "array") return node.items?.enum ? `list of ${kind(node.items)}` : "list";
+  if (Array.isArray(node.type)) return node.type.map((type) => KINDS[type] ?? type).join(" or ");
   if (node.type === "object") return node.properties ? "`{}`" : "map";
   return node.type === "boolean" ? "`true`, `false`" : "text";
 }

@@ -18,6 +18,7 @@ export function metricsDocs(): string {
     async () => 0,
     () => 0,
     async () => 0,
+    () => Promise.reject(new Error("no jobs are counted for the documentation")),
   );
   addGmailMetrics(web.registry, async () => null, { now: () => new Date(0) });
   return `# Metrics
@@ -29,7 +30,8 @@ curl -s http://127.0.0.1:3000/metrics
 \`\`\`
 
 Metrics are in Prometheus' text format. [Monitor](../how-to/monitor.md) shows how to scrape them, which alerts to set, and a
-dashboard for Grafana. Counters start at zero with their process. Every process also has the \`process_*\` and \`nodejs_*\`
+dashboard for Grafana. Counters start at zero with their process, and have a series for each known value of their labels before
+the first event, so that \`increase()\` counts it. Every process also has the \`process_*\` and \`nodejs_*\`
 metrics of its memory, processor time and event loop.
 
 ## Web processes
@@ -37,11 +39,15 @@ metrics of its memory, processor time and event loop.
 A web process serves \`/metrics\` on the port of the API. With \`WEB_CONCURRENCY\` the metrics are those of all processes on the
 machine together. The answer is 503 when one of them does not respond.
 
-\`signalbox_queue_jobs\` is absent while Redis cannot be reached. \`signalbox_events_waiting\` and \`signalbox_gmail_*\` are read
-from MongoDB and are absent while it cannot be reached.
+With \`npm start\` and without \`worker.metricsPort\`, \`/metrics\` of the web process also has the metrics of the
+[worker](#worker-processes), except \`process_*\` and \`nodejs_*\`. They are absent while the worker does not respond.
 
-With \`server.apiToken\` set, requests without a token see the accepted hooks of all mappings as one value, \`hook="mapped"\`.
-Requests with \`server.readOnlyToken\` as bearer token see each mapping by its name.
+\`signalbox_queue_jobs\` is absent while Redis cannot be reached. \`signalbox_jobs\`, \`signalbox_events_waiting\` and
+\`signalbox_gmail_*\` are read from MongoDB and are absent while it cannot be reached. \`signalbox_jobs\` has the same numbers as
+\`GET /api/stats\`; when counting is slow, the result is reused for ten times as long as it took.
+
+With \`server.apiToken\` set, requests without a token see the accepted hooks of all mappings as one value, \`hook="mapped"\`, and
+the notifications of all rules as \`rule="rule"\`. Requests with \`server.readOnlyToken\` as bearer token see each by its name.
 
 ${table(web.registry)}
 

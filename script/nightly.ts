@@ -2,7 +2,8 @@
  * `npm run test:nightly`: runs everything that takes too long for the gate in sequence, each part with a fresh seed.
  *
  *   --seed <n>     the same seed for all parts
- *   --only <part>  one part: properties, input, faults, faultsAgain, or bench, leak, soak, attack, large
+ *   --only <part>  one part: properties, input, packages, generators, faults, faultsAgain, or load, bench, leak, soak, attack,
+ *                  large, waiting, tokens
  *
  * Prints each seed and the command that repeats a part, continues after a failed part, and exits with 1 if any failed.
  */
@@ -17,6 +18,15 @@ const MOST_SEED = 2 ** 31 - 10_000;
 const TIMES = 10;
 /** Timeout for tests without one of their own: ten times the cases take ten times as long. */
 const MOCHA_OPTIONS = "--timeout 600000";
+
+/** The tests of what is published, which run on more runtimes than in the gate. */
+const PACKAGES = ["test/package/package.test.ts", "test/client/package.test.ts", "test/clients/python.test.ts"];
+
+/** Linters of /openapi.json, and clients of four generators, which are installed into a temporary folder. */
+const GENERATORS = ["test/generators/lint.nightly.ts", "test/generators/clients.nightly.ts"];
+
+/** Tests under load: web and worker in the memory of a dyno, and a backup beside writers. */
+const LOAD_TESTS = ["test/e2e/processes/buildpack.test.ts", "test/cli/backupUnderLoad.test.ts"];
 
 interface Part {
   readonly args: readonly string[];
@@ -40,13 +50,18 @@ const bench = (...args: string[]): Part => ({ args: ["bench/run.ts", ...args] })
 const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
   input: (seed) => ({ args: ["script/test.mjs", "test/input"], env: random(seed) }),
+  packages: () => ({ args: ["script/test.mjs", ...PACKAGES], env: { TEST_PACKAGES: "full" } }),
+  generators: () => ({ args: ["script/test.mjs", ...GENERATORS] }),
   faults,
   faultsAgain: faults,
+  load: () => ({ args: ["script/test.mjs", ...LOAD_TESTS], env: { TEST_MINUTES: "5", MOCHA_OPTIONS } }),
   bench: () => bench(),
   leak: (seed) => bench("--leak", "--seed", String(seed)),
   soak: (seed) => bench("--soak", "--seed", String(seed)),
   attack: () => bench("--attack"),
   large: () => bench("--large"),
+  waiting: () => bench("--waiting"),
+  tokens: () => bench("--tokens"),
 };
 
 const { values } = parseArgs({ options: { seed: { type: "string" }, only: { type: "string" } } });

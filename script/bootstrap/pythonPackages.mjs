@@ -9,9 +9,11 @@ const VERSION = "4.32.5";
 
 /**
  * Schemathesis compares the API to its OpenAPI description. The others build the Python client (flit_core), test it
- * (pytest), and compare it to the oldest Python that it supports (vermin).
+ * (pytest), and compare it to the oldest Python that it supports (vermin). Standardwebhooks verifies what webhooks send.
  */
-const PACKAGES = { schemathesis: VERSION, pytest: "9.2.0", flit_core: "4.2.0", vermin: "1.9.2" };
+const PACKAGES = {
+  ...{ schemathesis: VERSION, pytest: "9.2.0", flit_core: "4.2.0", vermin: "1.9.2", standardwebhooks: "1.1.0" },
+};
 
 /** Provides the Python packages of the tests at .tools/python. */
 export const pythonPackages = {

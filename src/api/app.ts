@@ -1,40 +1,35 @@
-import Koa from "koa";
+import Koa, { type Middleware } from "koa";
 import { compileMappings, hookName, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
+import { allTokens, type TokenList } from "../shared/config/formats/tokenList.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
+import { answerGraph } from "./auth/handshake.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
 import { HookNotFound } from "./auth/hookNotFound.ts";
-import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifier.ts";
+import { type CountFailure, hookTokens, refusalRecorder, TokenVerifier } from "./auth/tokenVerifier.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
-import { mountDocs } from "./docs.ts";
+import { mountAnswerPage } from "./gates/answerPage.ts";
 import { GUIDE, mountGuide } from "./guide.ts";
-import { withoutMappingNames } from "./metrics/metrics.ts";
+import { MCP_PATH } from "./mcp/operation.ts";
+import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { removeBasePath, storeBasePath, withoutBasePath } from "./middleware/basePath.ts";
+import { jsonBody } from "./middleware/body.ts";
+import { compress } from "./middleware/compress.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { notFound } from "./middleware/notFound.ts";
 import { problemDetails } from "./middleware/problemDetails.ts";
-import { checkTarget, requestLog } from "./middleware/requestLog.ts";
+import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi.ts";
 import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
-import type { AnyRoute } from "./route.ts";
+import { mountDocs } from "./reference/docs.ts";
+import type { OpenApi } from "./reference/document.ts";
 import { createRouter } from "./router.ts";
-import { channelRoutes } from "./routes/channels.ts";
-import { deliveryRoutes } from "./routes/deliveries.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { hookRoutes } from "./routes/hooks.ts";
-import { jobRoutes } from "./routes/jobs.ts";
-import { loginRoutes } from "./routes/login.ts";
-import { mappedHookRoute } from "./routes/mappedHooks.ts";
-import { pingRoutes } from "./routes/ping.ts";
-import { probeRoutes } from "./routes/probes.ts";
-import { runRoutes } from "./routes/runs.ts";
-import { sessionRoutes } from "./routes/sessions.ts";
-import { getStats } from "./routes/stats.ts";
-import { stepRoutes } from "./routes/steps.ts";
+import { allRoutes } from "./routes/all.ts";
 
 export interface AppSettings {
   readonly version: string;
@@ -44,8 +39,10 @@ export interface AppSettings {
   readonly basePath?: string | undefined;
   /** Host names that requests may carry when no API token is configured, besides `localhost`. */
   readonly allowedHosts: readonly string[];
-  readonly apiToken?: string | undefined;
-  readonly readOnlyToken?: string | undefined;
+  readonly apiToken?: TokenList;
+  readonly readOnlyToken?: TokenList;
+  readonly tokens?: Config["server"]["tokens"];
+  readonly secret?: string | undefined;
   readonly trustProxy: number;
   readonly bodyLimit: number;
   readonly bodies?: MemoryBudget;
@@ -68,76 +65,108 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   const isData = (path: string) => isUnder(path, "/api") || isHook(path);
   app.use(securityHeaders((path) => isData(withoutBasePath(path, basePath) ?? path)));
+  app.use(compress);
   app.use(problemDetails(log, deps.metrics, settings.drainBodyMs));
   app.use(checkTarget);
   if (basePath) app.use(removeBasePath(basePath));
   const { apiToken, host } = settings;
   if (apiToken === undefined && (isLoopback(host) || settings.allowedHosts.length > 0)) {
     const checkHost = allowedHosts(settings.allowedHosts);
-    app.use((ctx, next) => (isHook(ctx.path) ? next() : checkHost(ctx, next))); // hooks always require authentication
+    // hooks always require authentication, and so do links to answer a gate
+    const needsNoCheck = (path: string) => isHook(path) || isUnder(path, ANSWER_PATH);
+    app.use((ctx, next) => (needsNoCheck(ctx.path) ? next() : checkHost(ctx, next)));
   }
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
-  const verifier = new TokenVerifier(hooks.enabled && hooks.token ? [hooks.token] : [], {
+  if (hooks.enabled) deps.metrics.addHooks([...BUILT_IN_HOOKS, ...mappings.map(({ key }) => key)]);
+  const verifier = new TokenVerifier(hooks.enabled ? allTokens(hooks.token) : [], {
     ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
+    recordRefusal: refusalRecorder(deps.stores.audit, log),
   });
   const bodies = settings.bodies ?? new MemoryBudget();
   const unknownHook = new HookNotFound(hooks.path, mappings);
-  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies, notFound: unknownHook };
   const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
-    clock,
-    deps.stores.endedLogins,
+    { clock, endedLogins: deps.stores.endedLogins, jobTokens: deps.jobTokens, audit: deps.stores.audit, log },
   );
-  const board = queueBoard(deps.queues, basePath);
+  const hookAuth = {
+    mappings,
+    basePath: hooks.path,
+    verifier,
+    tokenTable: auth.table,
+    clock,
+    log,
+    bodies,
+    notFound: unknownHook,
+    sns: deps.sns,
+  };
+  const sendsWebhooks = deps.callbackHosts !== undefined || deps.notify.some(({ to }) => to.webhook);
+  const board = queueBoard(deps.queues, basePath, [...deps.channels, ...(sendsWebhooks ? ["webhook"] : [])]);
   const checkHookToken = authenticateHook(hookAuth);
+  const answerHandshake = answerGraph(mappings, hooks.path);
+  const receiveHook: Middleware = (ctx, next) =>
+    ignoreTrailingSlash(ctx, () => {
+      const authenticated = () => answerHandshake(ctx, () => checkHookToken(ctx, next));
+      if (hooks.keepRequests === undefined) return authenticated();
+      return deps.refusedRequests.collect(ctx, hookName(hooks.path, ctx.path), authenticated);
+    });
   app.use((ctx, next) => {
     const { path } = ctx;
     // responses that require authentication must not be cached, errors included
-    if (["/api", BOARD_PATH, LOGIN_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
+    if (["/api", BOARD_PATH, LOGIN_PATH, MCP_PATH].some((base) => isUnder(path, base)))
+      ctx.set("Cache-Control", "no-store");
     if (isUnder(path, "/api")) return auth.authenticate(ctx, next);
-    if (isHook(path)) return ignoreTrailingSlash(ctx, () => checkHookToken(ctx, next));
+    if (isHook(path)) return receiveHook(ctx, next);
+    if (path === MCP_PATH) return auth.authenticateAgent(ctx, next);
     if (isUnder(path, BOARD_PATH)) return auth.authenticatePage(ctx, () => board(ctx, next));
     return path === LOGIN_PATH ? auth.provideLogin(ctx, next) : next();
   });
-  const routes: readonly AnyRoute[] = [
-    ...jobRoutes,
-    ...stepRoutes,
-    ...pingRoutes,
-    ...eventRoutes,
-    getStats,
-    ...hookRoutes(hooks),
-    ...(mappings.length > 0 ? [mappedHookRoute(hooks, Math.max(...mappings.map((one) => one.maxBodyBytes)))] : []),
-    ...runRoutes,
-    ...sessionRoutes,
-    ...deliveryRoutes,
-    ...channelRoutes,
-    ...loginRoutes,
-    ...probeRoutes,
-  ];
+  const routes = allRoutes(hooks, mappings);
   const router = createRouter(
     routes,
     deps,
-    { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
+    { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false, authorize: (r) => auth.authorize(r) },
     { callHook: authenticateSender(hookAuth) },
   );
   const info = { title: "Signalbox", version: settings.version, description: about(basePath) };
-  mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken, basePath }));
-  mountDashboard(router, DASHBOARD, basePath);
+  mountDocs(router, toOpenApi(routes, info, basePath) as OpenApi);
+  const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
+  mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure });
   mountGuide(router, GUIDE, basePath);
+  const strict = settings.strict ?? false;
+  router.post(
+    MCP_PATH,
+    jsonBody(settings.bodyLimit, bodies),
+    lazily(async () => {
+      const { mcpEndpoint } = await import("./mcp/endpoint.ts");
+      return mcpEndpoint(routes, deps, { strict });
+    }),
+  );
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served
     ctx.set("Content-Type", type);
-    ctx.body = canRead ? text : withoutMappingNames(text);
+    ctx.body = canRead ? text : withoutConfiguredNames(text);
   });
   app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
   app.use(
-    notFound(router, (ctx) =>
-      isHook(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook.unknownName(ctx) : undefined,
+    notFound(
+      router,
+      (ctx) => !isData(ctx.path) && sendDashboard(ctx),
+      (ctx) =>
+        isHook(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook.unknownName(ctx) : undefined,
     ),
   );
   return app;
+}
+
+/** Returns middleware that is loaded with the first request, so that processes without such requests save its memory. */
+function lazily(load: () => Promise<Middleware>): Middleware {
+  let loading: Promise<Middleware> | undefined;
+  return async (ctx, next) => {
+    loading ??= load();
+    return (await loading)(ctx, next);
+  };
 }
 
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);

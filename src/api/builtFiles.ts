@@ -43,6 +43,12 @@ export function readBuiltFile(path: string): BuiltFile {
 /** Returns a weak tag, because it is the same for all encodings. */
 const etagOf = (content: Buffer): string => `W/"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 
+/** Returns a text as a file with a compressed copy. @param type its suffix, such as `.html` */
+export function builtText(type: string, text: string): BuiltFile {
+  const identity = Buffer.from(text);
+  return { type, etag: etagOf(identity), bodies: { gzip: gzipSync(identity), identity } };
+}
+
 /** Returns a file of text with each occurrence of a text replaced. Compressed copies are made again, with gzip only. */
 export function replaceInFile(file: BuiltFile, from: string, to: string): BuiltFile {
   const { identity = Buffer.alloc(0) } = file.bodies;
@@ -53,16 +59,23 @@ export function replaceInFile(file: BuiltFile, from: string, to: string): BuiltF
   return { ...file, etag: etagOf(changed), bodies };
 }
 
-/** Responds with a file in the client's preferred encoding, or with 304 if the client has it. */
+/**
+ * Responds with a file in the client's preferred encoding, or with 304 if the client has it.
+ * @param status the status of the response; with 404, the file is sent in any case
+ */
 export function sendBuiltFile(
   ctx: Context,
   { type, etag, bodies }: BuiltFile,
-  { policy, caching }: { policy: string; caching: (typeof CACHING)[keyof typeof CACHING] },
+  {
+    policy,
+    caching,
+    status = 200,
+  }: { policy: string; caching: (typeof CACHING)[keyof typeof CACHING]; status?: 200 | 404 },
 ): void {
   ctx.set({ "Content-Security-Policy": policy, "Cache-Control": caching, ETag: etag });
   ctx.vary("Accept-Encoding");
-  ctx.status = 200;
-  if (ctx.fresh) {
+  ctx.status = status;
+  if (status === 200 && ctx.fresh) {
     ctx.status = 304;
     return;
   }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
-import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
+import { AggregatorRegistry, type Registry } from "prom-client";
 import { backoff } from "../shared/backoff.ts";
 import { AppError } from "../shared/errors.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
@@ -19,6 +19,7 @@ const METRICS_UNAVAILABLE = "One of the web processes does not tell its figures;
 /**
  * Runs the same program in `count` processes behind one port, and replaces processes that exit. Starts the others only when
  * the first is ready, so that a fault of the configuration is logged once.
+ * @param readWorkerMetrics reads the metrics of the worker process beside this one; never rejects
  * @returns `ready`, the message of the first process, and `reload`, which makes all processes reload their configuration
  * @throws StartError when the first process exits before it is ready; it has logged the reason
  */
@@ -27,13 +28,18 @@ export async function runCluster(
   log: Logger,
   lifecycle: Lifecycle,
   { replaceMs, maxReplaceMs, metricsMs }: Timings["webProcesses"],
+  readWorkerMetrics: () => Promise<string>,
 ): Promise<{ ready: unknown; reload(): Promise<void> }> {
   const aggregator = new AggregatorRegistry();
+  const readAll = async () => {
+    const [own, ofWorker] = await Promise.all([aggregator.clusterMetrics(), readWorkerMetrics()]);
+    return own + ofWorker;
+  };
   let stopping = false;
   const start = (): Promise<unknown> => {
     const worker = cluster.fork();
     worker.on("message", (message: unknown) => {
-      if (message === METRICS_REQUEST) void answerMetrics(worker, aggregator, metricsMs);
+      if (message === METRICS_REQUEST) void answerMetrics(worker, withTimeout(readAll(), metricsMs));
     });
     return new Promise((resolve, reject) => {
       let ready = false;
@@ -85,13 +91,9 @@ async function stopWorker(worker: Worker): Promise<void> {
   await exited;
 }
 
-/** Sends a worker the metrics of all workers. The registry itself has a time-out of five seconds. */
-async function answerMetrics(
-  worker: Worker,
-  aggregator: AggregatorRegistry<RegistryContentType>,
-  timeoutMs: number,
-): Promise<void> {
-  const metrics = await withTimeout(aggregator.clusterMetrics(), timeoutMs).catch(() => null);
+/** Sends a worker the metrics of all workers. */
+async function answerMetrics(worker: Worker, reading: Promise<string>): Promise<void> {
+  const metrics = await reading.catch(() => null);
   if (worker.isConnected()) worker.send({ metrics } satisfies MetricsReply);
 }
 
@@ -99,12 +101,21 @@ async function answerMetrics(
 if (cluster.isWorker) new AggregatorRegistry();
 
 /**
- * Returns a function that reads the metrics of this process, or of all processes when it is one of a cluster. The function
- * throws AppError unavailable when one of them does not answer in time.
+ * Returns a function that reads the metrics of this process, or of all processes when it is one of a cluster, and those of the
+ * worker beside it. A process of a cluster gets both from the primary process. The function throws AppError unavailable when
+ * one of the web processes does not answer in time.
  */
-export function metricsReader(registry: Registry): () => Promise<{ type: string; text: string }> {
+export function metricsReader(
+  registry: Registry,
+  readWorkerMetrics: () => Promise<string> = async () => "",
+): () => Promise<{ type: string; text: string }> {
   const type = registry.contentType;
-  if (!cluster.isWorker) return async () => ({ type, text: await registry.metrics() });
+  if (!cluster.isWorker) {
+    return async () => {
+      const [own, ofWorker] = await Promise.all([registry.metrics(), readWorkerMetrics()]);
+      return { type, text: own + ofWorker };
+    };
+  }
   AggregatorRegistry.setRegistries(registry);
   return () =>
     new Promise((resolve, reject) => {

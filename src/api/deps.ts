@@ -1,11 +1,16 @@
+import type { JobTokens } from "../models/jobs/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Queues } from "../shared/queue/producer.ts";
+import type { SnsClient } from "./auth/snsClient.ts";
+import type { RefusedRequests } from "./inbox/refusedRequests.ts";
 import type { LiveFeed } from "./live/liveFeed.ts";
+import type { WaitingRequests } from "./live/waitingRequests.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { ServerFacts } from "./servers.ts";
 
 /** The check of a dependency, for /readyz. */
 export interface Probe {
@@ -18,17 +23,37 @@ export interface Probe {
 export interface ApiDeps {
   readonly stores: Stores;
   readonly queues: Queues;
+  readonly jobTokens: JobTokens;
   readonly live: LiveFeed;
+  readonly waiting: WaitingRequests;
+  /** Collects the requests to hooks that are refused. */
+  readonly refusedRequests: RefusedRequests;
+  /** Fetches certificates of Amazon SNS, and confirms subscriptions. */
+  readonly sns: SnsClient;
   readonly hooks: Config["hooks"];
   readonly agent: Config["agents"]["defaults"];
+  readonly notify: Config["notify"];
+  readonly expect: Config["expect"];
+  /** `jobs.deleteAll`: whether jobs can be deleted without a filter. */
+  readonly deleteAll: Config["jobs"]["deleteAll"];
   /** The names of the configured channels. */
   readonly channels: ReadonlySet<string>;
+  /** Maximum time that a request waits for a worker to check a channel. */
+  readonly channelCheckMs: number;
   /** The reply target of the main session until a delivery or an operator sets another one. */
   readonly initialReplyTarget: ReplyTarget | null;
+  /** `outbound.allowedHosts`; undefined without `outbound`, so that no `callbackUrl` is accepted. */
+  readonly callbackHosts: readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly probes: readonly Probe[];
+  /** The configuration in force, without secrets. */
+  readonly shownConfig: unknown;
+  /** The address of the hooks: a path unless `server.publicUrl` is set. */
+  readonly hooksUrl: string;
+  /** Reads facts about MongoDB, Redis and the workers. Never rejects. */
+  readonly readServers: () => Promise<ServerFacts>;
   /** Returns true once the process is shutting down: it finishes its requests and should receive no more. */
   readonly isStopping: () => boolean;
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { AppError } from "../shared/errors.ts";
+import { howToBuild } from "../shared/ownCommands.ts";
 import { type BuiltFile, CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:guide`. */
@@ -41,7 +42,7 @@ export function mountGuide(router: Router, directory: string, basePath = ""): vo
     if (file) return sendBuiltFile(ctx, file, { policy: POLICY, caching });
     if (!missing) {
       throw new AppError("not_found", {
-        detail: "The guide is not built: run `npm run build:guide` in the service's directory and start it again.",
+        detail: `The guide is not built: ${howToBuild()} in the service's directory, and start the service again.`,
       });
     }
     if (!ctx.accepts("html")) throw new AppError("not_found", { detail: `There is no page at ${ctx.path}.` });

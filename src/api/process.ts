@@ -1,14 +1,17 @@
 import cluster from "node:cluster";
 import { connectDatabase } from "../models/db/database.ts";
 import type { Environment } from "../shared/config/fill.ts";
-import { readConfig, requireServers } from "../shared/config/load.ts";
+import { loadConfig, requireServers } from "../shared/config/load.ts";
 import { reloadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
-import { createLogger } from "../shared/logger.ts";
+import { createLogger, LOG_FILE } from "../shared/logger.ts";
+import { howToBuild } from "../shared/ownCommands.ts";
 import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
+import { OFFER, requestWorkerMetrics } from "../shared/workerMetrics.ts";
 import { runCluster } from "./cluster.ts";
 import { DASHBOARD, isBuilt } from "./dashboard.ts";
+import { COLLECT_TIMEOUT_MS } from "./metrics/metrics.ts";
 import { startWeb } from "./web.ts";
 
 /**
@@ -17,15 +20,23 @@ import { startWeb } from "./web.ts";
  * @throws StartError when the configuration is invalid or a server cannot be reached
  */
 export async function startWebProcess(lifecycle: Lifecycle, env: Environment, timings: Timings): Promise<Started> {
-  const config = readConfig(env);
+  const { config, written } = loadConfig(env);
   const { server } = config;
-  const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });
+  const { level } = config.log;
+  const log = createLogger({ level, name: "web", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
   const options = {
     deadlineMs: server.shutdownSeconds * 1_000,
     onError: (name: string, error: unknown) => log.error({ err: error }, `${name} failed to close`),
   };
-  if (server.concurrency > 1 && cluster.isPrimary) {
-    const { ready, reload } = await runCluster(server.concurrency, log, lifecycle, timings.webProcesses);
+  const readWorkerMetrics = cluster.isPrimary ? workerMetricsReader(lifecycle) : undefined;
+  if (server.concurrency > 1 && readWorkerMetrics) {
+    const { ready, reload } = await runCluster(
+      server.concurrency,
+      log,
+      lifecycle,
+      timings.webProcesses,
+      readWorkerMetrics,
+    );
     return { ...options, ready, reload };
   }
 
@@ -36,8 +47,11 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   await database.checkPrepared();
   const redis = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => redis.disconnect());
-  const web = await startWeb(lifecycle, config, { database, redis, redisAddress, clock, log, timings });
-  if (!isBuilt(DASHBOARD)) log.warn("the dashboard is not built: run `npm run build`; the API works without it");
+  const web = await startWeb(lifecycle, config, {
+    ...{ written, database, redis, redisAddress, clock, log, timings },
+    ...(readWorkerMetrics && { readWorkerMetrics }),
+  });
+  if (!isBuilt(DASHBOARD)) log.warn(`the dashboard is not built: ${howToBuild()}; the API works without it`);
   log.info({ url: web.url }, "the API is ready");
   lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;
@@ -45,4 +59,15 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
     current = await reloadConfig(env, current, log, web.apply);
   };
   return { ...options, ready: { url: web.url }, reload };
+}
+
+/** Returns a function that reads the worker's metrics through the parent process once that has offered them. */
+function workerMetricsReader(lifecycle: Lifecycle): () => Promise<string> {
+  let isOffered = false;
+  const listener = (message: unknown) => {
+    isOffered ||= message === OFFER;
+  };
+  process.on("message", listener);
+  lifecycle.onClose("worker metrics", async () => void process.off("message", listener));
+  return async () => (isOffered ? requestWorkerMetrics(process, COLLECT_TIMEOUT_MS) : "");
 }

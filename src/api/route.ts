@@ -1,8 +1,11 @@
 import type { Static, TObject, TSchema, TUnion } from "typebox";
+import type { AuditAction } from "../models/audit.ts";
+import type { Scope } from "../shared/config/formats/scopes.ts";
 import type { ErrorCode } from "../shared/errors.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Example } from "./examples/example.ts";
+import type { RequestedWait } from "./wait.ts";
 
 export interface RouteSchemas {
   readonly params?: TObject;
@@ -17,12 +20,16 @@ export interface RouteSchemas {
 export const TAGS = {
   jobs: "A job is a piece of work whose progress you track. Create it, report its steps, and read how far it is.",
   steps: "The steps of a job. The code that does the work reports their progress, output and failure.",
+  gates: "A gate is a question to a person, attached to a job. The code that asked waits for the answer.",
   events: "Streams of server-sent events, which report changes as they happen.",
   hooks: "Webhooks, with which other systems start an agent run or wake the main session.",
   runs: "Agent runs that hooks have started: their status, reply and error. Failed ones can be retried.",
+  requests: "Requests that external systems sent to hooks, with their outcomes. Kept requests can be replayed.",
   sessions: "Conversations of the agent, and the events that wait for the main session.",
-  deliveries: "Replies that are sent to chat channels, and the state of the channels and the mailbox.",
+  deliveries: "Replies and events that are sent, and the state of the channels and the mailbox.",
+  notify: "Rules that send events to web servers, chats or the agent, and jobs that are expected regularly.",
   session: "The log-in of a browser.",
+  mcp: "The endpoint of the Model Context Protocol, by which agents report their own progress.",
   operations: "Probes for load balancers and monitoring.",
 } as const;
 
@@ -40,6 +47,8 @@ export interface Input<S extends RouteSchemas, K extends keyof AuthContexts = "n
   readonly text: string;
   /** The result of the authentication that the route names in `authContext`. */
   readonly authContext: AuthContexts[K];
+  /** The wait that the request asks for; null if it asks for none, and for a route without `canWait`. */
+  readonly wait: RequestedWait | null;
 }
 
 export type Answer<A extends Answers> = {
@@ -47,6 +56,8 @@ export type Answer<A extends Answers> = {
     readonly status: K;
     readonly body: Static<A[K]>;
     readonly headers?: Readonly<Record<string, string>>;
+    /** The body as JSON, if the handler has serialized it already. */
+    readonly json?: string;
   };
 }[keyof A & number];
 
@@ -63,6 +74,8 @@ export interface Route<
   /** The path in the syntax of the router: `/api/jobs/:jobId`. */
   readonly path: string;
   readonly operationId: string;
+  /** The scopes of which a caller needs one; none for a route that is open to everybody. */
+  readonly scopes: readonly Scope[];
   readonly tag: keyof typeof TAGS;
   /** The effect of the call, in the imperative: `List jobs`. */
   readonly summary: string;
@@ -77,11 +90,17 @@ export interface Route<
   readonly textBody?: true;
   /** Set when the response is a stream of server-sent events instead of JSON. */
   readonly stream?: true;
+  /** Set when the route honours `Prefer: wait=N`: its handler receives `wait`. */
+  readonly canWait?: true;
+  /** The description of each header of the successful responses that only this route has. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The result of authentication that the handler receives; none by default. */
   readonly authContext?: K;
   readonly answers: A;
   /** The error codes besides `COMMON_ERRORS` and, for routes with a body, `BODY_ERRORS`. */
   readonly errors: readonly ErrorCode[];
+  /** Returns the entry of the audit log for a successful call; null if this call needs none. */
+  audit?(input: Input<S, K>): { readonly action: AuditAction; readonly target: string } | null;
   /** Handles a valid request; has no access to Koa's context. @throws AppError with one of the codes above */
   handler(input: Input<S, K>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;
 }

@@ -2,16 +2,16 @@ import type { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
-import type { TObject, TSchema } from "typebox";
+import type { TSchema } from "typebox";
 import { AppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
 import type { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { textBody } from "./middleware/textBody.ts";
+import { prepareRoute } from "./preparedRoute.ts";
 import type { AnyRoute, Input, RouteSchemas } from "./route.ts";
-import { strictHandler } from "./strictHandler.ts";
-import { bodyCheck, urlCheck } from "./validate.ts";
+import { requestedWait } from "./wait.ts";
 
 export interface RouterOptions {
   readonly bodyLimit: number;
@@ -19,6 +19,8 @@ export interface RouterOptions {
   readonly bodies: MemoryBudget;
   /** For tests: answers `internal` when a response does not match its schema or an error code is not listed. */
   readonly strict: boolean;
+  /** Returns middleware that refuses callers who may not call a route. */
+  readonly authorize: (route: AnyRoute) => Middleware;
 }
 
 /**
@@ -37,36 +39,43 @@ export function createRouter(
     if (r.schemas.body)
       layers.unshift(bodyReaders[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
     if (r.textBody) layers.unshift(textBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
+    if (isApi(r)) layers.unshift(options.authorize(r));
     router[r.method](r.path, ...layers);
   }
   return router;
 }
 
+/** Returns whether a route is under `/api`. Hooks and log-ins authorize their callers themselves. */
+const isApi = ({ path }: AnyRoute): boolean => path.startsWith("/api/");
+
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
-  const readUrl = urlReader(r.schemas);
-  const checkBody = r.schemas.body && bodyCheck(r.schemas.body);
-  const call = strict ? strictHandler(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
+  const { check, call } = prepareRoute(r, deps, strict);
+  const lists = Object.entries<TSchema>(r.schemas.query?.properties ?? {}).flatMap(([name, schema]) =>
+    isList(schema) ? [name] : [],
+  );
   return async (ctx) => {
     ctx.state.operation = r.path;
-    const { params, query, headers } = readUrl(ctx);
-    const body = r.schemas.body && ctx.request.body;
-    checkBody?.(body);
-    const answer = await call(
-      {
-        params,
-        query,
-        headers,
-        body,
-        text: r.textBody ? ctx.request.body : "",
-        authContext: ctx.state.authContext,
-      } as Input<RouteSchemas>,
-      deps,
-    );
+    checkEncoding(ctx.path);
+    const query: Record<string, unknown> = { ...ctx.query };
+    for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
+    const request = {
+      ...{ params: { ...ctx.params }, query, headers: r.schemas.headers ? { ...ctx.headers } : {} },
+      body: r.schemas.body && ctx.request.body,
+    };
+    check(request);
+    const wait = r.canWait ? requestedWait(ctx) : null;
+    ctx.state.mayWait = wait !== null;
+    const text = r.textBody ? ctx.request.body : "";
+    const answer = await call({ ...request, text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>);
     ctx.status = answer.status;
     ctx.state.isStream = r.stream ?? false;
     if (r.stream) limitStreamEnd(answer.body as EventEmitter, ctx.res);
     if (answer.headers) ctx.set(publicHeaders(ctx, answer.headers));
-    ctx.body = answer.body;
+    if (r.stream || typeof answer.body !== "object") ctx.body = answer.body;
+    else {
+      ctx.type = "json";
+      ctx.body = `${answer.json ?? JSON.stringify(answer.body)}\n`; // a terminal shows its prompt on a line of its own
+    }
   };
 }
 
@@ -83,26 +92,6 @@ function limitStreamEnd(stream: EventEmitter, res: ServerResponse): void {
 
 const STREAM_END_TIMEOUT_MS = 1_000;
 
-function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object; headers: object } {
-  const checkParams = urlCheck(schemas.params ?? EMPTY);
-  const checkQuery = urlCheck(schemas.query ?? EMPTY);
-  const checkHeaders = schemas.headers && urlCheck(schemas.headers);
-  const lists = Object.entries(schemas.query?.properties ?? {}).flatMap(([name, schema]) =>
-    isList(schema) ? [name] : [],
-  );
-  return (ctx) => {
-    checkEncoding(ctx.path);
-    const params = { ...ctx.params };
-    const query: Record<string, unknown> = { ...ctx.query };
-    for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
-    checkParams(params);
-    checkQuery(query);
-    const headers = checkHeaders ? { ...ctx.headers } : {};
-    checkHeaders?.(headers);
-    return { params, query, headers };
-  };
-}
-
 /**
  * Checks the percent-encoding of a path: the router would take an invalid sequence literally, as part of another identifier.
  * @throws AppError invalid_query
@@ -116,8 +105,6 @@ function checkEncoding(path: string): void {
     });
   }
 }
-
-const EMPTY = { type: "object", properties: {}, additionalProperties: false } as unknown as TObject;
 
 /** Returns whether a parameter is a list separated by commas; other lists repeat the parameter. */
 export const isList = (schema: TSchema): boolean => (schema as { explode?: boolean }).explode === false;

@@ -1,6 +1,7 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
+import { MAX_CALLBACK_URL_CHARS } from "../shared/outbound/callbackUrl.ts";
 import { IDENTIFIER_PATTERN } from "../shared/text.ts";
 
 /** Building blocks of the routes' schemas. A schema with a title becomes a named schema in openapi.json. */
@@ -33,7 +34,12 @@ export const Status = Type.Enum(["running", "completed", "failed"], {
 export const Progress = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 
 export const FreeObject = (description: string) =>
-  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true, description }));
+  Type.Unsafe<Record<string, unknown>>({
+    type: "object",
+    additionalProperties: true,
+    title: "JsonObject",
+    description,
+  });
 
 export const Timestamp = (description: string) => Type.String({ format: "date-time", description });
 export const TimestampOrNull = (description: string) => nullable(Timestamp(description));
@@ -42,6 +48,14 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 
 export const Name = Type.String({ maxLength: 1_024, description: "A name for people." });
 export const Text = Type.String({ maxLength: 65_536 });
+
+/** The address of a callback. Its host is checked by `checkCallbackUrl`. */
+export const CallbackUrl = (subject: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_CALLBACK_URL_CHARS,
+    description: `Address to which the end of the ${subject} is sent as a signed webhook. Its host must match \`outbound.allowedHosts\` of the configuration.`,
+  });
 
 /** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
 export const readOnly = (...names: string[]): TProperties =>
@@ -54,7 +68,20 @@ export const readOnly = (...names: string[]): TProperties =>
     ]),
   );
 
+/** The schema of a response without a body. */
+export const NoContent = Type.Unsafe<undefined>({ not: {} });
+
 const closed = { additionalProperties: false } as const;
+
+/** Returns the options of an object without other fields that is a named schema in openapi.json. */
+export const named = <T extends string>(title: T) => ({ ...closed, title });
+
+export const RuleId = Identifier("The id of a rule of `notify`.");
+
+export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"], {
+  description:
+    "Kind of the delivery: a text to a chat (`channel`), a signed request (`webhook`), or an event of the main session (`wake`).",
+});
 
 export const Delivery = Type.Object(
   {
@@ -62,14 +89,32 @@ export const Delivery = Type.Object(
     runId: nullable(Type.String(), {
       description: "The run whose reply is delivered; null for a turn of the main session.",
     }),
-    channel: Type.String({ description: "The channel that the reply is sent to, such as `telegram`." }),
+    kind: DeliveryKind,
+    rule: nullable(Type.String(), {
+      description:
+        "The rule of `notify` whose event is delivered; null for a reply, a `callbackUrl` and a test of a channel.",
+    }),
+    eventType: nullable(Type.String(), {
+      description: "Type of the event that is delivered, such as `job.failed`; null for a reply.",
+    }),
+    channel: Type.String({
+      description: "The channel that the text is sent to, such as `telegram`. For other kinds the kind itself.",
+    }),
     to: nullable(Type.String(), {
-      description: "The recipient in the notation of the channel; null if no recipient was known.",
+      description:
+        "The recipient in the notation of the channel; null if no recipient was known. For a webhook its rule, or the host of the `callbackUrl`.",
+    }),
+    preview: nullable(Type.String(), {
+      description:
+        "The first words of the text, at most 120 characters on one line; null for a webhook. A question shows its title, because its text has the link that answers it.",
     }),
     state: Type.Enum(["pending", "sent", "failed"], {
       description: "`pending` until all parts are sent, or until the delivery fails or is cancelled.",
     }),
     attempts: Type.Integer({ description: "Number of attempts so far. One attempt can send several parts." }),
+    lastStatus: nullable(Type.Integer(), {
+      description: "For a webhook, the status code of the latest response; null if there was none.",
+    }),
     parts: Type.Array(
       Type.Object(
         {
@@ -78,7 +123,7 @@ export const Delivery = Type.Object(
             description: "The id of the message at the chat service; null before it is sent.",
           }),
         },
-        closed,
+        named("DeliveryPart"),
       ),
       { description: "The messages into which the reply is split; empty before the first attempt." },
     ),
@@ -90,7 +135,7 @@ export const Delivery = Type.Object(
     createdAt: Timestamp("When the delivery was created."),
     sentAt: nullable(Timestamp("When the last part was sent.")),
   },
-  { ...closed, title: "Delivery" },
+  named("Delivery"),
 );
 
 const receipt = {
@@ -121,15 +166,44 @@ const summary = {
 
 const Output = nullable(FreeObject("Result of the step: any JSON object."));
 
-export const StepReceipt = Type.Object(receipt, { ...closed, title: "StepReceipt" });
-const StepSummary = Type.Object(summary, { ...closed, title: "StepSummary" });
+const cancelRequested = Type.Optional(
+  Type.Literal(true, {
+    description:
+      "Present once cancellation of the job was requested: stop the work and report the step as failed with `failJob`. Reports that are in flight at the same time can still lack it.",
+  }),
+);
+
+export const StepReceipt = Type.Object({ ...receipt, cancelRequested }, named("StepReceipt"));
+export const StepSummary = Type.Object(summary, named("StepSummary"));
 const step = { ...summary, output: Output };
-const StepView = Type.Object(step, { ...closed, title: "Step" });
+const StepView = Type.Object(step, named("Step"));
 export const StepFields = Object.keys(step) as (keyof typeof step)[];
-export const StepRow = Type.Partial(StepView, { ...closed, title: "StepRow" });
+export const StepRow = Type.Partial(StepView, named("StepRow"));
+/** The latest attempts that failed. @param title the name of one of them @param error the schema of an error */
+export const FailedAttempts = (title: string, error: TSchema, description: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          attempt: Type.Integer({ minimum: 1, description: "The number of the attempt." }),
+          error,
+          startedAt: Timestamp("When the attempt started."),
+          endedAt: Timestamp("When the attempt failed."),
+        },
+        named(title),
+      ),
+      { maxItems: 20, description },
+    ),
+  );
+
 export const SingleStep = Type.Object(
   {
     ...step,
+    failedAttempts: FailedAttempts(
+      "FailedStepAttempt",
+      nullable(Type.String({ description: "The message of the step when it failed, at most 1,000 characters of it." })),
+      "The latest 20 failed attempts, oldest first. Present if an attempt has failed.",
+    ),
     durationMs: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -137,13 +211,27 @@ export const SingleStep = Type.Object(
       }),
     ),
   },
-  { ...closed, title: "SingleStep" },
+  named("SingleStep"),
 );
 
 export const StaleAfterSeconds = Type.Integer({
   ...{ minimum: 1, maximum: 31_536_000 },
   description: "Seconds without a report after which a running job counts as stale.",
 });
+
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: "Why the result is no longer wanted.",
+});
+
+const Cancel = Type.Object(
+  {
+    requestedAt: Timestamp("When cancellation was requested first."),
+    reason: nullable(Reason),
+  },
+  named("CancelRequest"),
+);
 
 const job = {
   jobId: JobId,
@@ -163,10 +251,21 @@ const job = {
   stale: Type.Boolean({
     description: "True if the job is running and has not been reported for longer than `staleAfterSeconds`.",
   }),
-  staleAt: nullable(Timestamp("When the job becomes stale unless it is reported again. Null after the job has ended.")),
+  staleAt: nullable(
+    Timestamp(
+      "When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a person.",
+    ),
+  ),
   staleAfterSeconds: nullable(StaleAfterSeconds, {
     description:
       "Seconds without a report after which the running job counts as stale. Null means the configured `jobs.staleAfterSeconds`.",
+  }),
+  cancel: nullable(Cancel, {
+    description:
+      "The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the job is started again after its end.",
+  }),
+  waitingFor: Type.Array(Type.String(), {
+    description: "The keys of the open gates, oldest first. While the job waits for a person, it is not stale.",
   }),
   currentStep: nullable(StepSummary, {
     description: "The running step that was reported last. Null if no step is running.",
@@ -175,8 +274,11 @@ const job = {
 
 export const JobFields = Object.keys(job) as (keyof typeof job)[];
 
-export const JobView = Type.Object(job, { ...closed, title: "Job" });
-export const JobRow = Type.Partial(JobView, { ...closed, title: "JobRow" });
+export const JobView = Type.Object({ ...job, cancelRequested }, named("Job"));
+const { input: _input, metadata: _metadata, output: _output, ...head } = job;
+/** A job as the live events show it. */
+export const JobHead = Type.Object(head, named("JobHead"));
+export const JobRow = Type.Partial(Type.Object(job), named("JobRow"));
 export const JobRead = Type.Object(
   {
     ...job,
@@ -187,16 +289,16 @@ export const JobRead = Type.Object(
       Type.Array(StepView, { description: "All steps, oldest first; present with `include=steps`." }),
     ),
   },
-  { ...closed, title: "JobWithSteps" },
+  named("JobWithSteps"),
 );
 
-export const Ok = Type.Object({ ok: Type.Literal(true, { description: "Always true." }) }, closed);
+export const Ok = Type.Object({ ok: Type.Literal(true, { description: "Always true." }) }, named("Ok"));
 
 export const nextCursor = nullable(Type.String(), {
   description: "Send it as `cursor` to read the next page. Null on the last page.",
 });
 
-const cursor = (pattern: string) =>
+export const cursor = (pattern: string) =>
   Type.Optional(Type.String({ pattern, description: "The `nextCursor` of the previous page." }));
 
 export const paging = {

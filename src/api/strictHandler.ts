@@ -16,7 +16,7 @@ export function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: A
         throw new Error(`${r.operationId} does not list the error code ${code}`);
       throw thrown;
     });
-    if (r.stream || answer.status === 204) return answer;
+    if (r.stream || [204, 304].includes(answer.status)) return answer;
     const schema = r.answers[answer.status];
     // validates the serialized response, in which undefined properties are absent
     if (!schema || !bodyAjv.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {

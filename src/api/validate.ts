@@ -19,13 +19,16 @@ const urlAjv = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaul
 /** Maximum faults that one response lists. */
 const MAX_ERRORS = 100;
 
-/** Returns a check of a body, which throws AppError invalid_body with the JSON Pointer of each fault. */
-export function bodyCheck(schema: TSchema): (value: unknown) => void {
-  const validate = bodyAjv.compile(schema);
+/**
+ * Returns a check of a body, which throws AppError invalid_body with the JSON Pointer of each fault.
+ * @param options the validator, and the pointer of the value if it is a part of the body
+ */
+export function bodyCheck(schema: TSchema, { ajv = bodyAjv, at = "" } = {}): (value: unknown) => void {
+  const validate = ajv.compile(schema);
   return (value) => {
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field, detail }) => ({
-      pointer: pointer(error, field),
+      pointer: at + pointer(error, field),
       detail,
     }));
     throw new AppError("invalid_body", { detail: summary(errors), errors });
@@ -46,6 +49,26 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
     }));
     throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
+}
+
+/**
+ * Parses query parameters that match the schema of a timestamp, and leaves out those that were not sent.
+ * @throws AppError invalid_query for a leap second, which a Date cannot represent
+ */
+export function parseTimes<Name extends string>(
+  texts: Readonly<Record<Name, string | undefined>>,
+): Partial<Record<Name, Date>> {
+  const times: Partial<Record<Name, Date>> = {};
+  for (const [parameter, text] of Object.entries(texts) as [Name, string | undefined][]) {
+    if (text === undefined) continue;
+    const date = new Date(text);
+    if (Number.isNaN(date.getTime())) {
+      const detail = "must be an existing time: leap seconds are not supported";
+      throw new AppError("invalid_query", { detail: `${parameter} ${detail}.`, errors: [{ parameter, detail }] });
+    }
+    times[parameter] = date;
+  }
+  return times;
 }
 
 interface Fault {

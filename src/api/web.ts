@@ -1,6 +1,9 @@
 import type { Database } from "../models/db/database.ts";
-import { openStores, type Stores } from "../models/stores.ts";
+import { JobFigures } from "../models/figures/jobFigures.ts";
+import { JobTokens } from "../models/jobs/jobTokens.ts";
+import { openStores, type Stores, storeSettings } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
+import { redactConfig } from "../shared/config/redact.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { Lifecycle } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
@@ -11,15 +14,22 @@ import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { version } from "../shared/version.ts";
 import { type AppSettings, buildApp } from "./app.ts";
+import { SnsClient, type SnsFetch } from "./auth/snsClient.ts";
 import { failureCounter } from "./auth/tokenVerifier.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
+import { RefusedRequests } from "./inbox/refusedRequests.ts";
+import { readChanges } from "./live/changeReader.ts";
 import { LiveFeed } from "./live/liveFeed.ts";
+import { WaitingRequests } from "./live/waitingRequests.ts";
 import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { type ListenOptions, listen } from "./server.ts";
+import { readServers } from "./servers.ts";
 
 export interface WebDeps {
+  /** The value of the configuration file before variables are filled in. */
+  readonly written: unknown;
   readonly database: Database;
   /** The connection of the queues' producers. */
   readonly redis: RedisConnection;
@@ -28,11 +38,15 @@ export interface WebDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly timings: Timings;
+  /** Reads the metrics of the worker that `signalbox start` runs beside this process. */
+  readonly readWorkerMetrics?: () => Promise<string>;
   /** For tests: settings and probes that replace those of the service. */
   readonly overrides?: {
     readonly app?: Partial<AppSettings>;
     readonly listen?: Partial<ListenOptions>;
     readonly probes?: readonly Probe[];
+    /** Sends the requests to Amazon SNS. */
+    readonly snsFetch?: SnsFetch;
   };
 }
 
@@ -43,8 +57,10 @@ export interface Web {
   readonly queues: Queues;
   /** Returns the number of open client connections. */
   connections(): Promise<number>;
+  /** Returns the number of requests that wait (`Prefer: wait`). */
+  waiting(): number;
   /** Applies a changed configuration to new requests; requests in flight finish with the former one. */
-  apply(config: Config): void;
+  apply(config: Config, written: unknown): void;
 }
 
 /**
@@ -58,14 +74,25 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("queues", () => queues.close());
   const changes = new RedisChangeStream(redis, prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const createStores = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
+  const figures = new JobFigures(database.collections.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
+  lifecycle.onClose("job figures", () => figures.flush());
+  const createStores = (config: Config) => openStores(database, clock, storeSettings(config), changes, queues, figures);
   const stores = createStores(config);
   const live = new LiveFeed(stores, {
     ...{ clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs },
-    reader: readerConnection(deps.redisAddress, log, deps.timings),
   });
-  lifecycle.onClose("live events", () => live.close());
+  const waiting = new WaitingRequests({ clock, maxWaiting: config.server.maxWaiting, pollMs: timings.waitPollMs });
+  const reading = readChanges(readerConnection(deps.redisAddress, log, timings), prefix, [live, waiting]);
+  lifecycle.onClose("live events", async () => {
+    live.close();
+    waiting.close();
+    await reading.close();
+  });
 
+  const refusedRequests = new RefusedRequests({
+    ...{ hookRequests: stores.hookRequests, clock, log, storeEveryMs: timings.storeRefusedMs },
+  });
+  lifecycle.onClose("refused requests", () => refusedRequests.flush());
   let stopping = false;
   let current = config;
   const metrics = new Metrics(
@@ -73,6 +100,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     () => stores.events.countWaiting(),
     () => live.size,
     () => http.connections(),
+    () => stores.jobStatistics.read(),
   );
   const readMailbox = async () => {
     const { gmail } = current.hooks;
@@ -81,25 +109,36 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   addGmailMetrics(metrics.registry, readMailbox, clock);
   const shared = {
     countFailure: failureCounter(redis, prefix),
-    readMetrics: metricsReader(metrics.registry),
+    readMetrics: metricsReader(metrics.registry, deps.readWorkerMetrics),
     drainBodyMs: timings.drainBodyMs,
   };
   const probes = [
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => pingRedis(redis) },
   ];
-  const createHandler = ({ hooks, agents, channels, session, server }: Config, stores: Stores) =>
-    buildApp(
+  const sns = new SnsClient(clock, overrides.snsFetch);
+  const createHandler = (config: Config, written: unknown, stores: Stores) => {
+    const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;
+    return buildApp(
       {
-        ...{ stores, queues, hooks, log, metrics, live, clock, probes: overrides.probes ?? probes },
+        ...{ stores, queues, hooks, notify, expect, log, metrics, live, waiting, refusedRequests, clock, sns },
+        probes: overrides.probes ?? probes,
+        shownConfig: redactConfig(config, written),
+        hooksUrl: (server.publicUrl ?? server.basePath ?? "") + hooks.path,
+        readServers: () => readServers(database, redis, queues),
+        jobTokens: new JobTokens(stores, clock, server),
+        deleteAll: jobs.deleteAll,
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
+        channelCheckMs: timings.channelCheckMs,
         initialReplyTarget: session.main ?? null,
+        callbackHosts: outbound?.allowedHosts,
         isStopping: () => stopping,
       },
       { version, ...server, ...shared, ...overrides.app },
     ).callback();
-  let handler = createHandler(config, stores);
+  };
+  let handler = createHandler(config, deps.written, stores);
   const http = await listen((req, res) => void handler(req, res), {
     ...config.server,
     isStopping: () => stopping,
@@ -109,15 +148,18 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("HTTP server", () => {
     stopping = true;
     live.end();
+    waiting.end();
     return http.close();
   });
   return {
     ...{ url: http.url + (config.server.basePath ?? ""), stores, queues, connections: http.connections },
-    apply(changed) {
+    waiting: () => waiting.size,
+    apply(changed, written) {
       current = changed;
       const changedStores = createStores(changed);
-      handler = createHandler(changed, changedStores);
+      handler = createHandler(changed, written, changedStores);
       live.restart(changedStores);
+      waiting.maxWaiting = changed.server.maxWaiting;
     },
   };
 }

@@ -37,8 +37,14 @@ export interface OutgoingMessage {
   /** The recipient, in the channel's own notation. */
   readonly to: string;
   readonly text: string;
+  /** The text without formatting, for services whose messages contain both. */
+  readonly plainText: string;
   /** Whether `text` has no formatting, so that the service must show each character as it is. */
   readonly plain: boolean;
+  /** A short title of the message, for services that show one apart; absent for replies. */
+  readonly title?: string | undefined;
+  /** The address of a page about the subject of the message. */
+  readonly link?: string | undefined;
   /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
   readonly key: string;
 }

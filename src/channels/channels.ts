@@ -2,10 +2,12 @@ import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Channel } from "./channel.ts";
 import { discordChannel } from "./discord/channel.ts";
+import { emailChannel } from "./email/channel.ts";
 import { imessageChannel } from "./imessage/channel.ts";
 import { logChannel } from "./log.ts";
 import { mattermostChannel } from "./mattermost/channel.ts";
 import { msteamsChannel } from "./msteams/channel.ts";
+import { ntfyChannel } from "./ntfy/channel.ts";
 import { signalChannel } from "./signal/channel.ts";
 import { slackChannel } from "./slack/channel.ts";
 import { telegramChannel } from "./telegram/channel.ts";
@@ -32,6 +34,8 @@ const FACTORIES: Factories = {
   whatsapp: (settings) => whatsappChannel(settings),
   signal: (settings) => signalChannel(settings),
   imessage: (settings, { env }) => imessageChannel(settings, env),
+  ntfy: (settings) => ntfyChannel(settings),
+  email: (settings) => emailChannel(settings),
   log: (_settings, { log }) => logChannel(log),
 };
 

@@ -3,8 +3,8 @@ export interface ApiRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, or as a form if it is a URLSearchParams. */
-  readonly body?: object;
+  /** Sent as JSON, as a form if it is a URLSearchParams, or as plain text if it is a string. */
+  readonly body?: object | string;
   /** Time limit for the whole request, including the response body. */
   readonly timeoutMs: number;
 }
@@ -49,15 +49,15 @@ export async function sendRequest(request: ApiRequest, signal: AbortSignal): Pro
   const { method, url, body, timeoutMs } = request;
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
-  const isForm = body instanceof URLSearchParams;
+  const isJson = typeof body === "object" && !(body instanceof URLSearchParams);
   let prepared: Request;
   try {
     prepared = new Request(url, {
       method,
       redirect: "manual",
-      headers: { ...(body && !isForm && { "Content-Type": "application/json; charset=utf-8" }), ...request.headers },
+      headers: { ...(isJson && { "Content-Type": "application/json; charset=utf-8" }), ...request.headers },
       signal: AbortSignal.any([signal, timeout]),
-      ...(body && { body: isForm ? body : JSON.stringify(body) }),
+      ...(body && { body: isJson ? JSON.stringify(body) : (body as URLSearchParams | string) }),
     });
   } catch {
     return { kind: "unsent", reason: "The settings have an address or a secret that no request can be made with." };

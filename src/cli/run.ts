@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { exitFor } from "./exit.ts";
 import type { Environment } from "./program/environment.ts";
 import { buildProgram } from "./program/program.ts";
@@ -5,7 +6,8 @@ import { buildProgram } from "./program/program.ts";
 /** Runs a command and sets `process.exitCode`. */
 export async function runCommandLine(words: readonly string[], environment: Environment): Promise<void> {
   try {
-    await buildProgram(environment).parseAsync(rearrange(words), { from: "user" });
+    const program = buildProgram(environment);
+    await program.parseAsync(rearrange(program, words), { from: "user" });
   } catch (error) {
     const { exitCode, message } = exitFor(error);
     if (message) process.stderr.write(`${message}\n`);
@@ -17,14 +19,32 @@ export async function runCommandLine(words: readonly string[], environment: Envi
 const SHARED_OPTION = /^--(?:json$|url=|(url)$)/;
 
 /** Returns the words in the order that commander accepts. */
-function rearrange(words: readonly string[]): readonly string[] {
+function rearrange(program: Command, words: readonly string[]): readonly string[] {
   const [word = "", ...args] = words;
   // commander's own help command takes only one word: `help jobs list` would show the help of jobs.
   if (word === "help" && args.length > 1) return [...args, "--help"];
-  const option = SHARED_OPTION.exec(word);
-  if (!option || words.length < 2) return words;
-  const length = option[1] ? 2 : 1;
-  const rest = rearrange(words.slice(length));
+  const { path, moved, rest } = splitSharedOptions(program, words);
   const end = rest.includes("--") ? rest.indexOf("--") : rest.length;
-  return rest.toSpliced(end, 0, ...words.slice(0, length));
+  return [...path, ...rest.toSpliced(end, 0, ...moved)];
+}
+
+/** Splits words into the names of the commands, the shared options before the last of these names, and the rest. */
+function splitSharedOptions(program: Command, words: readonly string[]) {
+  const path: string[] = [];
+  const moved: string[] = [];
+  let command = program;
+  let at = 0;
+  while (at < words.length && command.commands.length > 0) {
+    const word = words[at] as string;
+    const option = SHARED_OPTION.exec(word);
+    const subcommand = command.commands.find((one) => one.name() === word);
+    const length = option?.[1] ? 2 : 1;
+    if (option && words.length >= at + length + 1) moved.push(...words.slice(at, at + length));
+    else if (subcommand) {
+      path.push(word);
+      command = subcommand;
+    } else break;
+    at += length;
+  }
+  return { path, moved, rest: words.slice(at) };
 }

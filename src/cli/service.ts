@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
-import type { Config } from "../shared/config/schema/config.ts";
+import { localUrl } from "../shared/address.ts";
+import { firstToken } from "../shared/config/formats/tokenList.ts";
+import { ownCommand } from "../shared/ownCommands.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {
@@ -86,9 +88,9 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
     );
   }
   return {
-    url: configuredUrl(server),
-    apiToken: server.apiToken,
-    hookToken: hooks.token ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
+    url: localUrl(server),
+    apiToken: firstToken(server.apiToken),
+    hookToken: firstToken(hooks.token) ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
     hooksPath: options.hooksPath ?? hooks.path,
     settingNames: (variable, key) => `${variable}, or ${key} in the configuration file`,
   };
@@ -102,23 +104,15 @@ function checkedUrl(text: string, source: string): string {
   return text;
 }
 
-/** Returns the address of the service that a configuration describes, for a client on this machine. */
-export const configuredUrl = ({ host, port, basePath = "" }: Config["server"]): string =>
-  `http://${reachableHost(host)}:${port}${basePath}`;
-
-/** Returns the host by which a client reaches a server that listens on this address. */
-function reachableHost(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
-}
-
 function describeError(error: SignalboxError, access: ServiceAccess, endpoint: Endpoint): string {
   const { code, detail, errors } = error;
   const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
   const message = detail + faults.join("");
+  if (code === "unreachable" && isBlockedPort(error)) {
+    return `The service at ${access.url} cannot be reached: fetch blocks the port ${new URL(access.url).port}, as browsers do. Let it listen at another one (PORT, server.port).`;
+  }
   if (code === "unreachable") {
-    return `${message} Start it with \`npm start\`, or name its address with --url or SIGNALBOX_URL.`;
+    return `${message} Start it with \`${ownCommand("start")}\`, or name its address with --url or SIGNALBOX_URL.`;
   }
   if (code === "unauthorized") return describeRefusal(access, endpoint);
   if (code === "forbidden")
@@ -127,6 +121,11 @@ function describeError(error: SignalboxError, access: ServiceAccess, endpoint: E
     return `Hooks are not enabled at ${access.url}${access.hooksPath}: set hooks.enabled there, or name their path with --hooks-path.`;
   }
   return message;
+}
+
+/** Returns whether fetch refused the port: fetch.spec.whatwg.org, port blocking. Only the message of its error says so. */
+function isBlockedPort({ cause }: SignalboxError): boolean {
+  return cause instanceof Error && cause.cause instanceof Error && cause.cause.message === "bad port";
 }
 
 function describeRefusal(access: ServiceAccess, endpoint: Endpoint): string {

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { connectDatabase, type Database } from "../models/db/database.ts";
-import { openStores, type Stores } from "../models/stores.ts";
+import { openStores, type Stores, storeSettings } from "../models/stores.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import { Lifecycle, StartError } from "../shared/lifecycle.ts";
+import { ownCommand } from "../shared/ownCommands.ts";
 import { DataDirectoryLock, findRunningInstance } from "./start/dataDirectoryLock.ts";
 
 /**
@@ -12,7 +13,7 @@ import { DataDirectoryLock, findRunningInstance } from "./start/dataDirectoryLoc
  */
 export async function withStores<T>(config: Config, act: (stores: Stores) => Promise<T>): Promise<T> {
   return connected(config.mongodb.uri ?? embeddedUri(config.dataDir), (database) =>
-    act(openStores(database, database.clock, config.jobs)),
+    act(openStores(database, database.clock, storeSettings(config))),
   );
 }
 
@@ -63,6 +64,6 @@ export function embeddedUri(dataDir: string): string {
     // There is no file: `signalbox start` has never run here.
   }
   throw new StartError(
-    `MONGODB_URI is not set, and no instance with an embedded MongoDB runs in ${dir}: start one with \`npm start\`, or set MONGODB_URI or SIGNALBOX_DATA_DIR.`,
+    `MONGODB_URI is not set, and no instance with an embedded MongoDB runs in ${dir}: start one with \`${ownCommand("start")}\`, or set MONGODB_URI or SIGNALBOX_DATA_DIR.`,
   );
 }

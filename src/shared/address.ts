@@ -13,6 +13,10 @@ export function redactAddress(address: string): string {
   return `${scheme}${at < 0 ? "" : `${REDACTED}@`}${rest.slice(at + 1)}${more && `?${REDACTED}`}`;
 }
 
+/** Returns an address without its path either, which is the secret of many incoming webhooks. */
+export const redactPath = (address: string): string =>
+  redactAddress(address).replace(/^([a-z+]+:\/\/[^/?]*)[/?].+$/i, `$1/${REDACTED}`);
+
 /** Returns the host of an address, or the comma-separated hosts. */
 export const hostsOf = (address: string): string =>
   redactAddress(address)
@@ -23,6 +27,17 @@ export const hostsOf = (address: string): string =>
 /** Returns whether a server that listens on this host can be reached only from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+
+/** Returns the address of the service that a configuration describes, for a client on this machine. */
+export const localUrl = ({ host, port, basePath = "" }: { host: string; port: number; basePath?: string }): string =>
+  `http://${reachableHost(host)}:${port}${basePath}`;
+
+/** Returns the host by which a client on this machine reaches a server that listens on this address. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
 
 /** Returns a configured address without trailing slashes, so that a path can be appended. */
 export const trimSlashes = (address: string): string => address.replace(/(?<!\/)\/+$/, "");

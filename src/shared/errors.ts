@@ -39,6 +39,12 @@ export const ERRORS = {
     title: "You are not allowed to do this.",
     fix: "Read `detail`: it names the token, the host name or the origin that is not allowed.",
   },
+  deletion_forbidden: {
+    status: 403,
+    retry: false,
+    title: "Jobs cannot be deleted without a filter here.",
+    fix: "Send a filter, such as `status=failed`, or change `jobs.deleteAll` in the configuration.",
+  },
   not_found: {
     status: 404,
     retry: false,
@@ -57,6 +63,12 @@ export const ERRORS = {
     title: "The job has no such step.",
     fix: "Check the stepKey: a step exists after its first report.",
   },
+  gate_not_found: {
+    status: 404,
+    retry: false,
+    title: "The job has no such gate.",
+    fix: "Check the key: a gate exists after `PUT /api/jobs/{jobId}/gates/{key}`.",
+  },
   hook_not_found: {
     status: 404,
     retry: false,
@@ -69,6 +81,12 @@ export const ERRORS = {
     title: "The run does not exist.",
     fix: "Check the runId; old runs may have been deleted.",
   },
+  request_not_found: {
+    status: 404,
+    retry: false,
+    title: "The request to a hook is not kept.",
+    fix: "List the kept requests again: older ones are deleted. Set `hooks.keepRequests` to keep requests.",
+  },
   event_not_found: {
     status: 404,
     retry: false,
@@ -80,6 +98,18 @@ export const ERRORS = {
     retry: false,
     title: "The delivery does not exist.",
     fix: "Check the deliveryId; old deliveries may have been deleted.",
+  },
+  channel_not_found: {
+    status: 404,
+    retry: false,
+    title: "The channel is not configured.",
+    fix: "List the channels with GET /api/channels, or add this one to `channels` in the configuration.",
+  },
+  rule_not_found: {
+    status: 404,
+    retry: false,
+    title: "The rule does not exist.",
+    fix: "List the rules of `notify` with GET /api/notify.",
   },
   session_not_found: {
     status: 404,
@@ -105,11 +135,41 @@ export const ERRORS = {
     title: "The current status of the run does not allow this action.",
     fix: "Read the run. Only failed runs can be retried, and only queued or running ones cancelled.",
   },
+  request_state_conflict: {
+    status: 409,
+    retry: false,
+    title: "The request to a hook cannot be replayed.",
+    fix: "Let the sender send it again: a refused request is kept without its body.",
+  },
   delivery_state_conflict: {
     status: 409,
     retry: false,
     title: "The current state of the delivery does not allow this action.",
     fix: "Read the delivery. A delivery that was sent cannot be sent again or cancelled.",
+  },
+  job_ended: {
+    status: 409,
+    retry: false,
+    title: "The job has already ended.",
+    fix: "Read the job: its status says how it ended. Only a running job can be cancelled.",
+  },
+  gate_answered: {
+    status: 409,
+    retry: false,
+    title: "The gate was answered already.",
+    fix: "Read the answer in `gate`. To ask again, open a gate with another key.",
+  },
+  gate_closed: {
+    status: 409,
+    retry: false,
+    title: "The gate has expired or was withdrawn.",
+    fix: "Read `gate`. To ask again, open a gate with another key.",
+  },
+  too_many_gates: {
+    status: 409,
+    retry: false,
+    title: "The job has reached the maximum number of open gates.",
+    fix: "Wait for answers, or withdraw gates that are no longer needed.",
   },
   too_many_steps: {
     status: 409,
@@ -198,6 +258,8 @@ export interface AppErrorOptions {
   readonly detail?: string;
   readonly errors?: readonly ErrorItem[];
   readonly retryAfterSeconds?: number;
+  /** Further fields of the response. */
+  readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -206,6 +268,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly ErrorItem[] | undefined;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** When the request may be tried again, if known. */
   readonly retryAfterSeconds: number | undefined;
@@ -215,6 +278,7 @@ export class AppError extends Error {
     this.name = "AppError";
     this.code = code;
     this.errors = options.errors;
+    this.body = options.body;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = {
       ...(options.retryAfterSeconds !== undefined && { "Retry-After": String(Math.ceil(options.retryAfterSeconds)) }),
@@ -235,6 +299,13 @@ export class AppError extends Error {
 export function toAppError(thrown: unknown): AppError {
   return thrown instanceof AppError ? thrown : new AppError("internal", { cause: thrown });
 }
+
+/** Returns a handler that ignores errors with these codes, and throws all others again. */
+export const ignore =
+  (...codes: readonly ErrorCode[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof AppError && codes.includes(error.code))) throw error;
+  };
 
 /** Returns an error about one field of a body. @param detail follows the name of the field */
 export function invalidField(field: string, detail: string): AppError {

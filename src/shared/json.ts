@@ -28,6 +28,25 @@ export function readJson(bytes: Uint8Array): unknown {
 }
 
 /**
+ * Parses the bytes of a body, the same way for every kind of request; see `parseJson` for the numbers and texts that it
+ * changes. An absent body is `{}`.
+ * @throws AppError invalid_json unless it is an object or an array
+ */
+export function parseJsonBody(bytes: Uint8Array): object {
+  if (bytes.length === 0) return {};
+  try {
+    const value = readJson(bytes);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // The parser's message quotes the body.
+  }
+  throw new AppError("invalid_json", { detail: NOT_JSON });
+}
+
+/** The detail of the error about a body that cannot be parsed. */
+export const NOT_JSON = "The body must be a valid JSON object or array.";
+
+/**
  * Parses a JSON text. A number that JavaScript would change becomes a string of its digits: one beyond ±2^53, and one
  * that is too large or too small for a double, such as 1e400. Half a surrogate pair becomes U+FFFD, because strict
  * readers reject the whole text in which it is given out.

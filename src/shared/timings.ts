@@ -18,11 +18,15 @@ export interface Timings {
     readonly minAgeMs: number;
     /** How long deliveries wait for a channel that is not configured here: another process may have it already. */
     readonly unservedMs: number;
+    /** The shortest pause between two scans for silent jobs that counts as an outage: jobs could not report either. */
+    readonly outageMs: number;
   };
+  /** How often gates whose time has passed are looked for. Clients may rely on at most 5 s of delay. */
+  readonly gateExpiryMs: number;
   /** How often the schedules are stored again, because a Redis that was emptied has lost them. */
   readonly renewSchedulesMs: number;
   /**
-   * `runMs` and `deliveryMs` are tables instead of a `backoff`: the documentation names these times, their length is the number
+   * `runMs`, `deliveryMs` and `webhookMs` are tables instead of a `backoff`: the documentation names these times, their length is the number
    * of further tries, and they grow faster than by two.
    */
   readonly retry: {
@@ -30,6 +34,8 @@ export interface Timings {
     readonly runMs: readonly number[];
     /** The pause after each failed try of a delivery; there is one more try than pauses. */
     readonly deliveryMs: readonly number[];
+    /** The pause after each failed try of a webhook, before jitter; there is one more try than pauses. */
+    readonly webhookMs: readonly number[];
     /** How long the events of a failed turn of the main session wait, unless a new event wakes it. */
     readonly heartbeatMs: number;
     /** The pause before a write is repeated while MongoDB is down. */
@@ -48,10 +54,25 @@ export interface Timings {
     /** First pause after a limit without a time. It doubles with each further limit. */
     readonly initialBackoffMs: number;
   };
+  /** How long a request waits for a worker to check the credentials of a channel, for which the worker has 10 s. */
+  readonly channelCheckMs: number;
+  readonly webhook: {
+    /** Time limit of one request. */
+    readonly timeoutMs: number;
+    /** Minimum and maximum pause of a delivery that finds all permits of its receiver taken. */
+    readonly minSlotMs: number;
+    readonly maxSlotMs: number;
+  };
   /** How often the slots of a Redis Cluster are read again: nothing else reveals a node that has stopped answering. */
   readonly clusterSlotsMs: number;
+  /** How often a web process stores the requests to hooks that it has refused meanwhile. */
+  readonly storeRefusedMs: number;
+  /** How often a process adds the jobs that it has started and ended to the stored figures. */
+  readonly storeFiguresMs: number;
   /** How often a stream of live events sends a heartbeat. */
   readonly liveHeartbeatMs: number;
+  /** How often waiting requests read their record while Redis is away. */
+  readonly waitPollMs: number;
   readonly shutdown: {
     /** How long a stopping server keeps idle connections open, because a request may be arriving on one. */
     readonly idleConnectionMs: number;
@@ -74,18 +95,26 @@ export interface Timings {
 export const TIMINGS: Timings = {
   lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
   queueLockMs: 15_000,
-  sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000 },
+  sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000, outageMs: 60_000 },
+  gateExpiryMs: 2_000,
   renewSchedulesMs: 60_000,
   retry: {
     runMs: [2_000, 10_000],
     deliveryMs: [2_000, 10_000, 60_000, 300_000, 1_800_000],
+    // 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the schedule of Standard Webhooks 1.0.0
+    webhookMs: [5_000, ...[5, 30, 120, 300, 600, 840, 1_200, 1_440].map((minutes) => minutes * 60_000)],
     heartbeatMs: 60_000,
     writeMs: 500,
     stoppedChannelMs: 300_000,
   },
   channel: { maxWaitMs: 5_000, probePollMs: 200, minLimitMs: 1_000, initialBackoffMs: 5_000 },
+  channelCheckMs: 15_000,
+  webhook: { timeoutMs: 20_000, minSlotMs: 5, maxSlotMs: 60_000 },
   clusterSlotsMs: 5_000,
+  storeRefusedMs: 1_000,
+  storeFiguresMs: 5_000,
   liveHeartbeatMs: 15_000,
+  waitPollMs: 1_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
   drainBodyMs: 10_000, // longer than an honest client needs, shorter than a process takes to stop
   webProcesses: { replaceMs: 1_000, maxReplaceMs: 10_000, metricsMs: 5_000 },

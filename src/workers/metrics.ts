@@ -1,9 +1,41 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { TurnUsage } from "../agents/runners/turnUsage.ts";
+import type { SendOutcome } from "../channels/channel.ts";
+import { addBuildInfo, BUILD_INFO } from "../shared/buildInfo.ts";
+import type { Config } from "../shared/config/schema/config.ts";
+import type { ErrorCode } from "../shared/errors.ts";
 import { StartError } from "../shared/lifecycle.ts";
+import type { TurnOutcome } from "./runs/turn.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
+
+const TOKEN_KINDS = [
+  ["input", "inputTokens"],
+  ["cached_input", "cachedInputTokens"],
+  ["output", "outputTokens"],
+  ["reasoning", "reasoningTokens"],
+] as const;
+/** The values of labels that have a series from the start. Others get theirs with the first event. */
+const TURN_OUTCOMES = ["replied", "failed", "lost", "stopped"] satisfies TurnOutcome["kind"][];
+const RUN_ERROR_CODES = ["agent_failed", "agent_unavailable", "timeout", "internal"] satisfies ErrorCode[];
+const MAPPING_OUTCOMES = ["agent", "event", "dropped", "failed"];
+const SEND_RESULTS = [
+  "sent",
+  "rate-limited",
+  "transient",
+  "authentication",
+  "gone",
+  "content",
+  "refused",
+  "ambiguous",
+] satisfies SendOutcome["kind"][];
+const WEBHOOK_RESULTS = ["sent", "rate-limited", "transient", "gone", "refused"] as const;
+/** How a webhook was received, in the terms of the channels. */
+export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
+
+type NotifyRule = Pick<Config["notify"][number], "id" | "on">;
 
 /** The metrics of this worker process. */
 export class WorkerMetrics {
@@ -13,13 +45,17 @@ export class WorkerMetrics {
   readonly runSeconds: Histogram<"outcome">;
   readonly mapped: Counter<"outcome">;
   readonly heartbeats: Counter<"outcome">;
+  readonly tokens: Counter<"kind" | "model">;
+  readonly cost: Counter<"model">;
   readonly deliveries: Counter<"channel" | "outcome">;
   readonly deliveryAttempts: Counter<"channel" | "result">;
   readonly channelStopped: Gauge<"channel">;
+  readonly notifications: Counter<"rule" | "type">;
 
   constructor() {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
+    addBuildInfo(this.registry);
     this.runs = new Counter({
       name: "signalbox_runs_total",
       help: "Attempts of agent runs by this worker, by outcome.",
@@ -51,6 +87,18 @@ export class WorkerMetrics {
       labelNames: ["outcome"],
       registers,
     });
+    this.tokens = new Counter({
+      name: "signalbox_agent_tokens_total",
+      help: "Tokens of agent turns as model servers and programs report them, with those of failed turns and of the main session. `input` includes `cached_input`, and `output` includes `reasoning`.",
+      labelNames: ["kind", "model"],
+      registers,
+    });
+    this.cost = new Counter({
+      name: "signalbox_agent_cost_usd_total",
+      help: "Cost of agent turns in US dollars, only as programs report it.",
+      labelNames: ["model"],
+      registers,
+    });
     this.deliveries = new Counter({
       name: "signalbox_deliveries_total",
       help: "Deliveries that have ended, by channel and outcome.",
@@ -63,12 +111,62 @@ export class WorkerMetrics {
       labelNames: ["channel", "result"],
       registers,
     });
+    this.notifications = new Counter({
+      name: "signalbox_notifications_total",
+      help: "Events for which a rule made a delivery, by rule and type of event. The rule of a callbackUrl is `callback`.",
+      labelNames: ["rule", "type"],
+      registers,
+    });
     this.channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",
       labelNames: ["channel"],
       registers,
     });
+    for (const outcome of TURN_OUTCOMES) {
+      for (const code of outcome === "failed" ? RUN_ERROR_CODES : [""]) this.runs.inc({ outcome, code }, 0);
+      this.runSeconds.zero({ outcome });
+      this.heartbeats.inc({ outcome }, 0);
+    }
+    for (const outcome of MAPPING_OUTCOMES) this.mapped.inc({ outcome }, 0);
+  }
+
+  /**
+   * Creates the series of a configuration's channels and rules with the value 0, so that the first event counts as an increase.
+   * Values of an earlier configuration stay, except that no channel counts as stopped: its credentials may have changed.
+   */
+  addSeries({ channels, rules }: { channels: Iterable<string>; rules: readonly NotifyRule[] }): void {
+    this.channelStopped.reset();
+    for (const channel of channels) {
+      this.channelStopped.set({ channel }, 0);
+      this.#addDeliveries(channel, SEND_RESULTS);
+    }
+    this.#addDeliveries("webhook", WEBHOOK_RESULTS);
+    this.#addDeliveries("wake", []);
+    for (const { id: rule, on } of rules) for (const type of on) this.notifications.inc({ rule, type }, 0);
+  }
+
+  #addDeliveries(channel: string, results: readonly string[]): void {
+    for (const outcome of ["sent", "failed"]) this.deliveries.inc({ channel, outcome }, 0);
+    for (const result of results) this.deliveryAttempts.inc({ channel, result }, 0);
+  }
+
+  /** Returns the service's own metrics as text that can follow that of a web process: its other metrics are left out. */
+  async ownText(): Promise<string> {
+    const names = (this.registry.getMetricsAsArray() as unknown as { name: string }[])
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith("signalbox_") && name !== BUILD_INFO);
+    const texts = await Promise.all(names.map((name) => this.registry.getSingleMetricAsString(name)));
+    return `${texts.join("\n\n")}\n`;
+  }
+
+  /** Counts the usage of a turn. @param model one of few labels, not whatever a request names */
+  countUsage(usage: TurnUsage, model: string): void {
+    for (const [kind, member] of TOKEN_KINDS) {
+      const tokens = usage[member];
+      if (tokens !== undefined) this.tokens.inc({ kind, model }, tokens);
+    }
+    if (usage.costUsd !== undefined) this.cost.inc({ model }, usage.costUsd);
   }
 }
 
@@ -82,7 +180,7 @@ export function serveMetrics(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (req, res) => {
     if (req.url === "/metrics") res.setHeader("Content-Type", registry.contentType).end(await registry.metrics());
-    else if (req.url === "/healthz") res.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
+    else if (req.url === "/healthz") res.setHeader("Content-Type", "application/json").end('{"status":"ok"}\n');
     else res.writeHead(404).end();
   });
   const close = () =>

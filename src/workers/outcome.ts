@@ -5,7 +5,7 @@ import { type AppError, toAppError } from "../shared/errors.ts";
 export type ProcessorOutcome =
   | {
       readonly kind: "done";
-      readonly result?: Readonly<Record<string, number | string>>;
+      readonly result?: Readonly<Record<string, number | string | boolean>>;
       /** Whether there was nothing to do, which only the debug log mentions. */
       readonly isIdle?: boolean;
     }

@@ -1,15 +1,17 @@
 import { connectDatabase } from "../models/db/database.ts";
-import { openStores } from "../models/stores.ts";
+import { JobFigures } from "../models/figures/jobFigures.ts";
+import { openStores, storeSettings } from "../models/stores.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { readConfig, requireServers } from "../shared/config/load.ts";
 import { reloadConfig } from "../shared/config/reload.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
-import { createLogger } from "../shared/logger.ts";
+import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
 import { connectProducer, workerConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
+import { answerMetricsRequests } from "../shared/workerMetrics.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -20,7 +22,8 @@ import { type Service, startService } from "./service.ts";
 export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment, timings: Timings): Promise<Started> {
   const config = readConfig(env);
   const { redis } = config;
-  const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
+  const { level } = config.log;
+  const log = createLogger({ level, name: "worker", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
   const { mongodbUri, redisAddress } = requireServers(config);
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
@@ -33,26 +36,34 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
 
   const changes = new RedisChangeStream(producer, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const stores = openStores(database, clock, config.jobs, changes);
   const queues = new Queues(producer, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
+  const figures = new JobFigures(database.collections.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
+  lifecycle.onClose("job figures", () => figures.flush());
   const metrics = new WorkerMetrics();
+  const stopAnswering = answerMetricsRequests(process, () => metrics.ownText());
+  lifecycle.onClose("metrics", async () => stopAnswering());
   const { metricsPort } = config.worker;
   if (metricsPort !== undefined) {
     const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
     lifecycle.onClose("metrics", served.close);
     log.info({ url: served.url }, "the worker serves its metrics");
   }
-  const common = { stores, queues, connection, clock, log, metrics, timings, env };
+  const common = { queues, connection, clock, log, metrics, timings, env };
+  const start = (config: Config) =>
+    startService(config, {
+      ...common,
+      stores: openStores(database, clock, storeSettings(config), changes, queues, figures),
+    });
   let current = config;
-  let service = startService(config, common);
+  let service = start(config);
   const retired = new Set<Service>();
   lifecycle.onClose("service", async () => {
     await Promise.all([service, ...retired].map((each) => each.close()));
   });
   /** Replaces the service. The previous one finishes its active jobs and starts no new ones. */
   const apply = (changed: Config) => {
-    const next = startService(changed, common);
+    const next = start(changed);
     const previous = service;
     service = next;
     retired.add(previous);

@@ -8,17 +8,20 @@ const RETENTION_EVERY_MS = 60_000;
 /**
  * Stores the schedules of retention and of the heartbeat in Redis, now and again at each interval, because a Redis that was
  * emptied has lost them.
+ * @param heartbeatEveryMs null for no heartbeats, which also removes their former schedule
  */
 export function startSchedules(
   queues: Queues,
   log: Logger,
-  { heartbeatEveryMs, renewEveryMs }: { heartbeatEveryMs: number; renewEveryMs: number },
+  { heartbeatEveryMs, renewEveryMs }: { heartbeatEveryMs: number | null; renewEveryMs: number },
 ): { close(): Promise<void> } {
   let renewing = Promise.resolve();
   const renew = () => {
     const schedules = [
       queues.schedule(retention, {}, { everyMs: RETENTION_EVERY_MS, immediately: true }),
-      queues.schedule(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, immediately: false }),
+      heartbeatEveryMs === null
+        ? queues.unschedule(heartbeat)
+        : queues.schedule(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, immediately: false }),
     ];
     renewing = Promise.all(schedules).then(
       () => {},

@@ -4,21 +4,29 @@ import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
 import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
+import { proxiesOf } from "../channels/webhook/connections.ts";
+import { WebhookSender } from "../channels/webhook/sender.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
+import { JobTokens } from "../models/jobs/jobTokens.ts";
 import type { Stores } from "../models/stores.ts";
+import { localUrl } from "../shared/address.ts";
 import type { Clock } from "../shared/clock.ts";
+import { CHANNELS } from "../shared/config/formats/channelNames.ts";
 import { durationMs } from "../shared/config/formats/duration.ts";
+import { keepLimits } from "../shared/config/formats/keepRequests.ts";
 import { resolveModel } from "../shared/config/formats/modelList.ts";
 import { withoutOwnSecrets } from "../shared/config/ownSecrets.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import {
   agentHook,
+  channelCheck,
   deliveriesTo,
   heartbeat,
   mappedHook,
+  notify,
   type QueueDef,
   retention,
 } from "../shared/queue/definitions.ts";
@@ -27,13 +35,22 @@ import type { RedisConnection } from "../shared/queue/redis.ts";
 import { isVisible } from "../shared/text.ts";
 import type { Timings } from "../shared/timings.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
+import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
+import { startGateExpiry } from "./gateExpiry.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { compileRules } from "./notify/rule.ts";
+import { startScan } from "./notify/scan.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
+import { channelCheckProcessor } from "./processors/channelCheck.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
+import { deliverWebhookProcessor } from "./processors/deliverWebhook.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
+import { notifyProcessor } from "./processors/notify.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { finalizer } from "./runs/finalize.ts";
+import { modelLabels } from "./runs/modelLabels.ts";
+import { reportingEnv } from "./runs/reportingEnv.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
 import { startSchedules } from "./schedules.ts";
@@ -43,9 +60,13 @@ import { startSweep } from "./sweep.ts";
 const MAX_PROMPT_CHARS = 5_000_000;
 /** Maximum concurrent deliveries of one channel, each to another recipient. */
 const DELIVERY_CONCURRENCY = 10;
+/** Maximum concurrent webhooks. A receiver that hangs takes one or two of them. */
+const WEBHOOK_CONCURRENCY = 100;
 /** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
 const MAPPING_CONCURRENCY = 100;
 const TRANSFORM_THREADS = 32;
+/** Maximum records whose events are dispatched concurrently. Each takes a few operations on MongoDB. */
+const NOTIFY_CONCURRENCY = 20;
 
 export interface ServiceDeps {
   readonly stores: Stores;
@@ -73,7 +94,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
-  metrics.channelStopped.reset(); // the new credentials have not been refused yet
+  metrics.addSeries({ channels: channels.keys(), rules: config.notify });
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
@@ -81,6 +102,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     else metrics.deliveries.inc({ channel, outcome: "failed" });
   };
   const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
+  const dispatch = {
+    ...{ stores, rules: compileRules(config.notify), delivery, publicUrl: config.server.publicUrl, metrics, deliver },
+    triggerHeartbeat: () => queues.triggerHeartbeat(),
+  };
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
@@ -89,10 +114,15 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     env: withoutOwnSecrets(env),
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed a line"),
   });
+  const jobTokens = new JobTokens(stores, clock, config.server);
+  const sender = new WebhookSender({
+    ...{ allowedHosts: config.outbound?.allowedHosts, timings: timings.webhook, proxies: proxiesOf(env) },
+  });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
   const resolved = resolveModel(agents.defaults, undefined);
   const model = resolved.ok ? resolved.model : undefined; // the configuration was checked
+  const modelLabel = modelLabels(agents.defaults.models, model);
   const processors = new Map<QueueDef, Processor>([
     [
       mappedHook,
@@ -108,14 +138,14 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, finalize, metrics, turns, model, systemPrompt: agents.defaults.systemPrompt },
+        ...{ stores, runner, session, finalize, metrics, turns, model, modelLabel },
+        systemPrompt: agents.defaults.systemPrompt,
         prompt: ({ name, request }) => {
           const { message, instructions, allowUnsafe = false } = request;
           return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
         },
         earlier: ({ name }, message) => fence(message, name ?? "agent hook"),
-        env: ({ _id, request }) =>
-          request.trackAsJob ? { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: apiUrl(config, env) } : {},
+        env: (run) => reportingEnv(run, jobTokens, env.SIGNALBOX_URL ?? localUrl(config.server)),
         requeue: (runId, occasion, delayMs) =>
           queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs }),
       }),
@@ -123,13 +153,15 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       heartbeat,
       heartbeatProcessor({
-        ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics },
+        ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics, modelLabel },
         defaults: { ...agents.defaults, model },
-        prompt: (events) =>
+        // The built-in prompt is only about events, so that without them the model has nothing to do.
+        needsEvents: agents.defaults.heartbeat.prompt === undefined,
+        prompt: (events, delivered) =>
           heartbeatPrompt({
             prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
             events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
-              return { eventId, text, source, at, told };
+              return { eventId, text, source, at, told, isDelivered: delivered.has(eventId) };
             }),
             maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS),
           }),
@@ -146,22 +178,50 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         new ChannelLimiter(timings.channel),
       ),
     ]),
-    [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
+    [
+      deliveriesTo("webhook"),
+      deliverWebhookProcessor(
+        {
+          ...{ stores, metrics, sender, settings: config },
+          requeue: (deliveryId, occasion, delayMs) =>
+            queues.deliver({ deliveryId, channel: "webhook" }, { occasion, delayMs }),
+        },
+        new ReceiverLimiter(timings.webhook),
+      ),
+    ],
+    [channelCheck, channelCheckProcessor(channels)],
+    [notify, notifyProcessor(dispatch)],
+    [
+      retention,
+      retentionProcessor(stores, {
+        ...{ ...config.retention, retainSingleUse: session.retainSingleUse },
+        requests: hooks.keepRequests === undefined ? undefined : keepLimits(hooks.keepRequests),
+      }),
+    ],
   ]);
   const workers = runWorkers(processors, {
     ...{ connection, clock, log, timings, prefix: config.redis.prefix },
     concurrency: {
       [mappedHook.name]: MAPPING_CONCURRENCY,
+      [channelCheck.name]: CHANNELS.length,
+      [notify.name]: NOTIFY_CONCURRENCY,
+      [deliveriesTo("webhook").name]: WEBHOOK_CONCURRENCY,
       [agentHook.name]: TurnShares.queueConcurrency(worker.concurrency, mappings.length + 2),
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERY_CONCURRENCY])),
     },
   });
   const sweep = startSweep({
-    ...{ stores, queues, clock, log, finalize, metrics, channels: delivery.channels },
+    ...{ stores, queues, clock, log, finalize, metrics, channels: new Set([...delivery.channels, "webhook"]) },
     timings: timings.sweep,
   });
+  const scan = startScan({
+    ...{ stores, clock, log, dispatch, expect: config.expect, timings: timings.sweep },
+    staleAfterSeconds: config.jobs.staleAfterSeconds,
+  });
+  const gateExpiry = startGateExpiry({ stores, log }, timings.gateExpiryMs);
+  const { every: heartbeatEvery } = agents.defaults.heartbeat;
   const schedules = startSchedules(queues, log, {
-    heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every),
+    heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
     renewEveryMs: timings.renewSchedulesMs,
   });
   const end = async (graceMs?: number) => {
@@ -169,18 +229,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     const closing = workers.close(graceMs);
     await schedules.close();
     await sweep.close();
+    await scan.close();
+    await gateExpiry.close();
     await closing;
-    await transforms.close();
+    await Promise.all([transforms.close(), sender.close()]);
   };
   return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };
-}
-
-/** Returns the address at which an agent can report steps of its own job. */
-function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {
-  const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
-  return (
-    env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}${server.basePath ?? ""}`
-  );
 }
 
 /**

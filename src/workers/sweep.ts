@@ -1,28 +1,20 @@
-import { randomUUID } from "node:crypto";
 import { unconfigured } from "../models/deliveries/addDelivery.ts";
+import { repairGates } from "../models/gates/repairGates.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toAppError } from "../shared/errors.ts";
-import { withLease } from "../shared/lease.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, mappedHook } from "../shared/queue/definitions.ts";
+import { agentHook, mappedHook, notify } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { Timings } from "../shared/timings.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { logFailure, startPeriodic } from "./periodic.ts";
 import type { Finalize } from "./runs/finalize.ts";
 
 /** Maximum records that are looked up in Redis concurrently. */
 const ENQUEUE_CONCURRENCY = 500;
 /** Maximum runs finalized concurrently: each takes about ten operations and shares the connection pool with other work. */
 const FINALIZE_CONCURRENCY = 20;
-/** Duration of the sweep's lease, in intervals. It is renewed at each interval. */
-const LEASE_INTERVALS = 3;
-/**
- * Minimum pause after a sweep, as a multiple of its duration, so that sweeps over very many runs do not fill the time. A sweep
- * that failed because a server was down is repeated without it.
- */
-const PAUSE_FACTOR = 5;
-
 export interface SweepDeps {
   readonly stores: Stores;
   readonly queues: Queues;
@@ -37,56 +29,16 @@ export interface SweepDeps {
 
 /**
  * Enqueues again whatever waits according to the records but is missing in Redis, because Redis may be emptied at any time
- * and a process may die between two writes. Every worker process has a timer; a lease lets one of them sweep at a time.
+ * and a process may die between two writes.
  */
 export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
-  const { everyMs } = deps.timings;
-  const holder = randomUUID();
-  let sweeping = Promise.resolve();
-  let isIdle = true;
-  let notBefore = 0;
-  const timer = setInterval(() => {
-    const began = performance.now();
-    if (!isIdle || began < notBefore) return;
-    isIdle = false;
-    sweeping = sweep(deps, holder)
-      .catch((error: unknown) => logFailure(deps, error))
-      .then((isComplete) => {
-        isIdle = true;
-        notBefore = isComplete ? began + PAUSE_FACTOR * (performance.now() - began) : 0;
-      });
-  }, everyMs);
-  return {
-    async close() {
-      clearInterval(timer);
-      await sweeping;
-    },
-  };
+  return startPeriodic("sweep", deps.timings.everyMs, PARTS, deps);
 }
 
-/** Returns false when a part of the sweep failed. */
-async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
-  const { stores, clock, timings } = deps;
-  const durationMs = timings.everyMs * LEASE_INTERVALS;
-  const renew = () => stores.leases.acquire("sweep", holder, durationMs);
-  if (!(await renew())) return true;
-  const lease = { durationMs, renewEveryMs: timings.everyMs };
-  return withLease({ renew, now: () => clock.now() }, lease, async (lost) => {
-    let isComplete = true;
-    for (const part of [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
-      if (lost.aborted) break; // another process sweeps now
-      await part(deps).catch((error: unknown) => {
-        isComplete = logFailure(deps, error); // the next part may use another node of a cluster
-      });
-    }
-    return isComplete;
-  });
-}
-
-function logFailure({ log }: SweepDeps, error: unknown): false {
-  log.debug({ err: error }, "the sweep failed; it is repeated");
-  return false;
-}
+const PARTS = [
+  ...[finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, requeueNotes, wakeMain],
+  repair,
+];
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 
@@ -161,10 +113,22 @@ async function requeueDeliveries(deps: SweepDeps): Promise<void> {
     try {
       if (!(await queues.hasDelivery(entry, { occasion }))) await queues.deliver(entry, { occasion });
     } catch (error) {
-      if (!unreachable.has(channel)) logFailure(deps, error);
+      if (!unreachable.has(channel)) logFailure(deps, "sweep", error);
       unreachable.add(channel);
     }
   });
+}
+
+async function requeueNotes(deps: SweepDeps): Promise<void> {
+  const { stores, queues } = deps;
+  await inBatches(stores.outbox.listLeft(before(deps)), ENQUEUE_CONCURRENCY, ({ kind, id, noteId }) =>
+    queues.add(notify, { kind, id }, { jobId: `note-${noteId}-left` }),
+  );
+}
+
+async function repair({ stores, log }: SweepDeps): Promise<void> {
+  const corrections = await repairGates(stores);
+  if (corrections > 0) log.debug({ corrections }, "gates and their jobs agree again");
 }
 
 async function wakeMain(deps: SweepDeps): Promise<void> {

@@ -4,6 +4,7 @@ import { neutralize } from "./neutralize.ts";
 /** The prompt of heartbeats if the operator configured none. */
 export const DEFAULT_HEARTBEAT_PROMPT = `This is a heartbeat of your main session. Events that have arrived since the last one are waiting; they follow below, oldest first.
 Go through them in order. Settle what you can settle within your own instructions. Then write one short message for the user with what they need to know, decide or do; it is sent to them as it stands.
+Do not repeat what an event's run has already sent to the user by itself.
 If nothing needs to reach the user, answer exactly HEARTBEAT_OK and nothing else.`;
 
 interface WaitingEvent {
@@ -15,6 +16,8 @@ interface WaitingEvent {
   readonly at: Date;
   /** How many UTF-16 units of the text the prompts of earlier turns contained. */
   readonly told?: number | undefined;
+  /** Whether the event is the summary of a run that delivers its reply to the user by itself. */
+  readonly isDelivered?: boolean | undefined;
 }
 
 interface HeartbeatTurn {
@@ -45,8 +48,8 @@ export function heartbeatPrompt(
   const [first, ...others] = events;
   if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0, told: 0 };
   const id = randomId();
-  const title = ({ source, at, told }: WaitingEvent, index: number) =>
-    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${told ? ", continued" : ""}:`;
+  const title = ({ source, at, told, isDelivered }: WaitingEvent, index: number) =>
+    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${told ? ", continued" : ""}${isDelivered ? ", whose reply was sent to the user already" : ""}:`;
   const rest = ({ text, told }: WaitingEvent) => text.slice(told);
   const block = (event: WaitingEvent, index: number) =>
     `\n\n${title(event, index)}\n${enclose(neutralize(rest(event)), id)}`;

@@ -1,10 +1,11 @@
 import { AppError } from "../../shared/errors.ts";
 import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
-import { programReply, type ReplySettings } from "./programReply.ts";
+import { programReply, type ReplySettings, readOutput } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
 import type { AgentRunner } from "./runner.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
+import { programUsage } from "./turnUsage.ts";
 
 export interface CommandSettings extends ReplySettings {
   /** The program and its arguments, which may contain `{model}` and `{thinking}`. */
@@ -45,9 +46,12 @@ export function commandRunner(
       const ended = await runProcessGroup(program, signal).catch((error) => {
         throw notStarted(error);
       });
+      const output = readOutput(ended.output, settings);
+      const usage = output.answer && programUsage(output.answer);
+      if (usage) turn.onUsage?.(usage);
       if (ended.stopped === "signal") throw abortError(signal);
       checkEnd(ended);
-      return programReply(ended.output, settings);
+      return programReply(output, settings);
     },
   };
 }

@@ -9,7 +9,9 @@ import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
 import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
 import { contentText, withoutThoughts } from "./replyText.ts";
 import type { AgentReply, AgentRunner, AgentTurn } from "./runner.ts";
+import { askForUsage } from "./streamOptions.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
+import { chatUsage } from "./turnUsage.ts";
 
 export interface OpenAiSettings {
   /** The address including its path, such as `http://localhost:11434/v1`. */
@@ -39,14 +41,18 @@ const REST_AFTER_FINISH_MS = 3_000;
  */
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
+  const refusing = new Set<string>();
   return {
     async run(turn, signal) {
       let phase: "asking" | "reading" = "asking";
       try {
         signal.throwIfAborted();
-        const response = await ask(client, turn, signal);
+        const response = await ask(client, turn, refusing, signal);
         phase = "reading";
-        return await readReply(response);
+        return await readReply(response, ({ usage }) => {
+          const known = chatUsage(usage);
+          if (known) turn.onUsage?.(known);
+        });
       } catch (error) {
         throw signal.aborted ? abortError(signal) : toAppError(error, phase);
       }
@@ -73,8 +79,16 @@ function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: Ope
   });
 }
 
-/** Sends the request. It contains only fields that every server supports: some refuse fields that their model does not. */
-function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: AbortSignal): Promise<Response> {
+/**
+ * Sends the request. Except for `stream_options` it contains only fields that every server supports: some refuse fields that
+ * their model does not.
+ */
+function ask(
+  client: OpenAI,
+  { model, messages, thinking }: AgentTurn,
+  refusing: Set<string>,
+  signal: AbortSignal,
+): Promise<Response> {
   if (!model) throw agentFailed("No model is set: give one in agents.defaults.model.");
   const body = {
     model,
@@ -82,14 +96,23 @@ function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: A
     stream: true as const,
     ...(thinking && { reasoning_effort: thinking as ReasoningEffort }),
   };
-  return client.chat.completions.create(body, { signal }).asResponse();
+  return askForUsage(model, refusing, (fields) =>
+    client.chat.completions.create({ ...body, ...fields }, { signal }).asResponse(),
+  );
 }
 
+/** The usage that an answer or a chunk of it reports. */
+interface UsageField {
+  readonly usage?: unknown;
+}
+
+type OnUsage = (answer: UsageField) => void;
+
 /** Reads the text of the first choice from a stream, or from one JSON object of a server that does not stream. */
-async function readReply({ body, headers }: Response): Promise<AgentReply> {
+async function readReply({ body, headers }: Response, onUsage: OnUsage): Promise<AgentReply> {
   if (!body) throw agentFailed("The model server's answer is empty.");
   const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "");
-  return isJson ? readObject(await readJson(body), headers) : readStream(body, headers);
+  return isJson ? readObject(await readJson(body), headers, onUsage) : readStream(body, headers, onUsage);
 }
 
 async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletion & ErrorFields) | null> {
@@ -103,7 +126,8 @@ async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletio
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers): AgentReply {
+function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers, onUsage: OnUsage): AgentReply {
+  onUsage(answer ?? {});
   const choice = answer?.choices?.[0];
   throwIfError(answer ?? {}, choice, headers);
   if (!choice) throw agentFailed("The model server's answer has no choices.");
@@ -111,7 +135,11 @@ function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Head
 }
 
 /** Reads a stream. It is complete after a finish_reason or `[DONE]`; a later loss of the connection is no error. */
-async function readStream(body: NonNullable<Response["body"]>, headers: Headers): Promise<AgentReply> {
+async function readStream(
+  body: NonNullable<Response["body"]>,
+  headers: Headers,
+  onUsage: OnUsage,
+): Promise<AgentReply> {
   const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
   let closeTimer: NodeJS.Timeout | undefined;
   const closeIn = (ms: number) => {
@@ -123,12 +151,14 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
   let hasChoice = false;
   let finish: string | undefined;
   let done = false;
+  let latest: UsageField = {};
   try {
     for await (const data of eventData(bytes, MAX_OBJECT_BYTES)) {
       if (data === "[DONE]") closeIn(END_AFTER_DONE_MS);
       done ||= data === "[DONE]";
       if (done) continue;
       const chunk: (ChatCompletionChunk & ErrorFields) | null = JSON.parse(data);
+      if (chunk?.usage) latest = chunk; // Some servers report the usage so far in every chunk.
       // A chunk with usage or with results of a content filter has no choice.
       const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
       throwIfError(chunk ?? {}, choice, headers);
@@ -144,6 +174,7 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
     if (!(done || finish) || error instanceof AppError) throw error;
   } finally {
     clearTimeout(closeTimer);
+    onUsage(latest);
   }
   if (!hasChoice) throw agentFailed("The model server's answer has no choices.");
   // A stream that a proxy cut off between two chunks differs from a complete one only in this.

@@ -11,6 +11,8 @@ export interface ReplySettings {
   readonly replyField?: string | undefined;
 }
 
+const REPLY_FIELD = "result";
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Maximum places at which JSON of several lines is looked for. Each try reads the whole rest of the output. */
@@ -18,15 +20,29 @@ const MAX_STARTS = 20;
 /** Maximum lines that are parsed one by one: the last ones, since the reply comes last. */
 const MAX_LINES = 10_000;
 
+/** The output of a program. `answer` is the JSON object with the reply; undefined if the output is a text or has none. */
+interface ProgramOutput {
+  readonly text: string;
+  readonly answer: JsonObject | undefined;
+}
+
+/** Reads the output of a program, without colours and other escape sequences. */
+export function readOutput(stdout: Buffer, { output, replyField = REPLY_FIELD }: ReplySettings): ProgramOutput {
+  const text = stripEscapeSequences(new TextDecoder().decode(stdout));
+  if (output !== "json") return { text, answer: undefined };
+  return { text, answer: codexAnswer(text, replyField) ?? selectAnswer(readObjects(text), replyField) };
+}
+
 /**
- * Returns the reply in the output of a program, without thoughts, without colours and other escape sequences, and without
- * white space at its end.
+ * Returns the reply in the output of a program, without thoughts and without white space at its end.
  * @throws AppError agent_failed for JSON that contains no reply or reports an error
  */
-export function programReply(stdout: Buffer, { output = "text", replyField = "result" }: ReplySettings): AgentReply {
-  const text = stripEscapeSequences(new TextDecoder().decode(stdout));
+export function programReply(
+  { text, answer }: ProgramOutput,
+  { output = "text", replyField = REPLY_FIELD }: ReplySettings,
+): AgentReply {
   if (output === "text") return { text: withoutThoughts(text).trimEnd() };
-  const answer = selectAnswer(readObjects(text), replyField);
+  if (!answer) throw agentFailed("The program's output contains no JSON object.");
   if (answer.is_error === true || answer.error) throw agentFailed("The program's answer says that it is an error.");
   const reply = Object.hasOwn(answer, replyField) ? answer[replyField] : undefined;
   if (typeof reply !== "string") throw agentFailed(`The program's answer has no text in its field ${replyField}.`);
@@ -37,14 +53,32 @@ export function programReply(stdout: Buffer, { output = "text", replyField = "re
   };
 }
 
-/** Returns the object with the reply: the last of type `result`, else the last one with the field, else the last one. */
-function selectAnswer(objects: readonly JsonObject[], replyField: string): JsonObject {
-  const answer =
+/**
+ * Returns the events that `codex exec --json` prints, one on each line, as one object with the reply, the usage and the error.
+ * Source: https://github.com/openai/codex/blob/main/codex-rs/exec/src/exec_events.rs
+ * @returns undefined for the output of another program
+ */
+function codexAnswer(text: string, replyField: string): JsonObject | undefined {
+  if (!/^\{"type":\s*"(?:thread\.started|turn\.completed|turn\.failed)"/m.test(text)) return undefined;
+  const events = text.split("\n").slice(-MAX_LINES).flatMap(objectsIn);
+  const last = (wanted: string) => events.findLast(({ type }) => type === wanted);
+  const messages = events.flatMap(({ type, item }) =>
+    type === "item.completed" && isObject(item) && item.type === "agent_message" ? [item.text] : [],
+  );
+  return {
+    ...(messages.length > 0 && { [replyField]: messages.at(-1) }),
+    usage: last("turn.completed")?.usage,
+    error: last("turn.failed")?.error,
+  };
+}
+
+/** Returns the object with the reply: the last of type `result`, else the last one with the field, else the last one, if any. */
+function selectAnswer(objects: readonly JsonObject[], replyField: string): JsonObject | undefined {
+  return (
     objects.findLast(({ type }) => type === "result") ??
     objects.findLast((object) => Object.hasOwn(object, replyField)) ??
-    objects.at(-1);
-  if (!answer) throw agentFailed("The program's output contains no JSON object.");
-  return answer;
+    objects.at(-1)
+  );
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { TurnUsage } from "./turnUsage.ts";
+
 export interface AgentMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
@@ -13,6 +15,8 @@ export interface AgentTurn {
   readonly thinking?: string | undefined;
   /** Environment variables for programs that the runner starts: SIGNALBOX_JOB_ID, SIGNALBOX_URL, … */
   readonly env: Readonly<Record<string, string>>;
+  /** Called at most once with the usage that the server or program reports, also before the turn fails. */
+  readonly onUsage?: ((usage: TurnUsage) => void) | undefined;
 }
 
 export interface AgentReply {

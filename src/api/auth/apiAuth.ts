@@ -1,44 +1,39 @@
-import { createHmac, randomBytes } from "node:crypto";
 import type { Context, Middleware, Next } from "koa";
+import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
+import type { JobTokens } from "../../models/jobs/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
+import type { TokenList } from "../../shared/config/formats/tokenList.ts";
+import { allTokens } from "../../shared/config/formats/tokenList.ts";
 import { AppError } from "../../shared/errors.ts";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
+import type { Logger } from "../../shared/logger.ts";
 import { publicPath } from "../middleware/basePath.ts";
-import { bearerToken, type CountFailure, headerTokens, TokenVerifier } from "./tokenVerifier.ts";
+import { authorize, missingScope } from "./authorize.ts";
+import { type Caller, type Login, mayDo } from "./caller.ts";
+import { jobTokenIn, makeCookie, verifyCookie } from "./loginCookie.ts";
+import { type KnownToken, type TokenSettings, TokenTable } from "./tokenTable.ts";
+import { bearerToken, type CountFailure, headerTokens, refusalRecorder, TokenVerifier } from "./tokenVerifier.ts";
 
-/** The permissions of a caller under `/api`. */
-export type Access = "full" | "read";
-
-export interface ApiAuthSettings {
-  readonly apiToken?: string | undefined;
-  /** Grants reading only. */
-  readonly readOnlyToken?: string | undefined;
+export interface ApiAuthSettings extends TokenSettings {
   /** Grants reading single runs, without their requests. */
-  readonly hookToken?: string | undefined;
+  readonly hookToken?: TokenList;
   readonly countFailure: CountFailure;
 }
 
-/** The caller of a route under `/api`. */
-export interface ApiCaller {
-  /** True when only the hook token authenticated the request. */
-  readonly byHookToken: boolean;
-  /** Set when a browser's cookie authenticated the request. */
-  readonly login?: Login;
-}
-
-/** A browser's log-in, for routes whose responses outlast the check of the cookie. */
-export interface Login {
-  readonly cookie: string;
-  readonly expiresAt: Date;
+export interface ApiAuthDeps {
+  readonly clock: Clock;
+  readonly endedLogins: EndedLogins;
+  readonly jobTokens: JobTokens;
+  readonly audit: AuditLog;
+  readonly log: Logger;
 }
 
 /** The input of the log-in's routes. */
 export interface LoginContext {
   readonly needsToken: boolean;
-  /** Null when the browser has to log in first. */
-  readonly access: Access | null;
-  /** Returns the Set-Cookie header for a valid token. @throws AppError unauthorized, rate_limited */
+  /** The caller; null when the browser has to log in first. */
+  readonly caller: Caller | null;
+  /** Returns the Set-Cookie header for a valid token. @throws AppError unauthorized, rate_limited, forbidden */
   logIn(token: string): Promise<string>;
   /** The cookie of this browser, whether it is valid or not. */
   readonly cookie: string | undefined;
@@ -46,140 +41,196 @@ export interface LoginContext {
   logOut(): Promise<string>;
 }
 
-interface Authentication {
-  /** Null when the request carries no valid token and no valid cookie. */
-  readonly access: Access | null;
-  /** Whether a token in the header granted the access. */
-  readonly byHeader: boolean;
-  /** Set when a cookie granted the access. */
-  readonly login?: Login;
-}
-
 export const LOGIN_PATH = "/session";
 const COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`.";
+const EVERYTHING: ReadonlySet<string> = new Set(["admin"]);
+const HOOK_SCOPES: ReadonlySet<string> = new Set(["runs:read"]);
+
+/** The actor of requests that only the hook token authenticated. */
+export const HOOK_ACTOR = "hook-token";
 
 /**
  * Authenticates requests to the API and the dashboard: by a token in the header, or by the cookie that a browser received
  * for one. When no token is configured, every caller has full access, but pages of other sites may not change anything.
  */
 export class ApiAuth {
-  readonly #tokens: readonly { readonly access: Access; readonly token: string; readonly verifier: TokenVerifier }[];
-  /** Accepts no token: rejects callers that none of the others accepted. */
+  /** The configured tokens of the API. */
+  readonly table: TokenTable;
+  /** Accepts no token: rejects callers that nothing else accepted. */
   readonly #rejecter: TokenVerifier;
   readonly #hookToken: TokenVerifier;
-  readonly #clock: Clock;
-  readonly #endedLogins: EndedLogins;
+  readonly #deps: ApiAuthDeps;
 
-  constructor(
-    { apiToken, readOnlyToken, hookToken, countFailure }: ApiAuthSettings,
-    clock: Clock,
-    endedLogins: EndedLogins,
-  ) {
-    const options = { extractTokens: bearerToken, countFailure, advice: ADVICE };
-    const configured = [
-      { access: "full" as const, token: apiToken },
-      { access: "read" as const, token: readOnlyToken },
-    ];
-    this.#tokens = configured.flatMap(({ access, token }) =>
-      token === undefined ? [] : [{ access, token, verifier: new TokenVerifier([token], options) }],
-    );
+  constructor(settings: ApiAuthSettings, deps: ApiAuthDeps) {
+    const recordRefusal = refusalRecorder(deps.audit, deps.log);
+    const options = { extractTokens: bearerToken, countFailure: settings.countFailure, advice: ADVICE, recordRefusal };
+    this.table = new TokenTable(settings);
     this.#rejecter = new TokenVerifier([], options);
-    this.#hookToken = new TokenVerifier(hookToken === undefined ? [] : [hookToken], {
-      ...options,
-      extractTokens: headerTokens,
-    });
-    this.#clock = clock;
-    this.#endedLogins = endedLogins;
+    this.#hookToken = new TokenVerifier(allTokens(settings.hookToken), { ...options, extractTokens: headerTokens });
+    this.#deps = deps;
   }
 
   /** Whether a token is configured, so that browsers have to log in. */
   get needsToken(): boolean {
-    return this.#tokens.length > 0;
+    return this.table.tokens.length > 0;
   }
 
   /** Authenticates requests under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
-  readonly authenticate: Middleware = async (ctx, next) => this.#authorize(ctx, next, await this.#authenticate(ctx));
+  readonly authenticate: Middleware = async (ctx, next) => {
+    const caller = (await this.identify(ctx)) ?? this.#hookCaller(ctx) ?? (await this.#rejecter.reject(ctx));
+    return this.#admit(ctx, next, caller);
+  };
 
-  #authorize(ctx: Context, next: Next, { access, byHeader, login }: Authentication): Promise<unknown> {
-    const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
-    if (access === null) {
-      if (!isRunPath(ctx) || !reads || !this.#hookToken.verifyRequest(ctx)) return this.#rejecter.reject(ctx);
-      ctx.state.authContext = { byHookToken: true } satisfies ApiCaller;
-      return next();
-    }
-    if (!reads && !byHeader) rejectCrossSite(ctx);
-    if (!reads && access === "read")
-      throw new AppError("forbidden", { detail: "This token is read-only. Use server.apiToken to make changes." });
-    ctx.state.authContext = { byHookToken: false, ...(login && { login }) } satisfies ApiCaller;
+  /**
+   * Authenticates requests of agents to the MCP endpoint: by a token in the header. Cookies are not accepted, and pages of other
+   * sites are refused, as the protocol demands.
+   * @throws AppError unauthorized, rate_limited, forbidden
+   */
+  readonly authenticateAgent: Middleware = async (ctx, next) => {
+    rejectCrossSite(ctx);
+    const caller = await this.identify(ctx);
+    if (!caller || caller.login) return this.#rejecter.reject(ctx);
+    ctx.state.authContext = caller;
     return next();
-  }
+  };
 
   /** Authenticates requests for a page outside `/api`, and redirects browsers without a log-in to the log-in page. */
   readonly authenticatePage: Middleware = async (ctx, next) => {
-    const authentication = await this.#authenticate(ctx);
-    if (authentication.access !== null || ctx.method !== "GET") return this.#authorize(ctx, next, authentication);
+    const caller = await this.identify(ctx);
+    if (caller) {
+      const needed = isRead(ctx) ? "runs:read" : "admin";
+      if (!mayDo(caller, needed) || caller.jobs) throw missingScope(caller, [needed]);
+      return this.#admit(ctx, next, caller);
+    }
+    if (ctx.method !== "GET") return this.#rejecter.reject(ctx);
     ctx.redirect(publicPath(ctx, `/login?to=${encodeURIComponent(publicPath(ctx))}`));
   };
+
+  async #admit(ctx: Context, next: Next, caller: Caller): Promise<unknown> {
+    if (!isRead(ctx) && !caller.byHeader) rejectCrossSite(ctx);
+    ctx.state.authContext = caller;
+    try {
+      return await next();
+    } catch (error) {
+      // a token that can only read learns that first, whether the path takes the method or not
+      const isUnknown = error instanceof AppError && UNKNOWN_CALLS.includes(error.code);
+      throw isUnknown && !isRead(ctx) && isReader(caller) ? missingScope(caller, ["admin"]) : error;
+    }
+  }
+
+  /** Returns the caller with the hook token, which may read a single run. */
+  #hookCaller(ctx: Context): Caller | null {
+    if (!isRunPath(ctx) || !isRead(ctx) || !this.#hookToken.verifyRequest(ctx)) return null;
+    return { actor: HOOK_ACTOR, scopes: HOOK_SCOPES, byHeader: true, ...originOf(ctx) };
+  }
 
   /** Provides the routes at `LOGIN_PATH` with their `LoginContext`. @throws AppError forbidden */
   readonly provideLogin: Middleware = async (ctx, next) => {
     if (ctx.method !== "GET") rejectCrossSite(ctx);
     const attributes = `Path=${publicPath(ctx, "") || "/"}; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     const cookie = ctx.cookies.get(COOKIE);
+    const { clock, endedLogins, audit } = this.#deps;
     ctx.state.authContext = {
       cookie,
       needsToken: this.needsToken,
-      access: (await this.#authenticate(ctx)).access,
+      caller: await this.identify(ctx),
       logIn: async (token) => {
-        const match = this.#tokens.find(({ verifier }) => verifier.verify(token));
-        if (!match) return this.#rejecter.reject(ctx);
-        const expiresAt = Math.floor(this.#clock.now().getTime() / 1_000) + COOKIE_MAX_AGE_SECONDS;
-        const payload = `${match.access}.${expiresAt}.${randomBytes(9).toString("base64url")}`;
-        return `${COOKIE}=${signCookie(payload, match.token)}; Max-Age=${COOKIE_MAX_AGE_SECONDS}; ${attributes}`;
+        const caller = await this.#tokenCaller(token);
+        if (!caller) return this.#rejecter.reject(ctx, [token]);
+        if (!mayDo(caller, "jobs:read")) throw missingScope(caller, ["jobs:read"]);
+        await audit.add({ actor: `cookie:${caller.actor}`, ...originOf(ctx) }, "login");
+        const expiresAt = new Date(clock.now().getTime() + COOKIE_MAX_AGE_SECONDS * 1_000);
+        const cookie = makeCookie(token, this.table.find(token, clock.now()), expiresAt);
+        return `${COOKIE}=${cookie}; Max-Age=${COOKIE_MAX_AGE_SECONDS}; ${attributes}`;
       },
       logOut: async () => {
-        const login = cookie === undefined ? null : this.#verifyCookie(cookie);
-        if (cookie !== undefined && login) await this.#endedLogins.end(cookie, login.expiresAt);
+        const login = cookie === undefined ? null : await this.#verifyCookie(cookie);
+        if (cookie !== undefined && login) await endedLogins.end(cookie, login.expiresAt);
         return `${COOKIE}=; Max-Age=0; ${attributes}`;
       },
     } satisfies LoginContext;
     return next();
   };
 
-  /** Returns whether a request may read under `/api`; always true when no token is configured. */
+  /** Returns whether a request may read runs under `/api`; always true when no token is configured. */
   async canRead(ctx: Context): Promise<boolean> {
-    return (await this.#authenticate(ctx)).access !== null;
+    const caller = await this.identify(ctx);
+    return caller !== null && mayDo(caller, "runs:read");
   }
 
-  async #authenticate(ctx: Context): Promise<Authentication> {
-    if (!this.needsToken) return { access: "full", byHeader: false };
-    const byHeader = this.#tokens.find(({ verifier }) => verifier.verifyRequest(ctx));
-    if (byHeader) return { access: byHeader.access, byHeader: true };
+  /** Returns middleware that refuses callers who may not call a route. */
+  authorize(route: Parameters<typeof authorize>[1]): Middleware {
+    return (ctx, next) => {
+      authorize(ctx.state.authContext, route, ctx.params.jobId);
+      return next();
+    };
+  }
+
+  /** Returns the caller of a request; null when it carries no valid token and no valid cookie. @throws AppError unavailable */
+  async identify(ctx: Context): Promise<Caller | null> {
+    const origin = originOf(ctx);
+    const [token] = bearerToken(ctx);
+    const caller = token === undefined ? null : await this.#tokenCaller(token);
+    if (caller) return { ...caller, byHeader: true, ...origin };
+    if (!this.needsToken) return { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
+    return this.#identifyBrowser(ctx);
+  }
+
+  /** Returns what a token allows, the token of a job included; null for another text. @throws AppError unavailable */
+  async #tokenCaller(token: string): Promise<TokenCaller | null> {
+    const { clock, jobTokens } = this.#deps;
+    const claims = await jobTokens.open(token);
+    if (claims) {
+      const { jobId, expiresAt } = claims;
+      const scopes = new Set(claims.scope === "report" ? ["jobs:read", "jobs:report"] : ["jobs:read"]);
+      return { actor: `job-token:${jobId}`, scopes, jobs: { jobId }, expiresAt };
+    }
+    const known = this.table.find(token, clock.now());
+    return known ? callerOf(known) : null;
+  }
+
+  async #identifyBrowser(ctx: Context): Promise<Caller | null> {
+    const { clock, endedLogins } = this.#deps;
     const cookie = ctx.cookies.get(COOKIE);
-    if (cookie === undefined) return { access: null, byHeader: false };
-    const login = this.#verifyCookie(cookie);
-    const isOver = !login || login.expiresAt <= this.#clock.now() || (await this.#endedLogins.has(cookie));
-    if (isOver) return { access: null, byHeader: false };
-    return { access: login.access, byHeader: false, login: { cookie, expiresAt: login.expiresAt } };
+    if (cookie === undefined) return null;
+    const login = await this.#verifyCookie(cookie);
+    if (!login || login.expiresAt <= clock.now()) return null;
+    if (await endedLogins.has(cookie)) return null;
+    const { expiresAt, actor } = login;
+    return { ...login, actor: `cookie:${actor}`, byHeader: false, login: { cookie, expiresAt }, ...originOf(ctx) };
   }
 
-  /** Verifies the signature of a cookie, not its expiry. @returns null when this service has not signed it */
-  #verifyCookie(cookie: string): { access: Access; expiresAt: Date } | null {
-    // cookies of earlier versions have no id
-    const [payload, access, expiresAt] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
-    if (payload === undefined) return null;
-    const signers = this.#tokens.filter(({ token }) => secretsEqual(cookie, signCookie(payload, token)));
-    const signer = signers.find((one) => one.access === access);
-    return signer ? { access: signer.access, expiresAt: new Date(Number(expiresAt) * 1_000) } : null;
+  /** Returns what a cookie of this service allows, whether it has expired or not; null for another cookie. @throws AppError unavailable */
+  async #verifyCookie(cookie: string): Promise<(TokenCaller & Pick<Login, "expiresAt">) | null> {
+    const jobToken = jobTokenIn(cookie);
+    if (jobToken !== undefined) {
+      const caller = await this.#tokenCaller(jobToken);
+      return caller?.expiresAt ? { ...caller, expiresAt: caller.expiresAt } : null;
+    }
+    const verified = verifyCookie(this.table, cookie);
+    if (!verified) return null;
+    const { token, expiresAt } = verified;
+    return { ...callerOf(token), expiresAt: earlier(expiresAt, token.expiresAt) };
   }
 }
 
-/** Signs the payload of a cookie with a token, so that a change of the token invalidates it. Does not reveal the token. */
-function signCookie(payload: string, token: string): string {
-  return `${payload}.${createHmac("sha256", token).update(`signalbox session ${payload}`).digest("base64url")}`;
-}
+/** The caller that a token stands for: its name, its scopes and its jobs. */
+type TokenCaller = Pick<Caller, "actor" | "scopes" | "jobs" | "expiresAt">;
+
+/** The codes of calls that no route takes. */
+const UNKNOWN_CALLS: readonly string[] = ["method_not_allowed", "not_found"];
+
+const isReader = ({ scopes }: Caller): boolean => [...scopes].every((scope) => scope.endsWith(":read"));
+
+const isRead = ({ method }: Context): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
+
+const originOf = (ctx: Context) => ({ address: ctx.ip, requestId: String(ctx.state.requestId) });
+
+const callerOf = ({ name, scopes, jobs, expiresAt }: KnownToken) => ({ actor: name, scopes, jobs, expiresAt });
+
+const earlier = (one: Date, other: Date | undefined): Date => (other !== undefined && other < one ? other : one);
 
 /** Returns whether the hook token may read this path: a single run, but not its request. */
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);

@@ -1,4 +1,5 @@
-import type { ApiCaller, LoginContext } from "./apiAuth.ts";
+import type { LoginContext } from "./apiAuth.ts";
+import type { Caller } from "./caller.ts";
 import type { AuthenticatedSender } from "./hookAuth.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { AuthenticatedSender } from "./hookAuth.ts";
  */
 export interface AuthContexts {
   /** Routes under `/api`. */
-  readonly api: ApiCaller;
+  readonly api: Caller;
   /** Routes of the browser's log-in. */
   readonly login: LoginContext;
   /** The route of mapped hooks. */

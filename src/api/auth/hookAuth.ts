@@ -1,37 +1,74 @@
-import type { Context, Middleware } from "koa";
-import getRawBody from "raw-body";
-import { type HookCall, hookName, type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
+import type { Context, Middleware, Next } from "koa";
+import { type HookCall, hookName, type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
+import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
+import { type Selection, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
-import { findHeaderFault, type SenderVerification, verifySender } from "../../hooks/signatures/verifySender.ts";
+import {
+  findHeaderFault,
+  findSnsMessage,
+  type SenderAuth,
+  type SenderRequest,
+  type SenderVerification,
+  verifySender,
+} from "../../hooks/signatures/verifySender.ts";
+import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import { withoutBasePath } from "../middleware/basePath.ts";
-import { bodyCoding, checkType, mapBodyError, parseBody, readBody } from "../middleware/body.ts";
+import { mapBodyError } from "../middleware/body.ts";
+import { type HookBody, readHookBody } from "../middleware/hookBody.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
+import { missingScope } from "./authorize.ts";
+import { mayDo } from "./caller.ts";
+import { expectsHandshake, hasClientState } from "./handshake.ts";
 import type { HookNotFound } from "./hookNotFound.ts";
+import type { SnsClient } from "./snsClient.ts";
+import type { KnownToken, TokenTable } from "./tokenTable.ts";
 import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
+import { withoutSecrets } from "./withoutSecrets.ts";
 
-/** A request of an authenticated sender, with the mapping that handles it. */
-export interface AuthenticatedSender {
-  readonly mapping: Mapping;
-  readonly call: HookCall;
-  /** The id of a signed message, equal for each attempt to send it. Null when the message has no id. */
-  readonly messageId: string | null;
-  /** Equal when a signed message arrives again: its id, if it has one. Null when the request is not signed. */
-  readonly replayKey: string | null;
+/** The parts of a request that are kept besides its call. */
+interface ReceivedRequest {
+  /** The bytes of the body as they were sent. */
+  readonly body: Buffer;
+  readonly contentType: string | null;
+  readonly address: string;
+  readonly signature: RequestSignature;
 }
+
+/** A request of an authenticated sender. */
+export type AuthenticatedSender =
+  | {
+      readonly kind: "call";
+      /** The mapping that handles the request. */
+      readonly mapping: Mapping;
+      readonly call: HookCall;
+      readonly received: ReceivedRequest;
+      /** The id of a signed message, equal for each attempt to send it. Null when the message has no id. */
+      readonly messageId: string | null;
+      /** Equal when a signed message arrives again: its id, if it has one. Null when the request is not signed. */
+      readonly replayKey: string | null;
+    }
+  | {
+      readonly kind: "filtered";
+      /** The first mapping that would take the request but for its `match.when`. */
+      readonly mapping: Mapping;
+      readonly call: HookCall;
+      readonly received: ReceivedRequest;
+    };
 
 export interface HookAuthDeps {
   readonly mappings: readonly Mapping[];
   /** The configured `hooks.path`. */
   readonly basePath: string;
   readonly verifier: TokenVerifier;
+  /** The tokens whose scopes may include hooks. */
+  readonly tokenTable: TokenTable;
   readonly clock: Clock;
   readonly log: Logger;
   /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
   readonly notFound: HookNotFound;
+  readonly sns: SnsClient;
 }
 
 /** Removes one slash from the end of a hook's path. */
@@ -41,15 +78,20 @@ export const ignoreTrailingSlash: Middleware = (ctx, next) => {
 };
 
 /**
- * Authenticates requests to hooks by the hook token before their bodies are read. Passes requests without it on when a
+ * Authenticates requests to hooks by the hook token, or a token with the scope of the hook, before their bodies are read. Passes requests without it on when a
  * mapping of this name has an `auth` of its own: `authenticateSender` then decides.
- * @throws AppError unauthorized, rate_limited
+ * @throws AppError unauthorized, rate_limited, forbidden
  */
-export function authenticateHook({ mappings, basePath, verifier, log }: HookAuthDeps): Middleware {
+export function authenticateHook({ mappings, basePath, verifier, tokenTable, clock, log }: HookAuthDeps): Middleware {
   let warned = false;
   return (ctx, next) => {
-    ctx.state.byHookToken = verifier.verifyRequest(ctx);
-    const senders = mappingsNamed(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
+    const name = hookName(basePath, ctx.path);
+    ctx.state.byHookToken =
+      verifier.verifyRequest(ctx) || hasScope(tokenTable.findScoped(headerTokens(ctx), clock.now()), name);
+    const senders = mappingsNamed(mappings, name).flatMap(({ auth }) => auth ?? []);
+    ctx.state.secretHeaders = senders.flatMap((auth) =>
+      auth.type === "token" ? (auth.header?.toLowerCase() ?? []) : [],
+    );
     if (!warned && ctx.query.token !== undefined) {
       const includesValid = (tokens: readonly string[]) =>
         tokens.some((token) => verifier.verify(token)) ||
@@ -57,8 +99,17 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
       if (warned) log.warn("a sender passes the hook token in the URL (?token=), which is deprecated; use a header");
     }
-    return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
+    const isOpen = (senders.length > 0 && ctx.method === "POST") || expectsHandshake(mappings, name, ctx.method);
+    return ctx.state.byHookToken || isOpen ? next() : verifier.reject(ctx);
   };
+}
+
+/** Returns whether a token may call a hook; false without a token. @throws AppError forbidden if its scope is missing */
+function hasScope(token: KnownToken | undefined, hook: string): boolean {
+  if (!token) return false;
+  const scope = `hooks:${hook}` as const;
+  if (!mayDo(token, scope)) throw missingScope({ actor: token.name }, [scope]);
+  return true;
 }
 
 /**
@@ -66,10 +117,10 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
  * stores an `AuthenticatedSender` in `ctx.state.authContext`.
  * @throws AppError before it reads the body: hook_not_found when no mapping has the name; unauthorized and rate_limited when
  *   there is neither a valid token nor a signature. After that: unsupported_media_type, body_too_large, invalid_json, and
- *   each of the former
+ *   each of the former; unavailable when the certificate of a message of Amazon SNS cannot be fetched
  */
 export function authenticateSender(deps: HookAuthDeps): Middleware {
-  const { mappings, basePath, verifier, clock, log, bodies, notFound } = deps;
+  const { mappings, basePath, verifier, clock, log, bodies, notFound, sns } = deps;
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsNamed(mappings, path);
@@ -78,35 +129,86 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
     const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
       log.info({ mapping, reason }, "a sender could not be authenticated");
+      ctx.state.refusedSender = { mapping, signature: signatureOf(mapping, reason) };
       return verifier.reject(ctx);
+    };
+    const signatureOf = (key: string, reason: RefusalReason | "token"): RequestSignature | null => {
+      const type = candidates.find((one) => one.key === key)?.auth?.type ?? "hook-token";
+      return { type, verdict: reason === "token" ? (credentials.tokens.length > 0 ? "wrong" : "missing") : reason };
     };
     const isAuthenticated = ctx.state.byHookToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
     const faults = senders.map(({ auth }) => findHeaderFault(auth, credentials));
     if (!isAuthenticated && !faults.includes(null)) return reject(senders[0]?.mapping.key, faults[0] ?? undefined);
-    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
-    const proofs = new Map(
-      senders.map(({ mapping, auth }) => [mapping, verifySender(auth, { ...credentials, rawBody, now: clock.now() })]),
-    );
+    const limit = Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes));
+    const body = await readHookBody(ctx, candidates, limit, bodies);
+    const [message = null] = senders.flatMap(({ auth }) => findSnsMessage(auth, body.decoded) ?? []);
+    const request = { ...credentials, now: clock.now(), snsKey: message && (await sns.keyOf(message)) };
+    const proofs = new Map(senders.map(({ mapping, auth }) => [mapping, verifyBody(auth, request, body)]));
     if (!isAuthenticated && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
       return reject(first?.[0].key, reasonOf(first?.[1]));
     }
-    const payload = parseBody(rawBody) as HookCall["payload"];
-    const mapping = matchBody(candidates, payload);
-    if (!mapping) throw notFound.unknownSource(ctx);
+    const payload = parseBody(body.decoded, body.kind);
+    const call = { ...withoutSecrets(ctx), path, payload };
+    const takers = candidates.filter((mapping) => acceptsBody(mapping, body.kind));
+    const isProven = (one: Mapping) => (one.auth ? proofs.get(one)?.ok === true : ctx.state.byHookToken === true);
+    const choice = choose(selectMapping(takers, call, clock.now()), isProven);
+    if (!choice) throw notFound.unknownSource(ctx);
+    const { kind, mapping } = choice;
     const proof = proofs.get(mapping);
-    if (mapping.auth ? !proof?.ok : !ctx.state.byHookToken) return reject(mapping.key, reasonOf(proof));
-    if (rawBody.length > mapping.maxBodyBytes) throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
+    if (kind === "unproven") return reject(mapping.key, reasonOf(proof));
+    const received: ReceivedRequest = {
+      body: body.sent,
+      contentType: ctx.get("Content-Type") || null,
+      address: ctx.ip,
+      signature: { type: mapping.auth?.type ?? "hook-token", verdict: "valid" },
+    };
+    if (kind === "filtered") return pass(ctx, next, { kind, mapping, call, received });
+    if (body.decoded.length > mapping.maxBodyBytes || body.sent.length > mapping.maxBodyBytes) {
+      throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
+    }
+    if (!hasClientState(mapping, payload)) return reject(mapping.key, "wrong");
     const replayKey = proof?.ok ? proof.replayKey : null;
     const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedMessageId(mapping, payload);
-    const call = { ...withoutSecrets(ctx), path, payload };
-    ctx.request.body = {};
-    ctx.state.authContext = {
-      ...{ mapping, call, messageId, replayKey: messageId ?? replayKey },
-    } satisfies AuthenticatedSender;
-    return next();
+    return pass(ctx, next, { kind, mapping, call, received, messageId, replayKey: messageId ?? replayKey });
   };
+}
+
+/**
+ * Decides what a selection means for a sender. A sender that has proven itself to a mapping whose `match.when` leaves the
+ * request out is not refused because the mapping after it has another sender.
+ * @returns null if no mapping fits the request
+ */
+function choose(
+  { mapping, filtered }: Selection,
+  isProven: (mapping: Mapping) => boolean,
+): { readonly kind: "call" | "filtered" | "unproven"; readonly mapping: Mapping } | null {
+  if (mapping && isProven(mapping)) return { kind: "call", mapping };
+  const by = filtered.find(isProven);
+  if (by) return { kind: "filtered", mapping: by };
+  const unproven = mapping ?? filtered[0];
+  return unproven ? { kind: "unproven", mapping: unproven } : null;
+}
+
+/** Passes a sender on to the route. */
+function pass(ctx: Context, next: Next, sender: AuthenticatedSender): Promise<unknown> {
+  ctx.request.body = {};
+  ctx.state.authContext = sender;
+  return next();
+}
+
+/**
+ * Verifies a sender by the bytes as they were sent, and those of a compressed body also as they are once decoded: the scheme of
+ * a sender covers what its own code signed, and a proxy or an HTTP library may have compressed the body afterwards.
+ */
+function verifyBody(
+  auth: SenderAuth,
+  request: Omit<SenderRequest, "rawBody">,
+  { sent, decoded }: HookBody,
+): SenderVerification {
+  const first = verifySender(auth, { ...request, rawBody: sent });
+  return first.ok || decoded === sent ? first : verifySender(auth, { ...request, rawBody: decoded });
 }
 
 const reasonOf = (proof: SenderVerification | undefined): RefusalReason | undefined =>
@@ -120,35 +222,4 @@ function signedMessageId({ auth }: Mapping, payload: HookCall["payload"]): strin
   const { id, event_id: eventId } = payload as { id?: unknown; event_id?: unknown };
   const messageId = auth?.type === "stripe" ? id : auth?.type === "slack" ? eventId : undefined;
   return typeof messageId === "string" ? `${auth?.type}:${messageId}` : null;
-}
-
-async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
-  if (bodyCoding(ctx) !== "identity") {
-    throw new AppError("unsupported_media_type", {
-      detail: "This hook does not accept a compressed body. Send the body without a Content-Encoding header.",
-    });
-  }
-  const length = ctx.request.length ?? null;
-  if (length !== 0) checkType(ctx);
-  return readBody(ctx, limit, bodies, () => getRawBody(ctx.req, { limit, length })).catch((error) => {
-    throw mapBodyError(error, limit);
-  });
-}
-
-const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];
-
-/** Returns the parts of a request that transforms, templates and records may see: everything but its secrets. */
-function withoutSecrets({ headers, query, originalUrl, state }: Context): Pick<HookCall, "headers" | "url" | "query"> {
-  const [target = "", ...search] = originalUrl.split("?");
-  const path = withoutBasePath(target, state.basePath) ?? target;
-  const publicSearch = search
-    .join("?")
-    .split("&")
-    .filter((part) => part !== "" && !new URLSearchParams(part).has("token"));
-  const { token: _, ...publicQuery } = query;
-  return {
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.includes(name))),
-    url: publicSearch.length > 0 ? `${path}?${publicSearch.join("&")}` : path,
-    query: publicQuery,
-  };
 }

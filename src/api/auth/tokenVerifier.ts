@@ -1,7 +1,9 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
+import type { AuditLog } from "../../models/audit.ts";
 import { networkOf } from "../../shared/address.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
@@ -59,11 +61,24 @@ export const headerTokens: ExtractTokens = (ctx) => [
 /** Extracts the tokens of the headers and of `?token=`, which is deprecated: proxies log URLs. */
 export const hookTokens: ExtractTokens = (ctx) => [...headerTokens(ctx), ...[ctx.query.token ?? []].flat()];
 
+/** Records that a request had an invalid token. Never fails. */
+export type RecordRefusal = (ctx: Context) => Promise<void>;
+
+/** Returns a function that records refused tokens in the audit log. */
+export const refusalRecorder =
+  (audit: AuditLog, log: Logger): RecordRefusal =>
+  ({ ip, state }) =>
+    audit
+      .add({ actor: "anonymous", address: ip, requestId: String(state.requestId) }, "token.refused")
+      .catch((err: unknown) => log.warn({ err }, "a refused token could not be recorded"));
+
 export interface TokenVerifierOptions {
   readonly extractTokens: ExtractTokens;
   readonly countFailure: CountFailure;
   /** The `detail` of the 401 response: what the client must send. */
   readonly advice: string;
+  /** Records a refused token in the audit log. */
+  readonly recordRefusal: RecordRefusal;
 }
 
 /**
@@ -89,9 +104,11 @@ export class TokenVerifier {
     return this.#validTokens.map((valid) => secretsEqual(token, valid)).includes(true);
   }
 
-  /** Counts a failure of the request's address. @throws AppError unauthorized; rate_limited above the limit */
-  async reject(ctx: Context): Promise<never> {
+  /** Counts a failure of the request's address, and records a token that it had. @throws AppError unauthorized; rate_limited above the limit */
+  async reject(ctx: Context, [token] = this.#options.extractTokens(ctx)): Promise<never> {
     await this.#options.countFailure(ctx.ip);
+    // the limit for failures also limits these entries
+    if (token !== undefined) await this.#options.recordRefusal(ctx);
     throw new AppError("unauthorized", {
       detail: this.#options.advice,
       headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },

@@ -4,10 +4,10 @@
  */
 export interface Example {
   /** The values of the identifiers in the path. */
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string | number>>;
   readonly body?: object;
   /** The body of a route with `textBody`. */
   readonly text?: string;
-  /** The bodies by status. The text of a stream, or of a response in plain text, is a string. */
+  /** The bodies by status. That of a stream is one event; that of a response in plain text is a string. */
   readonly answers: Readonly<Record<number, unknown>>;
 }

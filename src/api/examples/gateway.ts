@@ -6,10 +6,15 @@ const EVENT_ID = "5f0c2b7a-91d4-4c3e-b6a8-d2e1f4a9c001";
 const DELIVERY = {
   deliveryId: `${RUN_ID}-0`,
   runId: RUN_ID,
+  kind: "channel",
+  rule: null,
+  eventType: null,
   channel: "telegram",
   to: "123456789",
+  preview: "The build failed in the test stage: two tests of the parser fail.",
   state: "sent",
   attempts: 1,
+  lastStatus: null,
   parts: [{ state: "sent", id: "4711" }],
   maybeTwice: false,
   reason: null,
@@ -30,13 +35,18 @@ const RUN = {
   runId: RUN_ID,
   kind: "agent",
   name: "CI",
+  mapping: "ci",
   sessionKey: "hook:ci",
   status: "completed",
   attempts: 1,
   reply: "The build failed in the test stage: two tests of the parser fail.",
   replyCutOff: false,
+  usage: { inputTokens: 1_840, cachedInputTokens: 1_024, outputTokens: 212, reasoningTokens: 128, costUsd: null },
   error: null,
   deliveries: [DELIVERY],
+  requestId: null,
+  replayOf: null,
+  againOf: null,
   createdAt: "2026-01-31T18:00:00.000Z",
   startedAt: "2026-01-31T18:00:01.000Z",
   endedAt: "2026-01-31T18:00:09.000Z",
@@ -47,6 +57,7 @@ const QUEUED_RUN = {
   status: "queued",
   attempts: 0,
   reply: null,
+  usage: null,
   deliveries: [],
   endedAt: null,
 } as const;
@@ -65,8 +76,13 @@ export const wake: Example = {
 
 export const runAgent: Example = {
   body: { message: "Summarize the open incidents in three sentences.", name: "Incidents", deliver: false },
-  answers: { 202: { ok: true, runId: RUN_ID, sessionKey: "hook:ci" } },
+  answers: {
+    200: { ok: true, runId: RUN_ID, sessionKey: "hook:ci", run: { ...RUN, sessionKey: null, deliveries: [] } },
+    202: { ok: true, runId: RUN_ID, sessionKey: "hook:ci" },
+  },
 };
+
+export const testHook: Example = { answers: { 202: { runId: RUN_ID } } };
 
 export const callHook: Example = {
   params: { name: "ci" },
@@ -80,8 +96,15 @@ export const callHook: Example = {
 const runParams = { runId: RUN_ID };
 
 export const listRuns: Example = { answers: { 200: { runs: [RUN], nextCursor: null } } };
+export const getRunStats: Example = {
+  answers: { 200: { runs: { total: 42, queued: 1, running: 2, completed: 36, failed: 3, dropped: 0 }, capped: false } },
+};
 export const getRun: Example = { params: runParams, answers: { 200: RUN } };
 export const retryRun: Example = { params: runParams, answers: { 202: QUEUED_RUN } };
+export const repeatRun: Example = {
+  params: runParams,
+  answers: { 202: { ...QUEUED_RUN, runId: "b0a7c1d2-63f5-4e0c-9d1a-7f2e8c4b5a60", startedAt: null, againOf: RUN_ID } },
+};
 export const cancelRun: Example = { params: runParams, answers: { 200: CANCELLED_RUN } };
 
 export const getRunRequest: Example = {
@@ -132,14 +155,17 @@ export const listWaitingEvents: Example = {
 
 export const deleteWaitingEvent: Example = { params: { eventId: EVENT_ID }, answers: { 200: { ok: true } } };
 
+const message = (n: number, role: string, content: string) => ({
+  ...{ messageId: `${RUN_ID}-0-${n}`, runId: RUN_ID, role, content },
+  createdAt: "2026-01-31T18:00:09.000Z",
+});
+
 export const listMessages: Example = {
-  params: { sessionKey: "main" },
+  params: { sessionKey: "hook:ci" },
   answers: {
     200: {
-      messages: [
-        { role: "user", content: "Which builds failed today?", createdAt: "2026-01-31T18:00:09.000Z" },
-        { role: "assistant", content: "Only build 7 of main.", createdAt: "2026-01-31T18:00:09.000Z" },
-      ],
+      messages: [message(0, "user", "Which builds failed today?"), message(1, "assistant", "Only build 7 of main.")],
+      nextCursor: null,
     },
   },
 };
@@ -147,6 +173,10 @@ export const listMessages: Example = {
 const deliveryParams = { deliveryId: DELIVERY.deliveryId };
 
 export const listDeliveries: Example = { answers: { 200: { deliveries: [DELIVERY], nextCursor: null } } };
+
+export const countDeliveries: Example = {
+  answers: { 200: { total: 214, pending: 1, sent: 210, failed: 3, capped: false } },
+};
 
 export const retryDelivery: Example = {
   params: deliveryParams,
@@ -156,24 +186,6 @@ export const retryDelivery: Example = {
 export const cancelDelivery: Example = {
   params: deliveryParams,
   answers: { 200: { ...FAILED_DELIVERY, reason: "It was cancelled." } },
-};
-
-export const listChannels: Example = {
-  answers: {
-    200: {
-      channels: [
-        {
-          channel: "telegram",
-          configured: true,
-          pending: 0,
-          failed: 0,
-          lastSentAt: "2026-01-31T18:00:10.000Z",
-          lastFailure: null,
-        },
-      ],
-      route: { channel: "telegram", to: "123456789" },
-    },
-  },
 };
 
 export const getGmail: Example = {

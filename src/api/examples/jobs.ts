@@ -36,6 +36,8 @@ const NEW_JOB = {
   stale: false,
   staleAt: "2026-01-31T18:15:00.000Z",
   staleAfterSeconds: null,
+  cancel: null,
+  waitingFor: [],
   currentStep: null,
 } as const;
 
@@ -59,8 +61,15 @@ export const putJob: Example = {
 
 export const getJob: Example = { params, answers: { 200: JOB } };
 export const listJobs: Example = { answers: { 200: { jobs: [JOB], nextCursor: null } } };
+export const cancelJob: Example = {
+  params,
+  body: { reason: "The orders were imported by hand" },
+  answers: {
+    202: { ...JOB, cancel: { requestedAt: "2026-01-31T18:01:30.000Z", reason: "The orders were imported by hand" } },
+  },
+};
 export const deleteJob: Example = { params, answers: OK };
-export const deleteJobs: Example = { answers: OK };
+export const deleteJobs: Example = { answers: { 200: { ok: true, deleted: 12 } } };
 
 export const reportStep: Example = {
   params: stepParams,
@@ -82,20 +91,41 @@ export const getStats: Example = {
     200: {
       jobs: { total: 128, running: 3, completed: 120, failed: 5, stale: 1 },
       lastHour: { created: 12, completed: 10, failed: 1 },
+      capped: false,
+      usageLastHour: {
+        ...{ inputTokens: 48_210, cachedInputTokens: 30_720, outputTokens: 6_104, reasoningTokens: 2_816 },
+        costUsd: null,
+      },
     },
   },
 };
 
-const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const FIGURES = { started: 12, completed: 11, failed: 1, p50Seconds: 41.8, p95Seconds: 129 };
+const NO_JOBS = { started: 0, completed: 0, failed: 0, p50Seconds: null, p95Seconds: null };
+
+export const getJobHistory: Example = {
+  answers: {
+    200: {
+      ...{ span: "day", periodSeconds: 3_600 },
+      periods: [
+        { start: "2026-03-01T08:00:00.000Z", ...NO_JOBS },
+        { start: "2026-03-01T09:00:00.000Z", ...FIGURES },
+      ],
+      names: [{ name: "Nightly report", ...FIGURES }],
+    },
+  },
+};
+
+const event = (name: string, data: object) => ({ event: name, data, id: "1772442000000-0" });
 const { input: _input, metadata: _metadata, output: _output, ...EVENT_JOB } = JOB;
 
 export const watchEvents: Example = {
-  answers: { 200: `${event("state", { live: true })}${event("job", EVENT_JOB)}` },
+  answers: { 200: event("job", EVENT_JOB) },
 };
 
 export const watchJob: Example = {
   params,
-  answers: { 200: `${event("state", { live: true })}${event("step", STEP_SUMMARY)}` },
+  answers: { 200: event("step", STEP_SUMMARY) },
 };
 
 const PING = { jobId: "nightly-backup" };
@@ -105,4 +135,15 @@ export const ping: Example = { params: PING, text: "Copying /srv", answers: PONG
 
 export const pingState: Example = { params: { ...PING, state: "40" }, text: "4 of 10 folders", answers: PONG };
 
-export const pingExit: Example = { params: { ...PING, code: "0" }, text: "10 folders copied", answers: PONG };
+export const pingExit: Example = { params: { ...PING, code: 0 }, text: "10 folders copied", answers: PONG };
+
+export const createJobToken: Example = {
+  params,
+  body: { scope: "report", ttlSeconds: 3_600 },
+  answers: {
+    201: {
+      token: "sbj_WyJyZXBvcnQtMjAyNi0wMiJd.c2VhbC1vZi10aGUtdG9rZW4tYXMtYmFzZTY0dXJsLi4uLi4",
+      expiresAt: "2026-02-03T11:15:30.000Z",
+    },
+  },
+};

@@ -11,7 +11,7 @@ export interface ChangeListener {
   /** Called when the connection is lost; no more changes follow until `onConnected`. */
   onDisconnected(): void;
   /**
-   * @param unpack parses the changes, which is expensive: call it only when they are needed
+   * @param unpack parses the changes, which is expensive: call it only when they are needed. All listeners share the result.
    * @param position the position of the newest change
    */
   onChanges(unpack: () => readonly Change[], position: string): void;
@@ -35,7 +35,7 @@ type Entry = [id: string, fields: string[]];
 export function readChanges(
   redis: RedisConnection,
   prefix: string,
-  listener: ChangeListener,
+  listeners: readonly ChangeListener[],
 ): { close(): Promise<void> } {
   const key = changesKey(prefix);
   const closed = new AbortController();
@@ -44,7 +44,7 @@ export function readChanges(
   async function follow(): Promise<void> {
     const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), COMMAND_TIMEOUT_MS);
     let position = (newest as Entry[])[0]?.[0] ?? EMPTY_STREAM_POSITION;
-    listener.onConnected(position, !isFirst);
+    for (const listener of listeners) listener.onConnected(position, !isFirst);
     isFirst = false;
     while (!closed.signal.aborted) {
       const found = await withTimeout(
@@ -55,7 +55,12 @@ export function readChanges(
       const last = entries.at(-1);
       if (!last) continue;
       position = last[0];
-      listener.onChanges(() => entries.flatMap(([, fields]) => parseChanges(fields)), position);
+      let changes: readonly Change[] | undefined;
+      const unpack = () => {
+        changes ??= entries.flatMap(([, fields]) => parseChanges(fields));
+        return changes;
+      };
+      for (const listener of listeners) listener.onChanges(unpack, position);
     }
   }
 
@@ -64,7 +69,7 @@ export function readChanges(
     while (!closed.signal.aborted) {
       await follow().catch(() => {});
       if (closed.signal.aborted) return;
-      listener.onDisconnected();
+      for (const listener of listeners) listener.onDisconnected();
       await waitUntilReady();
     }
   }

@@ -1,5 +1,6 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/jobFilter.ts";
+import { isInScope } from "../../models/jobs/jobScope.ts";
 import { readJobRows } from "../../models/jobs/readJobs.ts";
 import { readStepSummaries } from "../../models/jobs/readSteps.ts";
 import { readRunHeads } from "../../models/runs/readRuns.ts";
@@ -74,6 +75,7 @@ export class ChangedRecords {
 }
 
 function listEvents({ jobId, moved, current }: ChangedJob, filter: JobFilter, now: Date): string[] {
+  if (!isInScope(jobId, filter.scope)) return [];
   if (current && matchesFilter(current.job, filter, now)) return [current.text];
   return !current || moved || isVolatile(filter) ? [removed(jobId)] : [];
 }

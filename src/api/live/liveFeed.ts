@@ -5,16 +5,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import type { Login } from "../auth/apiAuth.ts";
+import type { Caller } from "../auth/caller.ts";
 import { ChangedRecords, type Subscription } from "./changedRecords.ts";
-import { changesSince, readChanges } from "./changeReader.ts";
+import { type ChangeListener, changesSince } from "./changeReader.ts";
 import { EventStream, formatEvent } from "./eventStream.ts";
+
+/** The log-in or the expiry with which a stream ends. */
+export type StreamAccess = Pick<Caller, "login" | "expiresAt">;
 
 interface Subscriber {
   readonly stream: EventStream;
   readonly subscription: Subscription;
-  /** The log-in of a browser; the stream ends with it. */
-  readonly login: Login | undefined;
+  /** The stream ends when the token or the log-in of its caller does. */
+  readonly access: StreamAccess;
   /** The position to resume at once the feed is live. */
   resumeFrom: string | undefined;
   /** Changes received while the subscriber catches up; null at other times. */
@@ -27,8 +30,6 @@ export interface LiveFeedDeps {
   readonly prefix: string;
   /** Reads missed changes; its commands fail at once while Redis is away. The caller closes it. */
   readonly redis: RedisConnection;
-  /** A dedicated connection for blocking reads; the feed closes it. */
-  readonly reader: RedisConnection;
   /** Interval of heartbeats. */
   readonly heartbeatMs: number;
 }
@@ -52,10 +53,9 @@ const POSITION = /^\d{1,16}-\d{1,16}$/;
  * three states: it waits for the feed to become live with `resumeFrom`; it catches up on missed changes, and `backlog`
  * collects what arrives meanwhile; or it is current, and receives each batch of changes.
  */
-export class LiveFeed {
+export class LiveFeed implements ChangeListener {
   readonly #deps: LiveFeedDeps;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #reading: { close(): Promise<void> };
   readonly #heartbeat: NodeJS.Timeout;
   #stores: Stores;
   /** The position of the newest change received; null while disconnected. */
@@ -69,11 +69,6 @@ export class LiveFeed {
   constructor(stores: Stores, deps: LiveFeedDeps) {
     this.#stores = stores;
     this.#deps = deps;
-    this.#reading = readChanges(deps.reader, deps.prefix, {
-      onConnected: (position, gap) => this.#onConnected(position, gap),
-      onDisconnected: () => this.#onDisconnected(),
-      onChanges: (unpack, position) => this.#onChanges(unpack, position),
-    });
     this.#heartbeat = setInterval(() => this.#sendHeartbeats(), deps.heartbeatMs).unref();
   }
 
@@ -83,14 +78,14 @@ export class LiveFeed {
   }
 
   /**
-   * Opens a stream of changes from now on, or from the position that an earlier stream has sent. It ends with the log-in.
+   * Opens a stream of changes from now on, or from the position that an earlier stream has sent.
    * @throws AppError unavailable once the process is stopping
    */
-  open(subscription: Subscription, lastEventId: string | undefined, login?: Login): EventStream {
+  open(subscription: Subscription, lastEventId: string | undefined, access: StreamAccess = {}): EventStream {
     if (this.#isEnded)
       throw new AppError("unavailable", { detail: "The service is stopping. Connect again.", retryAfterSeconds: 1 });
     const stream = new EventStream();
-    const subscriber: Subscriber = { stream, subscription, login, resumeFrom: lastEventId, backlog: null };
+    const subscriber: Subscriber = { stream, subscription, access, resumeFrom: lastEventId, backlog: null };
     this.#subscribers.add(subscriber);
     stream.once("close", () => this.#subscribers.delete(subscriber));
     if (this.#position === null) stream.send([state(false)]);
@@ -100,7 +95,7 @@ export class LiveFeed {
 
   /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heartbeat. */
   endLogin(cookie: string): void {
-    for (const { stream, login } of this.#subscribers) if (login?.cookie === cookie) stream.end();
+    for (const { stream, access } of this.#subscribers) if (access.login?.cookie === cookie) stream.end();
   }
 
   /** Ends all streams, so that their clients reconnect. @param stores the stores to read from then on */
@@ -115,10 +110,9 @@ export class LiveFeed {
     for (const { stream } of this.#subscribers) stream.end();
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.end();
     clearInterval(this.#heartbeat);
-    await this.#reading.close();
   }
 
   /** Tells the client that the feed is live, and sends the changes that a resuming client has missed. */
@@ -155,19 +149,19 @@ export class LiveFeed {
     subscriber.backlog = null;
   }
 
-  #onConnected(position: string, gap: boolean): void {
+  onConnected(position: string, gap: boolean): void {
     this.#position = position;
     if (this.#pending.length === 0) this.#sentPosition = position;
     for (const subscriber of this.#subscribers) this.#start(subscriber, position, gap ? [reload("gap")] : []);
   }
 
-  #onDisconnected(): void {
+  onDisconnected(): void {
     if (this.#position === null) return;
     this.#position = null;
     for (const { stream } of this.#subscribers) stream.send([state(false)]);
   }
 
-  #onChanges(unpack: () => readonly Change[], position: string): void {
+  onChanges(unpack: () => readonly Change[], position: string): void {
     this.#position = position;
     if (this.#subscribers.size === 0 && !this.#isFlushing) this.#sentPosition = position;
     if (this.#subscribers.size === 0) return;
@@ -217,17 +211,17 @@ export class LiveFeed {
   #sendHeartbeats(): void {
     const position = this.#position && this.#sentPosition;
     for (const { stream, backlog } of this.#subscribers) stream.sendHeartbeat(backlog ? null : position);
-    void this.#endExpiredLogins().catch((error) => {
+    void this.#endExpired().catch((error) => {
       this.#deps.log.debug({ err: error }, "ended logins could not be read; the read is retried at the next heartbeat");
     });
   }
 
-  async #endExpiredLogins(): Promise<void> {
-    const logins = [...this.#subscribers].flatMap(({ login }) => login ?? []);
-    if (logins.length === 0) return;
+  async #endExpired(): Promise<void> {
     const now = this.#deps.clock.now();
-    const ended = await this.#stores.endedLogins.filterEnded([...new Set(logins.map(({ cookie }) => cookie))]);
-    for (const { cookie, expiresAt } of logins) if (expiresAt <= now || ended.includes(cookie)) this.endLogin(cookie);
+    for (const { stream, access } of this.#subscribers) if (access.expiresAt && access.expiresAt <= now) stream.end();
+    const cookies = [...this.#subscribers].flatMap(({ access }) => access.login?.cookie ?? []);
+    if (cookies.length === 0) return;
+    for (const cookie of await this.#stores.endedLogins.filterEnded([...new Set(cookies)])) this.endLogin(cookie);
   }
 }
 

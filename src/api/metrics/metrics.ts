@@ -1,9 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { JobStats } from "../../models/jobs/jobStats.ts";
+import { addBuildInfo } from "../../shared/buildInfo.ts";
 import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
+import { ERRORS } from "../../shared/errors.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */
 export const COLLECT_TIMEOUT_MS = 2_000;
+
+const JOB_STATES = ["running", "completed", "failed", "stale"] as const;
 
 /** Reads the queues' depths; rejects while Redis is away. */
 export type ReadDepths = () => Promise<{ queue: string; state: string; count: number }[]>;
@@ -22,12 +27,14 @@ export class Metrics {
     countWaiting?: () => Promise<number>,
     countStreams?: () => number,
     countConnections?: () => Promise<number>,
+    countJobs?: () => Promise<JobStats>,
   ) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
+    addBuildInfo(this.registry);
     this.requestSeconds = new Histogram({
       name: "signalbox_http_request_duration_seconds",
-      help: "Duration of HTTP requests in seconds, from the headers of the request to the end of the response. Streams are left out.",
+      help: "Duration of HTTP requests in seconds, from the headers of the request to the end of the response. Streams and requests that wait are left out.",
       labelNames: ["method", "route", "status"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
@@ -60,6 +67,35 @@ export class Metrics {
     if (countWaiting) this.#eventsWaiting(countWaiting);
     if (countStreams) this.#eventStreams(countStreams);
     if (countConnections) this.#connections(countConnections);
+    if (countJobs) this.#jobStates(countJobs);
+    for (const outcome of ["created", "completed", "failed"]) this.jobs.inc({ outcome }, 0);
+    for (const status of ["running", "completed", "failed"]) this.reports.inc({ status }, 0);
+    for (const [reason, { status }] of Object.entries(ERRORS)) if (status < 500) this.refused.inc({ reason }, 0);
+  }
+
+  /** Creates the series of hooks with the value 0, so that the first request counts as an increase. */
+  addHooks(names: Iterable<string>): void {
+    for (const hook of names) this.hooks.inc({ hook }, 0);
+  }
+
+  #jobStates(countJobs: () => Promise<JobStats>): void {
+    new Gauge({
+      name: "signalbox_jobs",
+      help: "Jobs by state. Stale jobs count as `running` and as `stale`. Absent while MongoDB cannot be reached.",
+      labelNames: ["state"],
+      registers: [this.registry],
+      aggregator: "first",
+      async collect() {
+        const counting = countJobs().then(
+          ({ jobs }) => {
+            for (const state of JOB_STATES) this.set({ state }, jobs[state]);
+          },
+          () => this.reset(),
+        );
+        // A count that takes longer is shown by the next scrape; until then the values of the last one stay.
+        await withTimeout(counting, COLLECT_TIMEOUT_MS).catch(() => {});
+      },
+    });
   }
 
   #connections(countConnections: () => Promise<number>): void {
@@ -115,26 +151,31 @@ export class Metrics {
   }
 }
 
-const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\]|\\.)*)"\} (\S+)$/;
+const ACCEPTED = /^(signalbox_hooks_accepted_total\{hook=")((?:[^"\\]|\\.)*)("\}) (\S+)$/;
+const NOTIFIED = /^(signalbox_notifications_total\{rule=")((?:[^"\\]|\\.)*)(",type="[^"]*"\}) (\S+)$/;
+
+/** The rule of notifications to a `callbackUrl`, which no configuration names. */
+const CALLBACK = "callback";
 
 /**
- * Replaces the counters of all mappings by their sum, for readers without a token: the names of mappings are secret, and the
- * hooks' 401 does not reveal them either.
+ * Replaces the counters of all mappings by their sum, and those of all rules of `notify`, for readers without a token: the names
+ * of mappings are secret, and the hooks' 401 does not reveal them either.
  * @param text metrics in Prometheus' text format
  */
-export function withoutMappingNames(text: string): string {
-  let sum: number | undefined;
-  let position = 0;
+export function withoutConfiguredNames(text: string): string {
   const lines: string[] = [];
+  const sums = new Map<string, { at: number; sum: number }>();
+  const add = (series: string, value: string) => {
+    const { at, sum } = sums.get(series) ?? { at: lines.length, sum: 0 };
+    sums.set(series, { at, sum: sum + Number(value) });
+    lines[at] = `${series} ${sum + Number(value)}`;
+  };
   for (const line of text.split("\n")) {
-    const [, hook, value] = ACCEPTED.exec(line) ?? [];
-    if (hook === undefined || BUILT_IN_HOOKS.includes(hook)) {
-      lines.push(line);
-      continue;
-    }
-    if (sum === undefined) position = lines.length;
-    sum = (sum ?? 0) + Number(value);
+    const [, hookStart, hook = "", hookEnd, accepted = ""] = ACCEPTED.exec(line) ?? [];
+    const [, ruleStart, rule, ruleEnd, notified = ""] = NOTIFIED.exec(line) ?? [];
+    if (hookStart && !BUILT_IN_HOOKS.includes(hook)) add(`${hookStart}mapped${hookEnd}`, accepted);
+    else if (ruleStart && rule !== CALLBACK) add(`${ruleStart}rule${ruleEnd}`, notified);
+    else lines.push(line);
   }
-  if (sum !== undefined) lines.splice(position, 0, `signalbox_hooks_accepted_total{hook="mapped"} ${sum}`);
   return lines.join("\n");
 }

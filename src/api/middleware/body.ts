@@ -1,7 +1,7 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
-import { readJson } from "../../shared/json.ts";
+import { NOT_JSON, parseJsonBody } from "../../shared/json.ts";
 import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**
@@ -22,32 +22,21 @@ export function jsonBody(limit: number, bodies: MemoryBudget): Middleware {
   };
   const readBytes = bodyParser(options);
   return async (ctx, next) => {
-    if (ctx.request.length === 0) ctx.request.body = {};
+    if (hasNoBody(ctx)) ctx.request.body = {};
     else {
       checkType(ctx);
       ctx.req.headers["content-encoding"] = bodyCoding(ctx); // the parser does not know the alias x-gzip
       const read = () => readBytes(ctx as Parameters<typeof readBytes>[0], async () => {});
       await readBody(ctx, limit, bodies, isCompressed(ctx) ? () => rejectOnClose(ctx, read) : read);
-      ctx.request.body = parseBody(ctx.request.body as unknown as Buffer);
+      ctx.request.body = parseJsonBody(ctx.request.body as unknown as Buffer);
     }
     return next();
   };
 }
 
-/**
- * Parses the bytes of a body, the same way for every kind of request; see `parseJson` for the numbers and texts that it
- * changes. An absent body is `{}`.
- * @throws AppError invalid_json unless it is an object or an array
- */
-export function parseBody(bytes: Uint8Array): object {
-  if (bytes.length === 0) return {};
-  try {
-    const value = readJson(bytes);
-    if (typeof value === "object" && value !== null) return value;
-  } catch {
-    // The parser's message quotes the body.
-  }
-  throw mapBodyError({}, 0);
+/** Returns whether a request has no body or an empty one. One without either header has none (RFC 9112, 6.3). */
+function hasNoBody({ request }: Context): boolean {
+  return request.length === 0 || (request.length === undefined && request.get("Transfer-Encoding") === "");
 }
 
 /** Returns the content coding of the body in lower case, with the alias x-gzip resolved (RFC 9110, 8.4.1). */
@@ -98,10 +87,13 @@ export function checkType(ctx: Context): void {
   const type = ctx.get("Content-Type") || "none";
   if (type === "application/json") return;
   const isJson = ctx.request.is("application/json", "application/*+json") !== false;
-  if (isJson && UTF_8.includes(ctx.request.charset.toLowerCase())) return;
+  if (isJson && isUtf8(ctx)) return;
   const detail = `The Content-Type is ${type}. Send JSON with Content-Type application/json${isJson ? ", in UTF-8" : ""}.`;
   throw new AppError("unsupported_media_type", { detail });
 }
+
+/** Returns whether the media type names UTF-8 or no charset. */
+export const isUtf8 = (ctx: Context): boolean => UTF_8.includes(ctx.request.charset.toLowerCase());
 
 /** Charsets that are UTF-8 or a subset of it; none means UTF-8. */
 const UTF_8: readonly string[] = ["", "utf-8", "utf8", "us-ascii", "ascii"];
@@ -118,7 +110,7 @@ export function mapBodyError(error: object & { status?: number; type?: string },
       detail: "The Content-Encoding of the body is not supported. Send the body uncompressed or with gzip.",
     });
   if (error.type === "request.aborted" || error.type === "request.size.invalid") return incompleteBody();
-  return new AppError("invalid_json", { detail: "The body must be a valid JSON object or array." });
+  return new AppError("invalid_json", { detail: NOT_JSON });
 }
 
 const incompleteBody = () =>

@@ -1,3 +1,5 @@
+import { getHeapStatistics } from "node:v8";
+
 /** A request whose body is being read, or a response that its client has not read. */
 interface Holder {
   destroy(): unknown;
@@ -9,8 +11,8 @@ interface Reservation {
   readonly since: number;
 }
 
-/** Default limit of all reservations together. */
-const MAX_BYTES = 256 * 1024 * 1024;
+/** Default limit of all reservations together: less where the heap is small, because there is little memory besides it. */
+const MAX_BYTES = Math.min(256 * 1024 * 1024, getHeapStatistics().heap_size_limit / 4);
 /** Default time during which a holder is never destroyed. */
 const GRACE_MS = 5_000;
 /** Maximum holders that one reservation destroys, so that it does not delay other requests. */

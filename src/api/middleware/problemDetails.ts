@@ -23,7 +23,7 @@ export function problemDetails(log: Logger, metrics: Metrics, drainMs: number): 
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.type = "application/problem+json";
-      const text = JSON.stringify(problem(error, publicPath(ctx, `/docs/errors#${error.code}`)));
+      const text = `${JSON.stringify(problem(error, publicPath(ctx, `/docs/errors#${error.code}`)))}\n`;
       ctx.body = ctx.req.complete ? text : Readable.from(drainAfter(ctx.req, text, drainMs));
       ctx.length = Buffer.byteLength(text);
       ctx.state.code = error.code;
@@ -51,5 +51,6 @@ function problem(error: AppError, type: string): object {
     detail: error.message,
     code: error.code,
     ...(error.errors && { errors: error.errors }),
+    ...error.body,
   };
 }

@@ -8,9 +8,13 @@ import type { Metrics } from "../metrics/metrics.ts";
 const CLIENT_GONE = 499;
 const ACCEPTED_ID = /^[\w.:/+=-]{1,128}$/;
 
+/** The path below which people answer gates. What follows it is a token. */
+export const ANSWER_PATH = "/answer";
+
 /**
  * Gives each request an id (the client's X-Request-Id if it is well-formed), and records the request in the log and the
  * metrics once its response is closed. Logs the path without the query, which may contain a token.
+ * A token in the path is left out too.
  */
 export function requestLog(log: Logger, metrics: Metrics): Middleware {
   return async (ctx, next) => {
@@ -23,10 +27,10 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
       const seconds = (performance.now() - started) / 1_000;
       const { method } = ctx;
       const status = ctx.res.headersSent ? ctx.status : CLIENT_GONE;
-      const path = pathOf(ctx);
+      const path = loggedPath(ctx);
       const route: string = ctx.state.operation ?? "none";
-      const { isStream } = ctx.state; // the client determines the duration of a stream
-      if (!isStream)
+      const { isStream, mayWait } = ctx.state; // the client determines the duration of a stream or a wait
+      if (!isStream && !mayWait)
         metrics.requestSeconds.observe(
           { method: KNOWN_METHODS.has(method) ? method : "other", route, status },
           seconds,
@@ -55,5 +59,12 @@ export const checkTarget: Middleware = (ctx, next) => {
 
 /** Returns the path of a request, or null when its target is not a path. */
 export const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
+
+/** Returns the path for the log. A token in it is left out, also where the path is not served. */
+function loggedPath(ctx: Context): string | null {
+  const path = pathOf(ctx);
+  const at = path?.toLowerCase().indexOf(`${ANSWER_PATH}/`) ?? -1;
+  return at < 0 || path?.startsWith("/api/") ? path : `${path?.slice(0, at)}${ANSWER_PATH}/[token]`;
+}
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);

@@ -1,5 +1,7 @@
 import Type from "typebox";
 import { deliveryFault, recipientOn } from "../../models/deliveries/addDelivery.ts";
+import { countDeliveries } from "../../models/deliveries/countDeliveries.ts";
+import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -14,14 +16,22 @@ const params = Type.Object({
   deliveryId: s.Identifier("Identifies the delivery: a `deliveryId` of the list or of a run."),
 });
 
+/** The filters other than the state. */
+const filters = {
+  channel: Type.Optional(Type.Enum(CHANNELS, { description: "Deliveries to this channel." })),
+  kind: Type.Optional(s.DeliveryKind),
+  rule: Type.Optional(s.RuleId),
+};
+
 const getDeliveries = route({
   method: "get",
   path: "/api/deliveries",
   operationId: "listDeliveries",
+  scopes: ["runs:read"],
   tag: "deliveries",
   summary: "List deliveries",
   description:
-    "Returns the replies that were or will be sent to chat channels, newest first. Use `state=failed` to find those that need your attention. The list ends when `nextCursor` is null.",
+    "Returns the replies and events that were or will be sent, newest first. Use `state=failed` to find those that need your attention, and `rule` for the events of one rule of `notify`. The list ends when `nextCursor` is null.",
   example: examples.listDeliveries,
   schemas: {
     query: Type.Object(
@@ -32,13 +42,13 @@ const getDeliveries = route({
             description: "Deliveries in this state. Repeat the parameter for several.",
           }),
         ),
-        channel: Type.Optional(Type.Enum(CHANNELS, { description: "Deliveries to this channel." })),
+        ...filters,
         ...s.idPaging,
       },
       closed,
     ),
   },
-  answers: { 200: Type.Object({ deliveries: s.Rows(s.Delivery), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ deliveries: s.Rows(s.Delivery), nextCursor: s.nextCursor }, s.named("DeliveryList")) },
   errors: [],
   async handler({ query }, { stores }) {
     const { limit = 100, ...rest } = query;
@@ -46,10 +56,42 @@ const getDeliveries = route({
   },
 });
 
+const getDeliveryCounts = route({
+  method: "get",
+  path: "/api/deliveries/counts",
+  operationId: "countDeliveries",
+  scopes: ["runs:read"],
+  tag: "deliveries",
+  summary: "Count deliveries",
+  description:
+    "Returns the number of deliveries in each state that match the filters, at most 10,000 of them; `capped` is true if there are more.",
+  example: examples.countDeliveries,
+  schemas: { query: Type.Object(filters, closed) },
+  answers: {
+    200: Type.Object(
+      {
+        total: s.Count("Number of all deliveries."),
+        pending: s.Count("Number of deliveries that are not sent yet."),
+        sent: s.Count("Number of deliveries that were sent."),
+        failed: s.Count("Number of deliveries that failed or were cancelled."),
+        capped: Type.Boolean({
+          description: "Whether more than 10,000 deliveries match, so that each number is a lower bound.",
+        }),
+      },
+      s.named("DeliveryCounts"),
+    ),
+  },
+  errors: [],
+  async handler({ query }, { stores }) {
+    return { status: 200, body: await countDeliveries(stores, query) };
+  },
+});
+
 const retryDelivery = route({
   method: "post",
   path: "/api/deliveries/:deliveryId/retry",
   operationId: "retryDelivery",
+  scopes: ["runs:write"],
   tag: "deliveries",
   summary: "Retry a delivery",
   description:
@@ -58,12 +100,13 @@ const retryDelivery = route({
   schemas: { params },
   answers: { 202: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
+  audit: ({ params }) => ({ action: "delivery.retry", target: params.deliveryId }),
   async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
     const { deliveryId } = params;
     const found = await stores.deliveries.find(deliveryId);
     const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
     const to = found.to ?? recipientOn(found.channel, target);
-    const fault = deliveryFault(found.channel, to, channels);
+    const fault = kindOf(found) === "channel" ? deliveryFault(found.channel, to, channels) : null;
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);
     await queues.deliver({ deliveryId, channel: delivery.channel }, { occasion: `retry-${clock.now().getTime()}` });
@@ -75,6 +118,7 @@ const cancelDelivery = route({
   method: "post",
   path: "/api/deliveries/:deliveryId/cancel",
   operationId: "cancelDelivery",
+  scopes: ["runs:write"],
   tag: "deliveries",
   summary: "Cancel a delivery",
   description:
@@ -83,6 +127,7 @@ const cancelDelivery = route({
   schemas: { params },
   answers: { 200: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
+  audit: ({ params }) => ({ action: "delivery.cancel", target: params.deliveryId }),
   async handler({ params: { deliveryId } }, { stores: { deliveries }, queues }) {
     const delivery = await deliveries.cancel(deliveryId);
     const next = await deliveries.findNext(delivery.lane);
@@ -92,4 +137,4 @@ const cancelDelivery = route({
   },
 });
 
-export const deliveryRoutes = [getDeliveries, retryDelivery, cancelDelivery];
+export const deliveryRoutes = [getDeliveries, getDeliveryCounts, retryDelivery, cancelDelivery];

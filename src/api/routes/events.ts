@@ -1,10 +1,12 @@
-import type { Readable } from "node:stream";
 import Type from "typebox";
+import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
+import { LiveEvent, LiveJobEvent } from "../live/eventSchemas.ts";
+import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-import { filters, toFilter, withMetadata } from "./jobs.ts";
+import { readFilters, toFilter } from "./jobs.ts";
 
 const HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
@@ -12,18 +14,6 @@ const HEADERS = {
   "X-Accel-Buffering": "no", // otherwise nginx buffers the events
 };
 
-const Stream = Type.Unsafe<Readable>({
-  ...{
-    type: "object",
-    description: "One server-sent event. The guide lists the events: /guide/reference/events.",
-    required: ["event", "data"],
-  },
-  properties: {
-    event: { type: "string", description: "Kind of the event, such as `job`, `step`, `run` or `state`." },
-    data: { type: "string", description: "The changed record as JSON." },
-    id: { type: "string", description: "Position in the stream, to resume from. Not every event has one." },
-  },
-});
 const headers = Type.Object({
   "last-event-id": Type.Optional(
     Type.String({
@@ -43,10 +33,11 @@ const getEvents = route({
   method: "get",
   path: "/api/events",
   operationId: "watchEvents",
+  scopes: ["jobs:read", "runs:read"],
   tag: "events",
   summary: "Watch jobs, runs and deliveries",
   description:
-    'Opens a stream of server-sent events that reports each change of the jobs that match the filters, of runs and of deliveries. Use it instead of polling. After a broken connection, send the latest `id` as `Last-Event-ID` to receive what was missed. "Try it out" does not show streams: use `curl -N`.',
+    'Opens a stream of server-sent events that reports each change of the jobs that match the filters, of runs and of deliveries. Use it instead of polling. After a broken connection, send the latest `id` as `Last-Event-ID` to receive what was missed. A token receives only the kinds of records that its scopes allow. "Try it out" does not show streams: use `curl -N`.',
   example: examples.watchEvents,
   schemas: {
     headers,
@@ -59,20 +50,21 @@ const getEvents = route({
           }),
         ),
         lastEventId: position,
-        ...filters,
+        ...readFilters,
       },
       withMetadata,
     ),
   },
   stream: true,
   authContext: "api",
-  answers: { 200: Stream },
+  answers: { 200: LiveEvent },
   errors: [],
   async handler({ query, headers, authContext }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
-    const subscription = { topics: new Set(topic), filter: toFilter(rest) };
+    const topics = new Set(topic.filter((one) => mayDo(authContext, one === "jobs" ? "jobs:read" : "runs:read")));
+    const subscription = { topics, filter: toFilter(rest, authContext) };
     const from = headers["last-event-id"] ?? lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open(subscription, from, authContext.login) };
+    return { status: 200, headers: HEADERS, body: live.open(subscription, from, authContext) };
   },
 });
 
@@ -80,6 +72,7 @@ const getJobEvents = route({
   method: "get",
   path: "/api/jobs/:jobId/events",
   operationId: "watchJob",
+  scopes: ["jobs:read"],
   tag: "events",
   summary: "Watch a job",
   description:
@@ -92,12 +85,12 @@ const getJobEvents = route({
   },
   stream: true,
   authContext: "api",
-  answers: { 200: Stream },
+  answers: { 200: LiveJobEvent },
   errors: ["job_not_found"],
   async handler({ params: { jobId }, query, headers, authContext }, { live, stores }) {
     await stores.jobs.findId(jobId);
     const from = headers["last-event-id"] ?? query.lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, authContext.login) };
+    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, authContext) };
   },
 });
 

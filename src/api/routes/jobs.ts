@@ -2,15 +2,18 @@ import Type, { type Static } from "typebox";
 import { deleteJob, deleteJobs } from "../../models/jobs/deleteJobs.ts";
 import type { JobChange } from "../../models/jobs/job.ts";
 import type { JobFilter } from "../../models/jobs/jobFilter.ts";
-import { listJobs, readJob, viewJob } from "../../models/jobs/readJobs.ts";
-import { AppError } from "../../shared/errors.ts";
+import { listJobs, viewJob } from "../../models/jobs/readJobs.ts";
+import type { Caller } from "../auth/caller.ts";
+import { checkCallbackUrl } from "../checkCallbackUrl.ts";
+import { checkDeletion } from "../checkDeletion.ts";
 import * as examples from "../examples/jobs.ts";
+import { metadataOf, withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
+import { parseTimes } from "../validate.ts";
+import { getJob } from "./getJob.ts";
 
 const params = Type.Object({ jobId: s.JobId });
-const closed = { additionalProperties: false } as const;
-
 const JobBody = Type.Object(
   {
     name: Type.Optional(s.nullable(s.Name)),
@@ -28,6 +31,7 @@ const JobBody = Type.Object(
     ),
     message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
     output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
+    callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
     ...s.readOnly(
       "jobId",
       "createdAt",
@@ -35,12 +39,15 @@ const JobBody = Type.Object(
       "lastReportAt",
       "stale",
       "staleAt",
+      "cancel",
+      "cancelRequested",
+      "waitingFor",
       "currentStep",
       "step",
       "steps",
     ),
   },
-  { ...closed, title: "JobChange" },
+  s.named("JobChange"),
 );
 
 const CHANGES = [
@@ -53,63 +60,36 @@ const CHANGES = [
   "progress",
   "message",
   "output",
+  "callbackUrl",
 ] as const satisfies readonly (keyof JobChange)[];
 
 const putJob = route({
   method: "put",
   path: "/api/jobs/:jobId",
   operationId: "putJob",
+  scopes: ["jobs:write"],
   tag: "jobs",
   summary: "Create or update a job",
   description:
-    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.",
+    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.",
   example: examples.putJob,
   schemas: { params, body: JobBody },
   answers: { 200: s.JobView, 201: s.JobView },
   errors: [],
-  async handler({ params, body }, { stores, metrics }) {
+  async handler({ params, body }, { stores, metrics, callbackHosts }) {
+    checkCallbackUrl(body.callbackUrl, callbackHosts);
     const change = Object.fromEntries(CHANGES.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });
-    return { status: created ? 201 : 200, body: await viewJob(stores, job) };
-  },
-});
-
-const getJob = route({
-  method: "get",
-  path: "/api/jobs/:jobId",
-  operationId: "getJob",
-  tag: "jobs",
-  summary: "Get a job",
-  description:
-    "Returns the job with its input, metadata, output and the step that runs. Use `stepKey` or `include=steps` to read steps in the same request. To follow a job, use `GET /api/jobs/{jobId}/events` instead of repeating this request.",
-  example: examples.getJob,
-  schemas: {
-    params,
-    query: Type.Object(
-      {
-        stepKey: Type.Optional(s.Identifier("Adds the field `step` with the step of this key.")),
-        include: Type.Optional(
-          Type.Enum(["steps"], {
-            description: "`steps` adds the field `steps` with all steps of the job, oldest first.",
-          }),
-        ),
-      },
-      closed,
-    ),
-  },
-  answers: { 200: s.JobRead },
-  errors: ["job_not_found"],
-  async handler({ params, query }, { stores }) {
-    const include = { stepKey: query.stepKey, withSteps: query.include === "steps" };
-    return { status: 200, body: await readJob(stores, params.jobId, include) };
+    const view = await viewJob(stores, job);
+    return { status: created ? 201 : 200, body: { ...view, ...(view.cancel && { cancelRequested: true as const }) } };
   },
 });
 
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
-export const filters = {
+const filters = {
   status: Type.Optional(
     Type.Array(s.Status, { minItems: 1, description: "Jobs with this status. Repeat the parameter for several." }),
   ),
@@ -128,51 +108,51 @@ export const filters = {
   stale: Type.Optional(
     Type.Boolean({ description: "`true`: running jobs without a report for too long. `false`: all other jobs." }),
   ),
+  cancelled: Type.Optional(
+    Type.Boolean({
+      description: "`true`: failed jobs whose cancellation was requested. `false`: all other jobs.",
+    }),
+  ),
 };
 
-const METADATA = "metadata.";
-const FilterQuery = Type.Object(filters);
+/** The filters of what is read. A deletion takes only exact ones. */
+export const readFilters = {
+  ...filters,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description:
+        "Jobs in whose name each word of this text begins a word, in upper or lower case, in any order; and jobs whose jobId or name starts with the text.",
+    }),
+  ),
+};
 
-/** Allows parameters `metadata.KEY`, whose names the caller chooses. */
-export const withMetadata = {
-  additionalProperties: false,
-  patternProperties: { "^metadata\\..+": Type.Array(Type.String({ maxLength: 1_024 })) },
-} as const;
+const FilterQuery = Type.Object(readFilters);
 
-/** Converts the parameters of a list to a filter. @throws AppError invalid_query */
-export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
-  const { status, name, jobId, stale } = query;
-  const metadata = Object.entries(query as Record<string, unknown>).flatMap(([parameter, values]) =>
-    parameter.startsWith(METADATA)
-      ? (values as string[]).map((value) => [parameter.slice(METADATA.length), value] as const)
-      : [],
-  );
-  const times = (["createdFrom", "createdBefore", "updatedFrom", "updatedBefore"] as const).flatMap((parameter) => {
-    const text = query[parameter];
-    return text === undefined ? [] : [[parameter, toDate(parameter, text)]];
-  });
+/** Converts the parameters of a list to a filter, confined to the jobs that the caller may use. @throws AppError invalid_query */
+export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller, "jobs">): JobFilter {
+  const { status, name, search, jobId, stale, cancelled, createdFrom, createdBefore, updatedFrom, updatedBefore } =
+    query;
+  const metadata = metadataOf(query);
   return {
     ...(status && { status }),
     ...(name !== undefined && { name }),
+    ...(search !== undefined && { search }),
     ...(jobId !== undefined && { jobId }),
     ...(stale !== undefined && { stale }),
+    ...(cancelled !== undefined && { cancelled }),
     ...(metadata.length > 0 && { metadata }),
-    ...Object.fromEntries(times),
+    ...(caller.jobs && { scope: caller.jobs }),
+    ...parseTimes({ createdFrom, createdBefore, updatedFrom, updatedBefore }),
   };
-}
-
-/** Parses a time that matches the schema. @throws AppError invalid_query for a leap second, which a Date cannot represent */
-function toDate(parameter: string, text: string): Date {
-  const date = new Date(text);
-  if (!Number.isNaN(date.getTime())) return date;
-  const detail = "must be an existing time: leap seconds are not supported";
-  throw new AppError("invalid_query", { detail: `${parameter} ${detail}.`, errors: [{ parameter, detail }] });
 }
 
 const getJobs = route({
   method: "get",
   path: "/api/jobs",
   operationId: "listJobs",
+  scopes: ["jobs:read"],
   tag: "jobs",
   summary: "List jobs",
   description:
@@ -181,7 +161,7 @@ const getJobs = route({
   schemas: {
     query: Type.Object(
       {
-        ...filters,
+        ...readFilters,
         fields: Type.Optional(
           Type.Array(Type.Enum(s.JobFields), {
             minItems: 1,
@@ -194,13 +174,14 @@ const getJobs = route({
       withMetadata,
     ),
   },
-  answers: { 200: Type.Object({ jobs: s.Rows(s.JobRow), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ jobs: s.Rows(s.JobRow), nextCursor: s.nextCursor }, s.named("JobList")) },
   errors: [],
-  async handler({ query }, { stores, clock }) {
+  authContext: "api",
+  async handler({ query, authContext }, { stores, clock }) {
     const { limit = 100, cursor, fields, ...rest } = query;
     return {
       status: 200,
-      body: await listJobs(stores, { filter: toFilter(rest), limit, cursor, fields }, clock.now()),
+      body: await listJobs(stores, { filter: toFilter(rest, authContext), limit, cursor, fields }, clock.now()),
     };
   },
 });
@@ -209,6 +190,7 @@ const removeJob = route({
   method: "delete",
   path: "/api/jobs/:jobId",
   operationId: "deleteJob",
+  scopes: ["jobs:write"],
   tag: "jobs",
   summary: "Delete a job",
   description:
@@ -217,27 +199,44 @@ const removeJob = route({
   schemas: { params },
   answers: { 200: s.Ok },
   errors: ["job_not_found"],
+  audit: ({ params }) => ({ action: "job.delete", target: params.jobId }),
   async handler({ params }, { stores }) {
     await deleteJob(stores, params.jobId);
     return { status: 200, body: { ok: true as const } };
   },
 });
 
+const DeleteEveryJob = Type.Optional(
+  Type.Boolean({
+    description:
+      "`true`: delete every job. Cannot be combined with filters. Needed where `jobs.deleteAll` is `require-all`.",
+  }),
+);
+
+const Deletion = Type.Object(
+  { ...s.Ok.properties, deleted: Type.Integer({ minimum: 0, description: "The number of deleted jobs." }) },
+  s.named("Deletion"),
+);
+
 const removeJobs = route({
   method: "delete",
   path: "/api/jobs",
   operationId: "deleteJobs",
+  scopes: ["jobs:write"],
   tag: "jobs",
   summary: "Delete jobs that match filters",
   description:
-    "Deletes every job that matches all filters, with its steps. It takes the filters of the list. **Without any filter it deletes every job.** This cannot be undone: send the same filters to `GET /api/jobs` first to see which jobs match.",
+    "Deletes every job that matches all filters, with its steps. It takes the filters of the list but `search`. **Without any filter it deletes every job**, unless `jobs.deleteAll` of the configuration requires `all=true` for that or forbids it. This cannot be undone: send the same filters to `GET /api/jobs` first to see which jobs match.",
   example: examples.deleteJobs,
-  schemas: { query: Type.Object(filters, withMetadata) },
-  answers: { 200: s.Ok },
-  errors: [],
-  async handler({ query }, { stores, clock }) {
-    await deleteJobs(stores, toFilter(query), clock.now());
-    return { status: 200, body: { ok: true as const } };
+  schemas: { query: Type.Object({ ...filters, all: DeleteEveryJob }, withMetadata) },
+  answers: { 200: Deletion },
+  errors: ["deletion_forbidden"],
+  authContext: "api",
+  audit: ({ query }) => ({ action: "jobs.delete", target: JSON.stringify(query) }),
+  async handler({ query, authContext }, { stores, clock, deleteAll }) {
+    checkDeletion(query, deleteAll);
+    const deleted = await deleteJobs(stores, toFilter(query, authContext), clock.now());
+    return { status: 200, body: { ok: true as const, deleted } };
   },
 });
 

@@ -1,17 +1,16 @@
 import Type from "typebox";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
+import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-
-const closed = { additionalProperties: false } as const;
-const NoContent = Type.Unsafe<undefined>({ not: {} });
 
 const getSession = route({
   method: "get",
   path: LOGIN_PATH,
   authContext: "login",
   operationId: "getSession",
+  scopes: [],
   tag: "session",
   summary: "Get the log-in of this browser",
   description:
@@ -22,16 +21,37 @@ const getSession = route({
     200: Type.Object(
       {
         needsToken: Type.Boolean({ description: "Whether a token is configured, so that a browser has to log in." }),
-        access: s.nullable(Type.Enum(["full", "read"]), {
-          description: "`full` or `read`. Null if the browser has to log in first.",
+        access: s.nullable(Type.Enum(["full", "read"], { title: "LoginAccess" }), {
+          description:
+            "`full` with the scope `admin`, otherwise `read`: see `scopes`. Null if the browser has to log in first.",
+        }),
+        name: s.nullable(Type.String(), {
+          description: "Name of the token with which the browser logged in. Null without a log-in.",
+        }),
+        scopes: Type.Array(Type.String(), { description: "The scopes of the log-in. Empty without a log-in." }),
+        jobIdPrefix: s.nullable(Type.String(), {
+          description:
+            "Beginning of the ids of the jobs that the log-in allows; the whole id after a log-in with the token of a job. Null for all jobs.",
+        }),
+        hooksUrl: s.nullable(Type.String(), {
+          description:
+            "Address of the hooks, beginning with `server.publicUrl`; only a path without that setting. Null if hooks are off, and before the log-in.",
         }),
       },
-      closed,
+      s.named("Login"),
     ),
   },
   errors: [],
-  async handler({ authContext: { needsToken, access } }) {
-    return { status: 200, body: { needsToken, access } };
+  async handler({ authContext: { needsToken, caller } }, { hooks, hooksUrl }) {
+    const access = caller && (mayDo(caller, "admin") ? ("full" as const) : ("read" as const));
+    const { actor = "anonymous", scopes = [], jobs } = caller ?? {};
+    const name = actor === "anonymous" ? null : actor.replace(/^cookie:/, "");
+    const jobIdPrefix = jobs ? ("idPrefix" in jobs ? jobs.idPrefix : jobs.jobId) : null;
+    const hooksUrlOrNull = caller && hooks.enabled ? hooksUrl : null;
+    return {
+      status: 200,
+      body: { needsToken, access, name, scopes: [...scopes], jobIdPrefix, hooksUrl: hooksUrlOrNull },
+    };
   },
 });
 
@@ -40,18 +60,19 @@ const logIn = route({
   path: LOGIN_PATH,
   authContext: "login",
   operationId: "logIn",
+  scopes: [],
   tag: "session",
   summary: "Log in",
   description:
-    "Exchanges the API token or the read-only token for a cookie, which authenticates this browser under `/api` for 30 days. Programs send the token in the `Authorization` header instead.",
+    "Exchanges a token with the scope `jobs:read`, such as the API token, the read-only token or the token of a job, for a cookie. The cookie authenticates this browser under `/api` for 30 days, or until the token expires. Programs send the token in the `Authorization` header instead.",
   example: examples.logIn,
   schemas: {
     body: Type.Object(
-      { token: Type.String({ minLength: 1, maxLength: 1_024, description: "The API token or the read-only token." }) },
-      closed,
+      { token: Type.String({ minLength: 1, maxLength: 2_096, description: "A token with the scope `jobs:read`." }) },
+      s.named("LoginRequest"),
     ),
   },
-  answers: { 204: NoContent },
+  answers: { 204: s.NoContent },
   errors: [],
   async handler({ body, authContext }) {
     const cookie = await authContext.logIn(body.token);
@@ -64,12 +85,13 @@ const logOut = route({
   path: LOGIN_PATH,
   authContext: "login",
   operationId: "logOut",
+  scopes: [],
   tag: "session",
   summary: "Log out",
   description: "Invalidates the cookie of this browser and removes it.",
   example: examples.logOut,
   schemas: {},
-  answers: { 204: NoContent },
+  answers: { 204: s.NoContent },
   errors: [],
   async handler({ authContext: { cookie, logOut } }, { live }) {
     const headers = { "Set-Cookie": await logOut() };

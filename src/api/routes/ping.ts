@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { type Ping, pingJob } from "../../models/jobs/pingJob.ts";
+import { type Caller, mayDo } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
@@ -25,7 +26,7 @@ const answers = {
   }),
 } as const;
 
-const errors = ["too_many_steps", "body_too_large", "unsupported_media_type"] as const;
+const errors = ["job_not_found", "too_many_steps", "body_too_large", "unsupported_media_type"] as const;
 
 /** Maximum characters of a message. A longer body, such as the output of a program, is cut at its beginning. */
 const MAX_MESSAGE_CHARS = 65_536;
@@ -33,13 +34,19 @@ const MAX_MESSAGE_CHARS = 65_536;
 const messageOf = (text: string): string => text.trim().slice(-MAX_MESSAGE_CHARS).toWellFormed();
 
 interface Request {
+  readonly authContext: Caller;
   readonly params: { readonly jobId: string };
   readonly query: { readonly new?: "1" };
   readonly text: string;
 }
 
-async function answerPing({ params, query, text }: Request, ping: Ping, { stores, metrics, clock }: ApiDeps) {
-  const options = { message: messageOf(text), startAnew: query.new === "1" };
+async function answerPing(
+  { params, query, text, authContext }: Request,
+  ping: Ping,
+  { stores, metrics, clock }: ApiDeps,
+) {
+  const mayCreate = mayDo(authContext, "jobs:write");
+  const options = { message: messageOf(text), startAnew: query.new === "1", mayCreate };
   const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
   if (createdJob) metrics.jobs.inc({ outcome: "created" });
   metrics.reports.inc({ status: step.status });
@@ -51,10 +58,12 @@ const ping = route({
   method: "post",
   path: "/api/ping/:jobId",
   operationId: "ping",
+  scopes: ["jobs:report"],
+  authContext: "api",
   tag: "steps",
   summary: "Ping a job",
   description:
-    "For scripts and cron jobs: plain text and no JSON. Creates the job if it does not exist, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
+    "For scripts and cron jobs: plain text and no JSON. Creates the job if it does not exist, which needs the scope `jobs:write`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
   example: examples.ping,
   textBody: true,
   schemas: { params: Type.Object({ jobId: s.JobId }), query },
@@ -67,6 +76,8 @@ const pingPercent = route({
   method: "post",
   path: "/api/ping/:jobId/:state",
   operationId: "pingState",
+  scopes: ["jobs:report"],
+  authContext: "api",
   tag: "steps",
   summary: "Ping a job with its progress or its end",
   description:
@@ -99,6 +110,8 @@ const pingExit = route({
   method: "post",
   path: "/api/ping/:jobId/exit/:code",
   operationId: "pingExit",
+  scopes: ["jobs:report"],
+  authContext: "api",
   tag: "steps",
   summary: "Ping a job with an exit code",
   description:
@@ -111,6 +124,7 @@ const pingExit = route({
       code: Type.Integer({
         minimum: -2_147_483_648,
         maximum: 4_294_967_295,
+        format: "int64",
         description: "The exit code, in a shell `$?`.",
       }),
     }),

@@ -3,45 +3,46 @@ import { withTimeout } from "../../shared/timeouts.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
+import * as s from "../schemas.ts";
 
-const closed = { additionalProperties: false } as const;
 const PROBE_TIMEOUT_MS = 3_000;
 
 const getHealth = route({
   method: "get",
   path: "/healthz",
   operationId: "getHealth",
+  scopes: [],
   tag: "operations",
   summary: "Check that the process is alive",
   description: "Answers 200 as long as the process can answer at all. Use it as a liveness probe.",
   example: examples.getHealth,
   schemas: {},
-  answers: { 200: Type.Object({ status: Type.Literal("ok", { description: "Always `ok`." }) }, closed) },
+  answers: { 200: Type.Object({ status: Type.Literal("ok", { description: "Always `ok`." }) }, s.named("Health")) },
   errors: [],
   handler: async () => ({ status: 200, body: { status: "ok" as const } }),
 });
 
+export const Check = Type.Object(
+  {
+    name: Type.String({ description: "The checked part: `mongodb`, `redis` or `process`." }),
+    ok: Type.Boolean({ description: "Whether the check succeeds." }),
+  },
+  s.named("ReadinessCheck"),
+);
+
 const Readiness = Type.Object(
   {
     status: Type.Enum(["ready", "not_ready"], { description: "Whether the process can serve requests." }),
-    checks: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ description: "The checked part: `mongodb`, `redis` or `process`." }),
-          ok: Type.Boolean({ description: "Whether the check succeeds." }),
-        },
-        closed,
-      ),
-      { description: "One entry for each dependency." },
-    ),
+    checks: Type.Array(Check, { description: "One entry for each dependency." }),
   },
-  closed,
+  s.named("Readiness"),
 );
 
 const getReadiness = route({
   method: "get",
   path: "/readyz",
   operationId: "getReadiness",
+  scopes: [],
   tag: "operations",
   summary: "Check that the process is ready",
   description:
@@ -51,12 +52,15 @@ const getReadiness = route({
   answers: { 200: Readiness, 503: Readiness },
   errors: [],
   async handler(_input, deps) {
-    const checks = await Promise.all([...deps.probes, shutdownProbe(deps)].map(runProbe));
+    const checks = await runProbes(deps);
     const ready = checks.every(({ ok }) => ok);
     if (ready) return { status: 200, body: { status: "ready" as const, checks } };
     return { status: 503, body: { status: "not_ready" as const, checks } };
   },
 });
+
+/** Runs the checks of /readyz. Never rejects. */
+export const runProbes = (deps: ApiDeps) => Promise.all([...deps.probes, shutdownProbe(deps)].map(runProbe));
 
 function shutdownProbe({ isStopping }: ApiDeps): Probe {
   return { name: "process", check: async () => isStopping() && Promise.reject(new Error("stopping")) };

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { readMessages } from "../../models/runs/readRuns.ts";
+import { MESSAGE_CURSOR_PATTERN } from "../../models/sessions/message.ts";
 import { listSessions } from "../../models/sessions/readSessions.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
@@ -12,6 +13,7 @@ const getSessions = route({
   method: "get",
   path: "/api/sessions",
   operationId: "listSessions",
+  scopes: ["runs:read"],
   tag: "sessions",
   summary: "List sessions",
   description: "Returns the conversations of the agent, the latest first.",
@@ -29,12 +31,12 @@ const getSessions = route({
               lastUsedAt: s.Timestamp("When the latest turn started."),
               busy: Type.Boolean({ description: "Whether a turn is running." }),
             },
-            closed,
+            s.named("Session"),
           ),
         ),
         nextCursor: s.nextCursor,
       },
-      closed,
+      s.named("SessionList"),
     ),
   },
   errors: [],
@@ -47,6 +49,7 @@ const getWaitingEvents = route({
   method: "get",
   path: "/api/sessions/main/events",
   operationId: "listWaitingEvents",
+  scopes: ["runs:read"],
   tag: "sessions",
   summary: "List waiting events of the main session",
   description: "Returns the events that wait for the next turn of the main session, oldest first.",
@@ -63,7 +66,7 @@ const getWaitingEvents = route({
               source: Type.String({ description: "The source of the event." }),
               createdAt: s.Timestamp("When the event was accepted."),
             },
-            closed,
+            s.named("WaitingEvent"),
           ),
         ),
         waiting: Type.Integer({
@@ -71,7 +74,7 @@ const getWaitingEvents = route({
           description: "Number of all waiting events, including those that the list leaves out.",
         }),
       },
-      closed,
+      s.named("WaitingEventList"),
     ),
   },
   errors: [],
@@ -91,6 +94,7 @@ const removeWaitingEvent = route({
   method: "delete",
   path: "/api/sessions/main/events/:eventId",
   operationId: "deleteWaitingEvent",
+  scopes: ["runs:write"],
   tag: "sessions",
   summary: "Delete a waiting event",
   description:
@@ -99,6 +103,7 @@ const removeWaitingEvent = route({
   schemas: { params: Type.Object({ eventId: s.Identifier("Identifies the event: an `eventId` of the list.") }) },
   answers: { 200: s.Ok },
   errors: ["event_not_found"],
+  audit: ({ params }) => ({ action: "event.delete", target: params.eventId }),
   async handler({ params }, { stores }) {
     await stores.events.remove(params.eventId);
     return { status: 200, body: { ok: true as const } };
@@ -109,13 +114,15 @@ const getMessages = route({
   method: "get",
   path: "/api/sessions/:sessionKey/messages",
   operationId: "listMessages",
+  scopes: ["runs:read"],
   tag: "sessions",
   summary: "List the messages of a session",
-  description: "Returns the latest messages of a conversation, oldest first. The key `main` is the main session.",
+  description:
+    "Returns the latest messages of a conversation, oldest first. The key `main` is the main session. The page that `nextCursor` leads to has the messages before.",
   example: examples.listMessages,
   schemas: {
     params: Type.Object({ sessionKey: s.Identifier("Identifies the conversation; `main` is the main session.") }),
-    query: Type.Object({ limit: s.paging.limit }, closed),
+    query: Type.Object({ limit: s.paging.limit, cursor: s.cursor(MESSAGE_CURSOR_PATTERN) }, closed),
   },
   answers: {
     200: Type.Object(
@@ -123,26 +130,27 @@ const getMessages = route({
         messages: s.Rows(
           Type.Object(
             {
+              messageId: Type.String({ description: "Identifies the message." }),
+              runId: s.nullable(Type.String(), {
+                description: "The run of the turn; null for a turn of the main session.",
+              }),
               role: Type.Enum(["user", "assistant"], { description: "`user`: the prompt. `assistant`: the reply." }),
               content: Type.String({ description: "The text of the message." }),
               createdAt: s.Timestamp("When the turn of the message ended."),
             },
-            closed,
+            s.named("Message"),
           ),
         ),
+        nextCursor: s.nullable(Type.String(), {
+          description: "Send it as `cursor` to read the messages before. Null if there are none.",
+        }),
       },
-      closed,
+      s.named("MessageList"),
     ),
   },
   errors: ["session_not_found"],
-  async handler({ params, query }, { stores }) {
-    const turns = await readMessages(stores, params.sessionKey, query.limit ?? 100);
-    const messages = turns.map(({ role, content, createdAt }) => ({
-      role,
-      content,
-      createdAt: createdAt.toISOString(),
-    }));
-    return { status: 200, body: { messages } };
+  async handler({ params: { sessionKey }, query: { limit = 100, cursor } }, { stores }) {
+    return { status: 200, body: await readMessages(stores, sessionKey, { limit, cursor }) };
   },
 });
 

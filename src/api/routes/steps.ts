@@ -52,19 +52,22 @@ const ReportBody = Type.Object(
       "attempts",
       "lastReportAt",
       "stale",
+      "cancelRequested",
+      "failedAttempts",
     ),
   },
-  { ...closed, title: "StepReport" },
+  s.named("StepReport"),
 );
 
 const putStep = route({
   method: "put",
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "reportStep",
+  scopes: ["jobs:report"],
   tag: "steps",
   summary: "Report a step",
   description:
-    "Creates the step with its first report (201) and updates it with later ones (200). Report when a step starts, at about every 5 points of progress, and when it completes or fails.\n\nWith `progress`, `jobProgressStart` and `jobProgressEnd`, the progress of the job becomes start + progress / 100 × (end − start). It never decreases. A report that brings the job to 100 must include `output`, which becomes the output of the job, and completes the job.\n\nThe call is idempotent by stepKey: after a network error, 429 or 503, send the same report again.",
+    "Creates the step with its first report (201) and updates it with later ones (200). Report when a step starts, at about every 5 points of progress, and when it completes or fails.\n\nWith `progress`, `jobProgressStart` and `jobProgressEnd`, the progress of the job becomes start + progress / 100 × (end − start). It never decreases. A report that brings the job to 100 must include `output`, which becomes the output of the job, and completes the job.\n\nThe call is idempotent by stepKey: after a network error, 429 or 503, send the same report again.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`.",
   example: examples.reportStep,
   schemas: { params, body: ReportBody },
   answers: { 200: s.StepReceipt, 201: s.StepReceipt },
@@ -104,13 +107,14 @@ const getSteps = route({
   method: "get",
   path: "/api/jobs/:jobId/steps",
   operationId: "listSteps",
+  scopes: ["jobs:read"],
   tag: "steps",
   summary: "List the steps of a job",
   description:
     "Returns the steps of a job, oldest first, with their outputs. Use `fields` to leave out what you do not need. A page can have fewer rows than `limit` when its rows are large; the list ends when `nextCursor` is null.",
   example: examples.listSteps,
   schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...s.paging }, closed) },
-  answers: { 200: Type.Object({ steps: s.Rows(s.StepRow), nextCursor: s.nextCursor }, closed) },
+  answers: { 200: Type.Object({ steps: s.Rows(s.StepRow), nextCursor: s.nextCursor }, s.named("StepList")) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
     const { limit = 100, cursor, fields } = query;
@@ -122,6 +126,7 @@ const getStep = route({
   method: "get",
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "getStep",
+  scopes: ["jobs:read"],
   tag: "steps",
   summary: "Get a step",
   description:

@@ -1,72 +1,102 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
-import type { Channel, OutgoingMessage, SendOutcome } from "../../channels/channel.ts";
-import { openChannels } from "../../channels/channels.ts";
-import { toParts } from "../../channels/markdown/parts.ts";
-import { readConfig } from "../../shared/config/load.ts";
-import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { createLogger } from "../../shared/logger.ts";
+import { type ChannelCheck, channelCalls } from "../../client/calls/channels.ts";
+import type { Delivery } from "../../client/client.ts";
+import { CommandError, EXIT } from "../exit.ts";
 import { parseRecipient } from "../recipient.ts";
+import { type ServiceOptions, withService } from "../service.ts";
+import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
+import { untilInterrupted } from "../terminal/interrupt.ts";
+import { tableLines } from "../terminal/table.ts";
+import { print, rowLines } from "../terminal/words.ts";
+import { DELIVERY_COLUMNS } from "./deliveries.ts";
+import { firstResult } from "./firstResult.ts";
+import { printNote } from "./list.ts";
 
-const CHECK_WITHIN_MS = 20_000;
-/** Maximum total wait for the end of a rate limit, short enough for a person at a terminal. */
-const MAX_RATE_LIMIT_WAIT_MS = 60_000;
-
-const channelsOf = (env: NodeJS.ProcessEnv) =>
-  openChannels(readConfig(env).channels, {
-    log: createLogger({ level: "silent", name: "cli", pretty: false }),
-    env: withoutOwnSecrets(env),
-  });
+type JsonOptions = ServiceOptions & { readonly json?: boolean };
 
 /**
- * `channels check`: tries each configured channel's credentials without sending anything.
+ * `channels check`: lets a worker check the credentials of each configured channel without sending anything.
  * @returns whether all of them are valid
- * @throws ConfigError
  */
-export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
-  const channels = channelsOf(env);
-  if (channels.size === 0) console.log("No channel is configured. Add one to `channels` in the configuration file.");
-  const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
-  const checked = await Promise.all(
-    [...channels].map(async ([name, channel]) => ({ name, ...(await channel.check(signal)) })),
-  );
-  for (const { name, ok, detail } of checked) console.log(`${ok ? "ok  " : "FAIL"}  ${name.padEnd(10)}  ${detail}`);
-  return checked.every(({ ok }) => ok);
+export function checkChannels(env: NodeJS.ProcessEnv, options: JsonOptions): Promise<boolean> {
+  return withService(env, options, async ({ client }) => {
+    const { check } = channelCalls(client.call);
+    const configured = (await client.channels()).channels.filter((one) => one.configured);
+    const checked = await Promise.all(configured.map(({ channel }) => check(channel)));
+    if (options.json) print(checked.map((one) => cleanJson(one)));
+    else if (checked.length === 0) {
+      printNote("No channel is configured. Add one to `channels` in the configuration file, and reload it.");
+    } else print(checked.map(checkLine));
+    return checked.every(({ ok }) => ok);
+  });
 }
+
+const checkLine = ({ ok, channel, detail }: ChannelCheck): string =>
+  `${ok ? "ok  " : "FAIL"}  ${channel.padEnd(10)}  ${cleanLine(detail)}`;
+
+export type ChannelTestOptions = JsonOptions & {
+  readonly to?: string;
+  readonly text?: string;
+  readonly wait?: boolean;
+};
+
+/** `channels test CHANNEL`: sends a test message. With `wait` it then waits for the result of the first attempt. */
+export function testChannel(env: NodeJS.ProcessEnv, channel: string, options: ChannelTestOptions): Promise<void> {
+  const message = messageOf(options);
+  return withService(env, options, async ({ client }) => {
+    const { deliveryId } = await channelCalls(client.call).test(channel, message);
+    if (!options.wait) return print(options.json ? [cleanJson({ deliveryId })] : rowLines([["Delivery", deliveryId]]));
+    printNote(`delivery ${cleanLine(deliveryId)}`);
+    await untilInterrupted(async (signal) => {
+      const delivery = await firstResult(client, { channel }, deliveryId, signal);
+      if (delivery.state !== "sent") process.exitCode = EXIT.failed;
+      print(options.json ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
+    });
+  });
+}
+
+/** `channels resume CHANNEL`: lets a stopped channel try its credentials again at once. */
+export function resumeChannel(env: NodeJS.ProcessEnv, channel: string, options: JsonOptions): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const resumed = await channelCalls(client.call).resume(channel);
+    if (options.json) return print([cleanJson(resumed)]);
+    print([resumed.state === "stopped" ? `${channel} tries its credentials again.` : `${channel} is not stopped.`]);
+  });
+}
+
+export type DeliverOptions = JsonOptions & { readonly to: string; readonly text: string };
 
 /**
- * `deliver CHANNEL --to ID --text …`: sends one message from this process, in as many parts as necessary.
- * @throws StartError if it was not sent, or possibly not sent
+ * `deliver CHANNEL --to ID --text …`: sends one message and waits for the result of the first attempt.
+ * @throws CommandError unless every part was sent
  */
-export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: string, text: string): Promise<void> {
-  const channel = channelsOf(env).get(name);
-  if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
-  const to = parseRecipient(typed);
-  const parts = toParts(text, channel.style);
-  if (parts.length === 0) throw new StartError("--text is empty: pass the message to send.");
-  const key = randomUUID();
-  for (const [index, part] of parts.entries()) {
-    const message = { to, text: part.text, plain: false, key: `${key}-${index}` };
-    let result = await send(channel, message);
-    if (result.kind === "content") result = await send(channel, { ...message, text: part.plain, plain: true });
-    if (result.kind !== "sent") {
-      const notSent = result.kind === "ambiguous" ? "It may have been sent" : "Nothing was sent";
-      const sent = index === 0 ? notSent : `${index} of ${parts.length} parts were sent`;
-      throw new StartError(`${sent} to ${name} (${result.kind}): ${result.reason}`);
-    }
-    console.log(`sent ${index + 1} of ${parts.length}${result.id ? ` (${result.id})` : ""}`);
-  }
+export function deliverText(env: NodeJS.ProcessEnv, channel: string, options: DeliverOptions): Promise<void> {
+  const message = messageOf(options);
+  return withService(env, options, async ({ client }) => {
+    const { deliveryId } = await channelCalls(client.call).test(channel, message);
+    await untilInterrupted(async (signal) => {
+      const delivery = await firstResult(client, { channel }, deliveryId, signal);
+      if (options.json) print([cleanJson(delivery)]);
+      else print(sentLines(delivery));
+      if (delivery.state !== "sent") throw new CommandError(EXIT.failed, whyNotSent(delivery));
+    });
+  });
 }
 
-async function send(channel: Channel, message: OutgoingMessage): Promise<SendOutcome> {
-  const { signal } = new AbortController();
-  for (let waitedMs = 0; ; ) {
-    const result = await channel.send(message, signal);
-    if (result.kind !== "rate-limited") return result;
-    const forMs = Math.max(result.retryAfterMs ?? 0, 1_000);
-    waitedMs += forMs;
-    if (waitedMs > MAX_RATE_LIMIT_WAIT_MS) return result;
-    await pause(forMs);
-  }
+/** @throws CommandError for a recipient or a text that the service would reject */
+function messageOf({ to, text }: ChannelTestOptions) {
+  if (text?.trim() === "") throw new CommandError(EXIT.usage, "--text is empty: pass the message to send.");
+  return { ...(to !== undefined && { to: parseRecipient(to) }), ...(text !== undefined && { text }) };
+}
+
+const sentLines = ({ parts }: Delivery): string[] =>
+  parts.flatMap(({ state, id }, index) =>
+    state === "sent" ? [`sent ${index + 1} of ${parts.length}${id ? ` (${cleanLine(id)})` : ""}`] : [],
+  );
+
+function whyNotSent({ channel, state, parts, reason }: Delivery): string {
+  const sent = parts.filter((part) => part.state === "sent").length;
+  const maySent = parts.some((part) => part.state === "sending") ? "It may have been sent" : "Nothing was sent";
+  const what = sent === 0 ? maySent : `${sent} of ${parts.length} parts were sent`;
+  const next = state === "pending" ? " The service tries again by itself." : "";
+  return `${what} to ${channel}: ${reason}${next}`;
 }

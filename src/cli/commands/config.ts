@@ -1,6 +1,6 @@
 import { configFile, parseFile, readConfig } from "../../shared/config/load.ts";
+import { redactConfig } from "../../shared/config/redact.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { redactConfig } from "../configFile/redact.ts";
 import { readSettings } from "../start/firstUse.ts";
 
 /**

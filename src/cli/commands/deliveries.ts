@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from "../../client/client.ts";
+import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
 import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -7,21 +7,34 @@ import { type ListOptions, printList } from "./list.ts";
 
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId, optional: () => true },
+  { title: "EVENT", of: ({ eventType }) => eventType },
+  { title: "RULE", of: ({ rule }) => rule },
   { title: "CHANNEL", of: ({ channel }) => channel },
   { title: "TO", of: ({ to }) => to, least: 8 },
   { title: "STATE", of: ({ state }) => state, format: ({ state }) => formatOf(state) },
+  { title: "STATUS", of: ({ lastStatus }) => lastStatus?.toString() ?? null, right: true },
   { title: "TRIES", of: ({ attempts }) => String(attempts), right: true },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
   { title: "REASON", of: ({ reason }) => reason, least: 8 },
 ];
 
+/** Which deliveries to list. */
+export interface DeliveryFilter {
+  readonly state?: readonly DeliveryState[];
+  readonly channel?: string;
+  readonly kind?: DeliveryKind;
+  /** The id of a rule. */
+  readonly rule?: string;
+}
+
 /** `deliveries list`: prints deliveries, newest first. */
 export function listDeliveries(
   env: NodeJS.ProcessEnv,
-  options: ServiceOptions & ListOptions & { readonly state?: readonly DeliveryState[]; readonly channel?: string },
+  options: ServiceOptions & ListOptions & DeliveryFilter,
 ): Promise<void> {
-  const { state, channel } = options;
-  const filter = { ...(state && { state }), ...(channel !== undefined && { channel }) };
+  const { state, channel, kind, rule } = options;
+  const given = Object.entries({ state, channel, kind, rule }).filter(([, value]) => value !== undefined);
+  const filter: DeliveryFilter = Object.fromEntries(given);
   return withService(env, options, ({ client }) =>
     printList<Delivery>(
       options,

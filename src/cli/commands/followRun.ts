@@ -8,8 +8,11 @@ import { LiveBlock } from "../terminal/liveBlock.ts";
 import { age, print } from "../terminal/words.ts";
 import { printNote, SERVICE_LOST } from "./list.ts";
 
-/** Interval of polling the run. A sender of hooks may have only the hook token, which does not permit live events. */
-const POLL_MS = 500;
+/**
+ * Interval at which the state of a run that has not ended is read and printed; its end is noticed at once. A sender of hooks
+ * may have only the hook token, which does not permit live events.
+ */
+const STATE_MS = 2_000;
 
 /** `runs watch ID`: follows a run to its end and prints its reply. Exits with EXIT.failed unless it is completed. */
 export function watchRun(
@@ -56,15 +59,23 @@ async function untilEnd(service: Service, runId: string, signal: AbortSignal): P
     isAway = true;
     showState();
   });
-  try {
+  const over = new AbortController();
+  const showStates = async () => {
     for (;;) {
-      run = await client.runs.get(runId, { signal });
+      run = await client.runs.get(runId, { signal: over.signal });
       isAway = false;
       showState();
-      if (run.endedAt) return run;
-      await pause(POLL_MS, undefined, { signal });
+      await pause(STATE_MS, undefined, { signal: over.signal });
     }
+  };
+  const ended = client.runs.wait(runId, { signal });
+  try {
+    showStates().catch(() => {}); // the wait fails for the same reason
+    run = await ended;
+    isAway = false;
+    return run;
   } finally {
+    over.abort();
     block?.close();
   }
 }

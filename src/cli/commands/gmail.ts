@@ -3,13 +3,13 @@ import { isOpenToOthers, readCredentials } from "../../gmail/auth/credentials.ts
 import { type Listener, startListener } from "../../gmail/listener/listener.ts";
 import { type MailboxStatus, mailboxStatus } from "../../gmail/listener/mailboxStatus.ts";
 import { connectDatabase } from "../../models/db/database.ts";
-import { openStores } from "../../models/stores.ts";
+import { openStores, storeSettings } from "../../models/stores.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { readConfig, requireServers } from "../../shared/config/load.ts";
 import { reloadConfig } from "../../shared/config/reload.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { type Lifecycle, runProcess, StartError, type Started } from "../../shared/lifecycle.ts";
-import { createLogger, type Logger } from "../../shared/logger.ts";
+import { createLogger, LOG_FILE, type Logger } from "../../shared/logger.ts";
 import { RedisChangeStream } from "../../shared/queue/changeStream.ts";
 import { Queues } from "../../shared/queue/producer.ts";
 import { connectProducer } from "../../shared/queue/redis.ts";
@@ -29,7 +29,8 @@ export async function startGmailProcess(
   timings: Timings,
 ): Promise<Started> {
   const config = readConfig(env);
-  const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
+  const { level } = config.log;
+  const log = createLogger({ level, name: "gmail", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
   checkCredentials(gmailOf(config), log);
   const { mongodbUri, redisAddress } = requireServers(config);
   const database = await connectDatabase(mongodbUri);
@@ -44,8 +45,9 @@ export async function startGmailProcess(
   const changes = new RedisChangeStream(connection, config.redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
 
-  const listen = ({ hooks, jobs }: Config): Listener | undefined => {
-    const stores = openStores(database, clock, jobs, changes);
+  const listen = (config: Config): Listener | undefined => {
+    const { hooks } = config;
+    const stores = openStores(database, clock, storeSettings(config), changes, queues);
     return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
   };
   let current = config;

@@ -4,6 +4,7 @@ import { createPubSubSetup } from "../../gmail/setup/pubsubSetup.ts";
 import type { Json } from "../../shared/config/fill.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import { type AccessOptions, findInitialCredentials, obtainAccess } from "../gmail/access.ts";
 import {
@@ -69,7 +70,7 @@ function nextStep(env: NodeJS.ProcessEnv): string {
   const running = findRunningInstance(resolve(readConfig(env).dataDir));
   return running
     ? "Next: run `npx signalbox reload`, so that the instance that runs here listens to the mailbox."
-    : "Next: run `npm start`. If web and worker run separately, run `npx signalbox webhooks gmail run` beside them,\nand send SIGHUP to those that run already.";
+    : `Next: run \`${ownCommand("start")}\`. If web and worker run separately, run \`npx signalbox webhooks gmail run\` beside them,\nand send SIGHUP to those that run already.`;
 }
 
 async function setUpNotices(

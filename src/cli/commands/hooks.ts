@@ -1,4 +1,5 @@
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
+import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
@@ -6,8 +7,8 @@ import {
   type HookCall,
   type Mapping,
   mappingsNamed,
-  matchBody,
 } from "../../hooks/mappings/mapping.ts";
+import { selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import { Transforms } from "../../hooks/transforms/transforms.ts";
 import { readConfig } from "../../shared/config/load.ts";
@@ -15,12 +16,16 @@ import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 import { readJsonBody } from "../terminal/readInput.ts";
 
-export interface HookTestOptions {
+export interface HookTestOptions extends ServiceOptions {
   /** The path of a file, or `-` for standard input. */
-  readonly body: string;
+  readonly body?: string;
+  /** The id of a kept request, in place of a body. */
+  readonly request?: string;
   readonly header?: Readonly<Record<string, string>>;
   /** As `a=1&b=2`. */
   readonly query: string;
@@ -28,19 +33,27 @@ export interface HookTestOptions {
 }
 
 /**
- * `hooks test NAME --body FILE`: runs mapping and transform in this process and prints the result. Nothing is sent or
+ * `hooks test NAME --body FILE`, or `--request ID` for a request that the service has kept: runs mapping and transform in this process and prints the result. Nothing is sent or
  * stored, and the sender is not authenticated.
- * @throws StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
+ * @throws CommandError unless there is either a body or a request; StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
  */
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);
   const { hooks } = config;
-  const payload = readJsonBody(options.body).value;
-  const mapping = matchBody(mappingsNamed(compileMappings(hooks), name), payload);
+  const call = await readCall(env, hooks.path, name, options);
+  const { mapping, filtered, considered } = selectMapping(
+    mappingsNamed(compileMappings(hooks), name),
+    call,
+    new Date(),
+  );
+  if (!mapping && filtered.length > 0) {
+    for (const { mapping: one, unmet } of considered) console.log(`${one.key} does not take it: ${unmet}`);
+    console.log("The webhook starts no run, because match.when leaves it out.");
+    return;
+  }
   if (!mapping)
     throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);
-  const call = { ...requestOf(hooks.path, name, options), payload };
-  const calls = expandItems(mapping, call);
+  const calls = expandItems(mapping, call, new Date());
   if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which the forEach of the mapping names.`);
   if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
   const transforms = new Transforms({
@@ -63,6 +76,25 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
     await transforms.close();
   }
 }
+
+/** Returns the call of the options: a body with its headers, or a request that the service has kept. */
+async function readCall(
+  env: NodeJS.ProcessEnv,
+  basePath: string,
+  name: string,
+  options: HookTestOptions,
+): Promise<HookCall> {
+  const { body, request } = options;
+  if ((body === undefined) === (request === undefined)) throw new CommandError(EXIT.usage, ONE_SOURCE);
+  if (request === undefined) return { ...requestOf(basePath, name, options), payload: readJsonBody(body ?? "").value };
+  const kept = await withService(env, options, ({ client }) => hookRequestCalls(client.call).get(request));
+  if (kept.body === null) throw new StartError("The request was refused, so that its body is not kept.");
+  const { headers, url, query, payload } = kept;
+  return { headers, url, query, path: name, payload: payload as HookCall["payload"] };
+}
+
+const ONE_SOURCE =
+  "Either --body or --request is required: name a file with the JSON body (- for standard input), or a kept request.";
 
 async function runMapping(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
   const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };

@@ -1,5 +1,6 @@
 import { configPath } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { configTemplate } from "../configFile/template.ts";
 import { generateSecret } from "../start/firstUse.ts";
@@ -12,6 +13,7 @@ export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): voi
   const path = configPath(env);
   const text = configTemplate({
     "server.apiToken": generateSecret(),
+    "jobs.deleteAll": "require-all",
     "hooks.enabled": true,
     "hooks.token": generateSecret(),
   });
@@ -23,7 +25,7 @@ export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): voi
       `Wrote ${path}, readable only by you. It enables the hooks and contains two new secrets:`,
       "  server.apiToken  for clients of /api, which send it as `Authorization: Bearer …`",
       "  hooks.token      for senders of hooks, which send it in the same way",
-      "Next: set agents.defaults.runner in the file, then run `npm start`.",
+      `Next: set agents.defaults.runner in the file, then run \`${ownCommand("start")}\`.`,
     ].join("\n"),
   );
 }

@@ -11,14 +11,15 @@ import {
 import { CommandError, EXIT } from "../exit.ts";
 import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
+import { cancelNote, jobState } from "../terminal/jobState.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
 import { type ListOptions, printList, printNote } from "./list.ts";
 
 /** The options that filter jobs. */
 export interface FilterOptions {
-  /** `stale` stands for jobs that are running and stale. */
-  readonly status?: readonly (Status | "stale")[];
+  /** `stale` stands for running jobs that are stale, and `cancelled` for failed jobs that were cancelled. */
+  readonly status?: readonly (Status | "stale" | "cancelled")[];
   readonly name?: string;
   readonly jobId?: string;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
@@ -29,17 +30,22 @@ export interface FilterOptions {
   readonly updatedBefore?: string;
 }
 
-/** @throws CommandError for `--status stale` beside another status or `--no-stale` */
+/** @throws CommandError for `--status stale` or `--status cancelled` beside another status, and for `--status stale --no-stale` */
 export function filterOf(options: FilterOptions): JobFilter {
   const { name, jobId, metadata, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
-  const isStale = options.status?.includes("stale");
-  if (isStale && (new Set(options.status).size > 1 || options.stale === false)) {
-    const problem = "--status stale cannot be used with another --status or with --no-stale";
-    throw new CommandError(EXIT.usage, `${problem}: run one command for each.`);
+  const special = (["stale", "cancelled"] as const).find((one) => options.status?.includes(one));
+  if (special && (new Set(options.status).size > 1 || (special === "stale" && options.stale === false))) {
+    const conflict = special === "stale" ? "another --status or with --no-stale" : "another --status";
+    throw new CommandError(
+      EXIT.usage,
+      `--status ${special} cannot be used with ${conflict}: run one command for each.`,
+    );
   }
-  const status = isStale ? undefined : (options.status as readonly Status[] | undefined);
-  const stale = isStale ? true : options.stale;
-  return { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore };
+  const status = special ? undefined : (options.status as readonly Status[] | undefined);
+  const stale = special === "stale" ? true : options.stale;
+  const cancelled = special === "cancelled" ? true : undefined;
+  const times = { createdFrom, createdBefore, updatedFrom, updatedBefore };
+  return { status, name, jobId, metadata, stale, cancelled, ...times };
 }
 
 /** Returns the filter without fields that are undefined, which deleteAll refuses. */
@@ -48,20 +54,20 @@ const setFields = (filter: JobFilter): object =>
 
 export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).some((value) => value !== undefined);
 
-/** Returns the displayed state of a job or step: its status, or `stale`. */
+/** Returns the displayed state of a step: its status, or `stale`. */
 const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
 
 const COLUMNS: readonly Column<JobSummary>[] = [
   { title: "JOB ID", of: ({ jobId }) => jobId, optional: ({ name }) => name !== null },
   { title: "NAME", of: ({ name }) => name, least: 8 },
-  { title: "STATUS", of: stateOf, format: (job) => formatOf(stateOf(job)) },
+  { title: "STATUS", of: jobState, format: (job) => formatOf(jobState(job)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
   { title: "MESSAGE", of: ({ message }) => message, least: 8 },
 ];
 
 /** The fields that the table needs. */
-const SHOWN = ["name", "status", "stale", "progress", "createdAt", "message"] as const;
+const SHOWN = ["name", "status", "stale", "cancel", "progress", "createdAt", "message"] as const;
 
 /**
  * `jobs list`: prints jobs, newest first.
@@ -96,17 +102,20 @@ export function getJob(
 }
 
 function jobLines(job: Job): string[] {
-  const { status, stale, progress, currentStep, createdAt, updatedAt, lastReportAt, steps, input, metadata, output } =
-    job;
+  const { progress, currentStep, createdAt, updatedAt, lastReportAt, cancel } = job;
+  const { steps, input, metadata, output } = job;
+  const gates = job.waitingFor?.join(", ") || null; // a service of an earlier version has no gates
   return [
     ...rowLines([
       ["Job", job.jobId],
       ["Name", job.name],
       ["Description", job.description],
-      ["Status", stale ? `${status}, without a report for too long (stale)` : status],
+      ["Status", statusLine(job)],
+      ["Reason", cancel?.reason ?? null],
       ["Progress", percent(progress)],
       ["Message", job.message],
       ["Step", currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`],
+      ["Waiting for", gates],
       ["Created", `${createdAt} (${age(createdAt)} ago)`],
       ["Updated", `${updatedAt} (${age(updatedAt)} ago)`],
       ["Last report", lastReportAt && `${lastReportAt} (${age(lastReportAt)} ago)`],
@@ -118,8 +127,14 @@ function jobLines(job: Job): string[] {
   ];
 }
 
+function statusLine(job: Job): string {
+  const { status, stale, cancel } = job;
+  const details = [stale ? "without a report for too long (stale)" : null, cancelNote(job)].filter(Boolean);
+  return [status === "failed" && cancel ? "failed (cancelled)" : status, ...details].join(", ");
+}
+
 const STEP_COLUMNS: readonly Column<Step>[] = [
-  { title: "STEP", of: ({ stepKey }) => stepKey, least: 12 },
+  { title: "STEP", of: ({ stepKey }) => stepKey, optional: () => true },
   { title: "NAME", of: ({ stepName }) => stepName, least: 8 },
   { title: "STATUS", of: stateOf, format: (step) => formatOf(stateOf(step)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },
@@ -129,6 +144,19 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
 ];
 
 const took = ({ startedAt, updatedAt }: Step) => duration(Date.parse(updatedAt) - Date.parse(startedAt));
+
+/** `jobs cancel ID`: requests that a job be cancelled, and prints the job. */
+export function cancelJob(
+  env: NodeJS.ProcessEnv,
+  jobId: string,
+  options: ServiceOptions & { readonly reason?: string; readonly force?: boolean; readonly json?: boolean },
+): Promise<void> {
+  const { reason, force, json } = options;
+  return withService(env, options, async ({ client }) => {
+    const job = await client.jobs.cancel(jobId, { ...(reason !== undefined && { reason }), ...(force && { force }) });
+    print(json ? [cleanJson(job)] : jobLines(job));
+  });
+}
 
 /**
  * `jobs delete`: deletes the named jobs, or, after confirmation, those that match the filter, or all of them with `all`.
@@ -153,8 +181,8 @@ export function deleteJobs(
     if (count === 0) return printNote("No jobs match: nothing was deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
-    await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
-    print([`deleted ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}`]);
+    const { deleted } = await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
+    print([`deleted ${jobsInWords(deleted)}`]);
   });
 }
 

@@ -6,6 +6,7 @@ import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
 import { throttle } from "../throttle.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function release(env: NodeJS.ProcessEnv): Promise<void> {
   const { uri } = config.mongodb;
   if (!uri)
     throw new StartError(
-      "MONGODB_URI is not set: set it to the MongoDB to prepare. `npm start` prepares its embedded one by itself.",
+      `MONGODB_URI is not set: set it to the MongoDB to prepare. \`${ownCommand("start")}\` prepares its embedded one by itself.`,
     );
   await prepareDatabase(uri, config, (done, total) => console.log(`Migrated the steps of ${done} of ${total} jobs.`));
   console.log("MongoDB is ready for this version.");

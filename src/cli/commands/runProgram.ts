@@ -34,7 +34,7 @@ const FROM_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
 /**
  * `run`: runs a program and reports it as a job. Exit code 0 completes the job, any other fails it. The last line of output
  * becomes the message. The program starts at once and is never slowed by the service; its output and its signals are passed
- * on, and its exit code becomes that of this process.
+ * on, and its exit code becomes that of this process. It gets SIGTERM when cancellation of the job is requested.
  * @throws CommandError for an invalid address or token, before the program starts
  */
 export async function runProgram(
@@ -47,9 +47,10 @@ export async function runProgram(
     const client = retrying(() => note(`${url} cannot be reached; the program goes on`));
     const startedAt = Date.now();
     const output = new OutputLines();
-    const job = reportJob(client, options, command);
+    const cancelled = new AbortController();
+    const job = reportJob(client, options, command, cancelled);
     output.onLine = (line) => job.report(line, progressIn(line, options.progressFrom));
-    const { exitCode, fault } = await execute(command, output);
+    const { exitCode, fault } = await execute(command, output, cancelled.signal);
     if (fault) process.stderr.write(`signalbox: ${fault}\n`);
     process.exitCode = exitCode;
     const result = { exitCode, durationMs: Date.now() - startedAt, tail: output.tail() };
@@ -80,12 +81,22 @@ interface JobReport {
   end(result: Result, message: string | undefined): Promise<void>;
 }
 
-/** Creates the job in the background; what is reported until then is sent as one report once it exists. */
-function reportJob(client: Client, options: RunProgramOptions, command: readonly string[]): JobReport {
+/**
+ * Creates the job in the background; what is reported until then is sent as one report once it exists.
+ * @param cancelled aborted when cancellation of the job is requested
+ */
+function reportJob(
+  client: Client,
+  options: RunProgramOptions,
+  command: readonly string[],
+  cancelled: AbortController,
+): JobReport {
   let latest: { message?: string; progress?: number } = {};
   let step: StepReporter | undefined;
+  let stop = () => {};
   const created = createJob(client, options, command).then((opened) => {
     step = opened;
+    stop = opened.onCancel((error) => cancelled.abort(error));
     opened.update({ progress: 0, ...latest });
     return opened;
   });
@@ -96,10 +107,15 @@ function reportJob(client: Client, options: RunProgramOptions, command: readonly
       step?.update(latest);
     },
     async end(result, message) {
+      stop();
+      const { aborted, reason } = cancelled.signal;
       const reported = created.then((opened) =>
         result.exitCode === 0
           ? opened.complete({ output: result, ...(message && { message }) })
-          : opened.fail(message || `Exit code ${result.exitCode}`, { output: result, failJob: true }),
+          : opened.fail(aborted ? reason : message || `Exit code ${result.exitCode}`, {
+              output: result,
+              failJob: true,
+            }),
       );
       const timer = setTimeout(() => void client.close({ timeoutMs: 0 }).catch(() => {}), options.wait * 1_000);
       try {
@@ -145,8 +161,15 @@ function progressIn(line: string, pattern: RegExp | undefined): number | undefin
 /** How long output is awaited after the end of the program, while a process that it has left behind keeps it open. */
 const DRAIN_MS = 1_000;
 
-/** Runs the program with this process's input, passes on its output and signals, and resolves when it has ended. */
-function execute([file, ...args]: readonly [string, ...string[]], output: OutputLines): Promise<ProgramEnd> {
+/**
+ * Runs the program with this process's input, passes on its output and signals, and resolves when it has ended.
+ * @param cancelled sends SIGTERM to the program
+ */
+function execute(
+  [file, ...args]: readonly [string, ...string[]],
+  output: OutputLines,
+  cancelled: AbortSignal,
+): Promise<ProgramEnd> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: ["inherit", "pipe", "pipe"] });
     for (const name of ["stdout", "stderr"] as const) {
@@ -157,6 +180,7 @@ function execute([file, ...args]: readonly [string, ...string[]], output: Output
       if (!(process.stdin.isTTY && FROM_TERMINAL.includes(signal))) child.kill(signal);
     };
     for (const signal of PASSED_ON) process.on(signal, passOn);
+    cancelled.addEventListener("abort", () => child.kill("SIGTERM"));
     const ended = (end: ProgramEnd) => {
       for (const signal of PASSED_ON) process.off(signal, passOn);
       resolve(end);

@@ -1,4 +1,5 @@
-import type { Delivery, Run, RunRequest, RunStatus } from "../../client/client.ts";
+import { runAgain } from "../../client/calls/runAgain.ts";
+import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../client/client.ts";
 import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
@@ -12,7 +13,7 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
-  { title: "SESSION", of: ({ sessionKey }) => sessionKey, least: 8 },
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey, optional: () => true },
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
@@ -50,17 +51,29 @@ export function getRun(
   });
 }
 
-/** `runs retry ID` and `runs cancel ID` */
+/** `runs retry ID`, `runs again ID` and `runs cancel ID` */
 export function actOnRun(
   env: NodeJS.ProcessEnv,
   runId: string,
-  act: "retry" | "cancel",
+  act: "retry" | "again" | "cancel",
   options: ServiceOptions & { readonly json?: boolean },
 ): Promise<void> {
   return withService(env, options, async ({ client }) => {
-    const run = await client.runs[act](runId);
+    const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
     print(options.json ? [cleanJson(run)] : runLines(run));
   });
+}
+
+/** Returns usage such as `1840 input tokens (1024 cached), 212 output tokens, $0.0412`; null if nothing was reported. */
+function usageText(usage: Usage | null | undefined): string | null {
+  if (!usage) return null; // Earlier versions of the service have no usage.
+  const tokens = (count: number | null, what: string, part: number | null, ofPart: string) =>
+    count === null ? [] : [`${count} ${what} tokens${part === null ? "" : ` (${part} ${ofPart})`}`];
+  return [
+    ...tokens(usage.inputTokens, "input", usage.cachedInputTokens, "cached"),
+    ...tokens(usage.outputTokens, "output", usage.reasoningTokens, "reasoning"),
+    ...(usage.costUsd === null ? [] : [`$${usage.costUsd}`]),
+  ].join(", ");
 }
 
 function runLines(run: Run): string[] {
@@ -73,14 +86,25 @@ function runLines(run: Run): string[] {
       ["Name", name],
       ["Session", sessionKey],
       ["Status", status],
+      ["Waits for", run.waitsFor ? waitsForText(run.waitsFor) : null],
       ["Error", error && `${error.code}: ${error.message}`],
+      ["Request", run.requestId],
+      ["Replay of", run.replayOf],
+      ["Rerun of", run.againOf],
       ["Tries", String(attempts)],
+      ["Usage", usageText(run.usage)],
       ["Accepted", `${createdAt} (${age(createdAt)} ago)`],
       ["Ended", endedAt && `${endedAt}${took ? ` (took ${took})` : ""}`],
     ]),
     ...section(run.replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply", reply),
     ...deliveryLines(deliveries),
   ];
+}
+
+function waitsForText({ kind, runId, notBefore }: WaitsFor): string {
+  if (kind === "run") return `run ${runId} of the same session`;
+  if (kind === "time") return `the next attempt at ${notBefore}`;
+  return kind === "session" ? "another turn in its session" : "a free worker";
 }
 
 const deliveryLines = (deliveries: readonly Delivery[]): string[] =>

@@ -2,16 +2,19 @@ import { join } from "node:path";
 import { ConfigError } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
+import { LOG_FILE } from "../../shared/logger.ts";
 import { modulePath } from "../../shared/modulePath.ts";
 import { checkPort } from "../start/checkPort.ts";
-import { launchChild, ReportedStartError } from "../start/child.ts";
+import { type Child, launchChild, ReportedStartError } from "../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
 import { startServers } from "../start/embedded/servers.ts";
 import { findAgents } from "../start/findAgents.ts";
 import { readSettings } from "../start/firstUse.ts";
+import { limitLog, logFile } from "../start/logFile.ts";
 import { OptionalChild } from "../start/optionalChild.ts";
 import { stopWithParent } from "../start/parent.ts";
+import { relayMetrics } from "../start/relayMetrics.ts";
 import { summary } from "../start/summary.ts";
 import { supervise } from "../start/supervised.ts";
 import { watchSource } from "../start/watchSource.ts";
@@ -39,12 +42,29 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
-      const child = (name: string, script: string, stopsWithinMs: number, args: string[] = []) => {
+      if (lock) {
+        childEnv[LOG_FILE] = logFile(lock.dataDir);
+        lifecycle.onClose("log", limitLog(lock.dataDir));
+      }
+      const child = (
+        name: string,
+        script: string,
+        stopsWithinMs: number,
+        args: string[] = [],
+        onLaunch: (launched: Child) => void = () => {},
+      ) => {
         const options = { name, script: modulePath(script), args, env: childEnv, stopsWithinMs, lock };
-        return supervise({ name, launch: (signal) => launchChild(options, signal), restartOnExit: !watch }, lifecycle);
+        const launch = async (signal: AbortSignal) => {
+          const launched = await launchChild(options, signal);
+          onLaunch(launched);
+          return launched;
+        };
+        return supervise({ name, launch, restartOnExit: !watch }, lifecycle);
       };
       const worker = child("worker", "workers/main", workerStopsMs);
-      const web = child("web", "api/main", webStopsMs);
+      const web = child("web", "api/main", webStopsMs, [], (launched) => {
+        if (config.worker.metricsPort === undefined) relayMetrics(launched.peer, () => worker.running?.peer);
+      });
       const listener = new OptionalChild(() =>
         child("Gmail listener", "cli/main", workerStopsMs, ["webhooks", "gmail", "run"]),
       );

@@ -25,6 +25,27 @@ of the agent goes to a chat:
     },
   ],
 `,
+  notify: `For example, to send a message to a chat when a job fails, and a webhook when a job is stale:
+
+  notify: [
+    {
+      id: "ops",
+      on: ["job.failed"],
+      to: { channel: "telegram", to: "12345" },
+      cooldown: "1h",
+    },
+    {
+      id: "ci",
+      on: ["job.stale", "job.recovered"],
+      where: { name: "Nightly" },
+      to: { webhook: { url: "https://ci.example.com/signalbox", secret: "\${NOTIFY_SECRET}" } },
+    },
+  ],
+`,
+  expect: `For example, to notice that a backup has not begun:
+
+  expect: [{ id: "backup", name: "Nightly backup", every: "1d", grace: "2h" }],
+`,
 };
 
 /** Returns a configuration file that explains every key and sets those in `set`, which are given by their dotted names. */

@@ -28,8 +28,8 @@ const DATE_PATTERN = /^((?:19|20)\d\d)(?:-(\d\d)(?:-(\d\d))?)?$/;
  * its beginning in the time zone of this machine.
  */
 export function timeOrAge(text: string): string {
-  const isAgo = new RegExp(DURATION_PATTERN).test(text);
-  if (isAgo) return new Date(Math.max(0, Date.now() - durationMs(text))).toISOString();
+  const ago = text.replace(/ ago$/, "");
+  if (new RegExp(DURATION_PATTERN).test(ago)) return new Date(Math.max(0, Date.now() - durationMs(ago))).toISOString();
   const time = beginningOf(text) ?? new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
   throw new InvalidArgumentError(

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import type { DeliveryState } from "../../client/client.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
+import type { DeliveryFilter } from "../commands/deliveries.ts";
 import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
 import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
@@ -9,7 +9,9 @@ import { withExamples } from "./examples.ts";
 
 /** `deliveries …` */
 export function addDeliveries(program: Command, environment: Environment): void {
-  const deliveries = program.command("deliveries").description("List, retry and cancel deliveries to channels.");
+  const deliveries = program
+    .command("deliveries")
+    .description("List, retry and cancel deliveries of replies and events.");
   withExamples(deliveries, "signalbox deliveries list --state failed");
 
   const list = deliveries
@@ -17,11 +19,13 @@ export function addDeliveries(program: Command, environment: Environment): void 
     .description("List deliveries, newest first.")
     .addOption(choicesOption("--state <state>", "only deliveries in this state", ["pending", "sent", "failed"]))
     .addOption(new Option("--channel <channel>", "only deliveries to this channel").choices(CHANNELS))
-    .action(async (options: ServiceOptions & ListOptions & { state?: DeliveryState[]; channel?: string }) => {
+    .addOption(new Option("--kind <kind>", "only deliveries of this kind").choices(["channel", "webhook", "wake"]))
+    .option("--rule <rule>", "only deliveries of this rule of `notify`")
+    .action(async (options: ServiceOptions & ListOptions & DeliveryFilter) => {
       const { listDeliveries } = await import("../commands/deliveries.ts");
       await listDeliveries(await environment(), options);
     });
-  withExamples(listCommand(list), "signalbox deliveries list --state failed --channel telegram");
+  withExamples(listCommand(list), "signalbox deliveries list --state failed --rule ops");
 
   const descriptions = {
     retry: "Restart a failed delivery, or try a pending one now.",

@@ -4,21 +4,24 @@ import type { AgentOptions, MappedOptions, WakeOptions } from "../commands/sendH
 import { header, hookName, seconds, serviceCommand } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
+import { addRequests } from "./requests.ts";
 
 /** `hooks …` */
 export function addHooks(program: Command, environment: Environment): void {
-  const hooks = program.command("hooks").description("Test and send webhooks.");
+  const hooks = program.command("hooks").description("Test and send webhooks, and see what came.");
   withExamples(
     hooks,
     "signalbox hooks test ci/build --body body.json",
     "signalbox hooks send wake --text 'The nightly backup failed'",
+    "signalbox hooks requests list --outcome refused",
   );
 
   const test = hooks
     .command("test")
     .argument("<name>", "path of the hook below hooks.path")
     .description("Apply a mapping and its transform on this machine and print the resulting run. Nothing is sent.")
-    .requiredOption("--body <file>", "file with the JSON body, or - for standard input")
+    .option("--body <file>", "file with the JSON body, or - for standard input")
+    .option("--request <requestId>", "kept request of the service, in place of a body")
     .option("--header <line>", 'header of the request as "name: value" (repeatable)', header)
     .option("--query <text>", "query string of the request, such as a=1&b=2", "")
     .option("--json", "print one line of JSON for each run", false)
@@ -26,8 +29,13 @@ export function addHooks(program: Command, environment: Environment): void {
       const { testHook } = await import("../commands/hooks.ts");
       await testHook(await environment(), name, options);
     });
-  withExamples(test, "signalbox hooks test ci/build --body body.json");
+  withExamples(
+    test.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the configured one)"),
+    "signalbox hooks test ci/build --body body.json",
+    "signalbox hooks test github --request b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21",
+  );
 
+  addRequests(hooks, environment);
   addSend(hooks, environment);
 }
 

@@ -9,7 +9,7 @@ import { withExamples } from "./examples.ts";
 
 /** `jobs …` */
 export function addJobs(program: Command, environment: Environment): void {
-  const jobs = program.command("jobs").description("List, read, watch and delete jobs.");
+  const jobs = program.command("jobs").description("List, read, watch, cancel and delete jobs.");
   withExamples(jobs, "signalbox jobs list --status failed", "signalbox jobs watch report-7");
 
   const list = jobs
@@ -53,6 +53,25 @@ export function addJobs(program: Command, environment: Environment): void {
     "signalbox jobs watch report-7 --json",
   );
 
+  const cancel = jobs
+    .command("cancel")
+    .argument("<jobId>", "id of the job")
+    .description(
+      "Request that a running job be cancelled. The code that does the work learns of it with its next report.",
+    )
+    .option("--reason <text>", "why the result is no longer wanted")
+    .option("--force", "fail the job at once, because the code that does the work is gone")
+    .option("--json", "print the job as one line of JSON")
+    .action(async (jobId: string, options: ServiceOptions & { reason?: string; force?: boolean; json?: boolean }) => {
+      const { cancelJob } = await import("../commands/jobs.ts");
+      await cancelJob(await environment(), jobId, options);
+    });
+  withExamples(
+    serviceCommand(cancel),
+    "signalbox jobs cancel report-7 --reason 'The report is no longer needed'",
+    "signalbox jobs cancel report-7 --reason 'The machine is gone' --force",
+  );
+
   const remove = jobs
     .command("delete")
     .argument("[jobId...]", "ids of the jobs")
@@ -81,7 +100,9 @@ function withFilters(command: Command): Command {
   }
   return command
     .addOption(
-      choicesOption("--status <status>", "only jobs in this status", ["running", "completed", "failed", "stale"]),
+      choicesOption("--status <status>", "only jobs in this status", [
+        ...["running", "completed", "failed", "stale", "cancelled"],
+      ]),
     )
     .option("--name <text>", "only jobs whose name starts with this text (case-insensitive)")
     .option("--job-id <text>", "only jobs whose id starts with this text")

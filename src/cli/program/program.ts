@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import { version } from "../../shared/version.ts";
 import { addChannels } from "./channels.ts";
 import { addCompletion } from "./completion.ts";
@@ -6,26 +6,34 @@ import { addConfig } from "./config.ts";
 import { addDeliveries } from "./deliveries.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
+import { addGates } from "./gates.ts";
 import { addHooks } from "./hooks.ts";
 import { addJobs } from "./jobs.ts";
+import { addNotify } from "./notify.ts";
 import { addRoute } from "./route.ts";
 import { addRun } from "./run.ts";
 import { addRuns } from "./runs.ts";
 import { addSessions } from "./sessions.ts";
 import { addStart } from "./start.ts";
+import { addStatus } from "./status.ts";
+import { addToken } from "./token.ts";
 import { addWebhooks } from "./webhooks.ts";
 
 const GROUPS = [
   addStart,
+  addStatus,
   addRun,
   addJobs,
+  addGates,
   addHooks,
   addRuns,
   addDeliveries,
+  addNotify,
   addSessions,
   addChannels,
   addRoute,
   addConfig,
+  addToken,
   addWebhooks,
   addCompletion,
 ];
@@ -33,9 +41,18 @@ const GROUPS = [
 /** Minimum width of the descriptions in the help. The default of 40 leaves a terminal of 60 columns to break words. */
 const MIN_HELP_COLUMN = 16;
 
+/** Puts the description of a command or an option below its name on a terminal that is too narrow for two columns. */
+function formatItem(this: Help, term: string, termWidth: number, description: string, helper: Help): string {
+  const width = helper.helpWidth ?? 80;
+  if (description === "" || width - termWidth - 4 >= MIN_HELP_COLUMN)
+    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper);
+  const lines = helper.boxWrap(description, Math.max(MIN_HELP_COLUMN, width - 6)).split("\n");
+  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join("\n");
+}
+
 const HELP_END = `
 \`signalbox help COMMAND\` shows the options of a command.
---url and --json may also stand before the command.
+--url and --json may stand before or after the command.
 A running service has a guide at /guide/.`;
 
 /**
@@ -45,7 +62,7 @@ export function buildProgram(environment: Environment): Command {
   const program = new Command("signalbox").description("Track jobs, receive webhooks, and run agents on them.");
   program.version(version, "-V, --version", "print the version");
   program.exitOverride(); // the caller sets the exit code
-  program.configureHelp({ minWidthToWrap: MIN_HELP_COLUMN });
+  program.configureHelp({ minWidthToWrap: MIN_HELP_COLUMN, formatItem });
   program.enablePositionalOptions(); // `hooks send` and `hooks send agent` have options of the same names
   for (const add of GROUPS) add(program, environment);
   withExamples(program, "signalbox start", "signalbox jobs list --status failed");

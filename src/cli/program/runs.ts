@@ -12,7 +12,7 @@ const STATES = ["queued", "running", "completed", "failed", "dropped"] as const;
 
 /** `runs …` */
 export function addRuns(program: Command, environment: Environment): void {
-  const runs = program.command("runs").description("List, read, watch, retry and cancel runs of the agent.");
+  const runs = program.command("runs").description("List, read, watch, retry, repeat and cancel runs of the agent.");
   withExamples(runs, "signalbox runs list --status failed");
 
   const list = runs
@@ -53,8 +53,12 @@ export function addRuns(program: Command, environment: Environment): void {
     });
   withExamples(serviceCommand(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
 
-  const descriptions = { retry: "Restart a failed run.", cancel: "Cancel a queued or running run." } as const;
-  for (const act of ["retry", "cancel"] as const) {
+  const descriptions = {
+    retry: "Restart a failed run.",
+    again: "Start a new run with the request of a run that has ended.",
+    cancel: "Cancel a queued or running run.",
+  } as const;
+  for (const act of ["retry", "again", "cancel"] as const) {
     const command = runs
       .command(act)
       .argument("<runId>", "id of the run")

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
+import type { Peer } from "../../shared/workerMetrics.ts";
 import type { DataDirectoryLock } from "./dataDirectoryLock.ts";
 import { waitOrKill } from "./embedded/server.ts";
+import { heapOptions } from "./heapOptions.ts";
 import type { Running } from "./supervised.ts";
 
 const READY_WITHIN_MS = 60_000;
@@ -13,6 +15,8 @@ export class ReportedStartError extends StartError {}
 export interface Child extends Running {
   /** The address where it listens, if it does. */
   readonly url: string | undefined;
+  /** Its channel of messages. */
+  readonly peer: Peer;
 }
 
 export interface ChildOptions {
@@ -25,12 +29,6 @@ export interface ChildOptions {
 }
 
 /**
- * Options of Node for the web and the worker process, the same as in package.json and the Dockerfile. They halve the memory
- * under load at the same speed: with a limit of several GiB, Node grows the heap fourfold before it collects garbage.
- */
-export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size=8"];
-
-/**
  * Starts a process of this service in a process group of its own and resolves when it sends `{ ready: … }`. The process
  * stops by itself when this one ends.
  * @throws ReportedStartError if it ends with exit code 1 before it is ready: it has printed its reason
@@ -38,7 +36,7 @@ export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size
  */
 export async function launchChild(options: ChildOptions, signal: AbortSignal): Promise<Child> {
   const { name, script, args = [], env, stopsWithinMs, lock } = options;
-  const child = spawn(process.execPath, [...HEAP_OPTIONS, script, ...args], {
+  const child = spawn(process.execPath, [...heapOptions(env), script, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env,
     detached: true,
@@ -63,7 +61,7 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
   ]);
   timer.abort();
   const forward = (name: NodeJS.Signals) => void child.kill(name);
-  if (typeof outcome === "object") return { exited, stop, signal: forward, url: outcome.url };
+  if (typeof outcome === "object") return { exited, stop, signal: forward, url: outcome.url, peer: child };
   if (outcome === "exit code 1") throw new ReportedStartError(`the ${name} process ended before it was ready`);
   await stop();
   if (outcome === "timeout") throw new StartError(`The ${name} process did not become ready within a minute.`);

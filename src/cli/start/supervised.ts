@@ -48,6 +48,11 @@ export class Supervised<R extends Running> {
     this.#options = options;
   }
 
+  /** The process, if it runs. */
+  get running(): R | undefined {
+    return this.#running;
+  }
+
   /**
    * Starts the process for the first time. A failure rejects; later failures are retried. The promise never settles if
    * `stop` is called meanwhile.

@@ -5,6 +5,7 @@ import { printNote, SERVICE_BACK, SERVICE_LOST } from "../commands/list.ts";
 import { bar } from "./bar.ts";
 import { cleanJson, cleanLine } from "./cleanText.ts";
 import { cut, outputWidth } from "./columns.ts";
+import { cancelNote, jobState } from "./jobState.ts";
 import { LiveBlock } from "./liveBlock.ts";
 import type { LiveJobs } from "./liveJobs.ts";
 import { type Column, tableLines } from "./table.ts";
@@ -36,8 +37,10 @@ export function lineView(): JobView {
   return {
     changed(job) {
       const { updatedAt, progress, message } = job;
-      const state = `${percent(progress).padStart(5)}  ${shownState(job).padEnd(9)}`;
-      print([`${updatedAt}  ${titleOf(job)}  ${state}  ${cleanLine(message ?? "")}`.trimEnd()]);
+      const state = `${percent(progress).padStart(5)}  ${jobState(job).padEnd(9)}`;
+      const note = cancelNote(job);
+      const text = [note && `(${note})`, cleanLine(message ?? "")].filter(Boolean).join(" ");
+      print([`${updatedAt}  ${titleOf(job)}  ${state}  ${text}`.trimEnd()]);
     },
     removed: (jobId) => print([`${new Date().toISOString()}  ${cleanLine(jobId)}  removed`]),
     live(isLive) {
@@ -76,12 +79,12 @@ const boardColumns = (jobs: readonly JobSummary[], barWidth: number): readonly C
   {
     title: "",
     of: ({ progress }) => bar(progress, barWidth),
-    format: (job) => formatOf(shownState(job)),
+    format: (job) => formatOf(jobState(job)),
   },
   { title: "", of: ({ progress }) => percent(progress), right: true },
-  { title: "", of: shownState, format: (job) => formatOf(shownState(job)) },
+  { title: "", of: jobState, format: (job) => formatOf(jobState(job)) },
   { title: "", of: ({ createdAt }) => age(createdAt), right: true },
-  { title: "", of: ({ message }) => message, least: 12 },
+  { title: "", of: (job) => cancelNote(job) ?? job.message, least: 12 },
   {
     title: "",
     of: ({ jobId }) => (jobs.every(({ name }) => name) ? jobId : null),
@@ -99,14 +102,14 @@ const MAX_NAME = 100;
 
 function barLines(job: JobSummary, width: number): string[] {
   const { name, jobId, progress, currentStep, message, createdAt } = job;
-  const state = shownState(job);
+  const state = jobState(job);
   const tail = `${percent(progress).padStart(5)}  ${state}  ${age(createdAt)}`;
   const shown = bar(progress, Math.max(0, Math.min(60, width - tail.length - 1)));
   const step = currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`;
   return [
     ...headingLines(cleanLine(name ?? ""), cleanLine(jobId), width),
     cut(`${shown} ${tail}`, width).replace(shown, (text) => styleText(formatOf(state), text)),
-    ...[step, message].flatMap((text) => (text ? [cut(cleanLine(text), width)] : [])),
+    ...[step, message, cancelNote(job)].flatMap((text) => (text ? [cut(cleanLine(text), width)] : [])),
   ];
 }
 
@@ -134,10 +137,4 @@ function blockView(lines: (width: number, height: number) => string[]): JobView 
     },
     close: () => block.close(),
   };
-}
-
-/** Returns the displayed state. A job becomes stale by the clock of this machine, without an event. */
-function shownState({ status, stale, staleAt }: JobSummary): string {
-  if (status !== "running") return status;
-  return stale || (staleAt !== null && Date.now() >= Date.parse(staleAt)) ? "stale" : status;
 }

@@ -50,6 +50,7 @@ const looksLike = (one: JobSummary, other: JobSummary): boolean =>
   one.progress === other.progress &&
   one.message === other.message &&
   one.stale === other.stale &&
+  one.cancel?.requestedAt === other.cancel?.requestedAt &&
   one.name === other.name &&
   one.currentStep?.stepId === other.currentStep?.stepId &&
   one.currentStep?.progress === other.currentStep?.progress;

@@ -16,7 +16,7 @@ export interface Column<Row> {
   readonly least?: number;
   /**
    * Whether the column is dispensable for a row. If it is for all rows, and the table does not fit otherwise, the column is
-   * left out. For ids, because nobody can copy a truncated one.
+   * left out, the last such column first. For ids, because nobody can copy a truncated one.
    */
   readonly optional?: (row: Row) => boolean;
 }
@@ -56,7 +56,9 @@ export function tableLines<Row>(
     .filter(({ texts }) => texts.some((text) => text !== ""));
   const narrowest = (cells: readonly Cells<Row>[]) =>
     totalWidth(cells.map(({ least, width }) => Math.min(width, least ?? width)));
-  const cells = narrowest(all) > width ? all.filter(({ optional }) => !optional || !rows.every(optional)) : all;
+  const cells = [...all];
+  for (const cell of all.filter(({ optional }) => optional && rows.every(optional)).reverse())
+    if (narrowest(cells) > width) cells.splice(cells.indexOf(cell), 1);
   const widths = cells.map(({ width }) => width);
   let over = totalWidth(widths) - width;
   for (const [i, { least = Number.POSITIVE_INFINITY }] of [...cells.entries()].reverse()) {

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { cleanJson, cleanLine, cleanText } from "./cleanText.ts";
+import { cleanJson, cleanText } from "./cleanText.ts";
 import type { Format } from "./table.ts";
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -23,11 +23,14 @@ export const percent = (progress: number): string => `${Math.floor(progress)} %`
 
 const FORMATS: Readonly<Record<string, Format>> = {
   running: "cyan",
+  open: "cyan",
+  answered: "green",
   queued: "gray",
   pending: "cyan",
   completed: "green",
   sent: "green",
   failed: "red",
+  cancelled: "gray",
   dropped: "gray",
   stale: "yellow",
 };
@@ -35,11 +38,16 @@ const FORMATS: Readonly<Record<string, Format>> = {
 /** Returns the format for a state. */
 export const formatOf = (state: string): Format => FORMATS[state] ?? "reset";
 
-/** Returns one line for each name and value, without values that are null. */
+/** Returns each name and value, without values that are null. Further lines of a value are aligned with its first one. */
 export function rowLines(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
   const shown = rows.filter(([, value]) => value !== null);
   const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${styleText("bold", name.padEnd(width))}  ${cleanLine(value ?? "")}`);
+  return shown.map(([name, value]) => {
+    const lines = cleanText(value ?? "")
+      .trim()
+      .split("\n");
+    return `${styleText("bold", name.padEnd(width))}  ${lines.join(`\n${" ".repeat(width + 2)}`)}`;
+  });
 }
 
 /** Returns a heading followed by a value: a text with its lines, anything else as JSON. Returns no lines without a value. */

@@ -1,10 +1,13 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
-import { type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
+import { type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
+import { selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
+import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
+import { toJson } from "../../shared/json.ts";
 import type { Mail } from "../mail/mail.ts";
 
 /** The path of the mapping for mails, and their `source` in `match.source`. */
@@ -33,11 +36,23 @@ export async function acceptMail(
   now: Date,
 ): Promise<string[]> {
   const payload = { source: SOURCE, account, messages: [mail] };
-  const mapping = matchBody(mappingsNamed(mappings, SOURCE), payload);
+  const url = `${hooks.path}/${SOURCE}`;
+  const call = { headers: {}, url, path: SOURCE, query: {}, payload };
+  const { mapping, filtered } = selectMapping(mappingsNamed(mappings, SOURCE), call, now);
+  if (!mapping && filtered.length > 0) return [];
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration guarantees one
-  const call = { headers: {}, url: `${hooks.path}/${SOURCE}`, path: SOURCE, query: {}, payload };
   const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, now);
   const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, GMAIL_LISTENER);
   const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
-  return (await acceptMappedRuns(stores, { runs: named, shared })).runIds;
+  const keeps = hooks.keepRequests !== undefined && hooks.gmail?.keepRequests === true;
+  const kept = keeps ? keptMail(mapping.key, url, toJson(payload), now) : null;
+  return (await acceptMappedRuns(stores, { runs: named, shared, kept })).runIds;
 }
+
+/** Returns a mail as a kept request. No sender has sent it, so that it has neither a signature nor an address. */
+const keptMail = (mapping: string, url: string, body: string, createdAt: Date): NewHookRequest => ({
+  ...{ _id: randomUUID(), createdAt, hook: SOURCE, mapping, outcome: "accepted", status: null },
+  ...{ signature: null, address: null, contentType: "application/json" },
+  head: toJson({ headers: {}, url, query: {} }),
+  body: Buffer.from(body),
+});

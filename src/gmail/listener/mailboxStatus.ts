@@ -1,4 +1,5 @@
 import { isLeased, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
 import type { GmailConfig } from "../api/google.ts";
 
 /** The state of listening to a mailbox. Times are null if the event has not happened yet. */
@@ -22,8 +23,7 @@ export interface MailboxStatus {
 /** How long a transient fault may last before it counts as a problem. */
 const PATIENCE_MS = 10 * 60_000;
 
-const START =
-  "start Signalbox with `npm start`, apply hooks.gmail to a running one with `signalbox reload`, or run `signalbox webhooks gmail run` beside web and worker";
+const START = `start Signalbox with \`${ownCommand("start")}\`, apply hooks.gmail to a running one with \`signalbox reload\`, or run \`signalbox webhooks gmail run\` beside web and worker`;
 const SET_UP = "run `signalbox webhooks gmail setup` again";
 
 const FAILING: Readonly<Record<MailboxPart, string>> = {

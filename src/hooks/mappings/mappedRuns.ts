@@ -6,11 +6,11 @@ import {
   defaultKeyOf,
   expandItems,
   type HookCall,
-  itemsOf,
   type Mapping,
   renderName,
   renderSessionKey,
   templateScope,
+  wantedItems,
   withItems,
 } from "./mapping.ts";
 
@@ -67,9 +67,9 @@ export function mappedRuns(
 ): MappedRequest {
   const { forEach } = mapping;
   if (forEach === undefined) return { runs: [newRun(mapping, call, pack(call), hooks, now)], shared: null };
-  const items = itemsOf(mapping, call.payload);
+  const items = wantedItems(mapping, call, now);
   checkItems(forEach, items, call, Math.min(MAX_ITEMS, hooks.maxWaitingRuns));
-  const calls = expandItems(mapping, call) ?? [];
+  const calls = expandItems(mapping, call, now) ?? [];
   const [only] = calls;
   if (only && calls.length === 1) return { runs: [newRun(mapping, only, pack(only), hooks, now)], shared: null };
   const size = pack(call).length;
@@ -85,6 +85,7 @@ export function mappedRuns(
 
 /** Checks the items before they become calls, because a body can hold millions of items. */
 function checkItems(forEach: string, items: readonly unknown[] | undefined, call: HookCall, maxItems: number): void {
+  if (!items && forEach === ".") throw notAList();
   if (!items) throw invalidField(forEach, "must be an array: the mapping makes a run of each of its items");
   if (items.length > maxItems) {
     throw invalidField(forEach, `must have at most ${maxItems} items: send the rest by themselves`);
@@ -93,6 +94,11 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
   if (surroundingChars * items.length > MAX_SURROUNDING_CHARS) {
     throw invalidField(forEach, "has too many items for what stands around it: each run reads the rest of the body");
   }
+}
+
+function notAList(): AppError {
+  const detail = "must be an array: the mapping makes a run of each of its items";
+  return new AppError("invalid_body", { detail: `The body ${detail}.`, errors: [{ pointer: "", detail }] });
 }
 
 function newRun(

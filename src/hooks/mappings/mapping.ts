@@ -8,6 +8,7 @@ import {
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
+import { type Condition, compileWhen, isAboutItems, unmetCondition } from "./when.ts";
 
 type MappingConfig = Config["hooks"]["mappings"][number];
 
@@ -16,6 +17,8 @@ export interface Mapping extends Omit<MappingConfig, (typeof TEMPLATES)[number] 
   /** Identifies the mapping in logs, metrics and records. It is unique in a configuration. */
   readonly key: string;
   readonly templates: Readonly<Partial<Record<(typeof TEMPLATES)[number], Template>>>;
+  /** The compiled `match.when`. */
+  readonly conditions: readonly Condition[];
   readonly auth: SenderAuth | undefined;
   readonly maxBodyBytes: number;
 }
@@ -33,8 +36,11 @@ export interface HookCall {
 /** A body: an object, or an array, as services send that report several events at once. */
 export type JsonBody = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** The `forEach` that means the body itself if that is an array. In templates too, `payload` is the whole body. */
-const WHOLE_BODY = "payload";
+/**
+ * The values of `forEach` that mean the body itself if that is an array. In templates too, `payload` is the whole body; in an
+ * object it names a field.
+ */
+const WHOLE_BODY: readonly string[] = [".", "payload"];
 
 /**
  * Compiles the mappings of a configuration: the operator's own first, then the presets.
@@ -56,6 +62,7 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
     ...config,
     key: mappingKey(config),
     templates: Object.fromEntries(templates),
+    conditions: compileWhen(config.match?.when),
     auth: config.auth as SenderAuth | undefined,
     maxBodyBytes: config.maxBodyBytes ?? defaultMaxBodyBytes,
   };
@@ -64,25 +71,31 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
 /** Returns the name of the hook in a request path below the base path, percent-decoded if possible. */
 export const hookName = (basePath: string, path: string): string => decodedName(path.slice(basePath.length + 1));
 
-/** Returns the mappings that may match a request with this name. The match may also depend on the body; see `matchBody`. */
+/** Returns the mappings that may match a request with this name. The match may also depend on the request; see `selectMapping`. */
 export function mappingsNamed(mappings: readonly Mapping[], name: string): readonly Mapping[] {
   return name === "" ? [] : mappings.filter(({ match }) => match?.path === undefined || match.path === name);
 }
 
-/** Returns the first candidate that matches the body. */
-export function matchBody(candidates: readonly Mapping[], body: JsonBody): Mapping | undefined {
-  const source = Object.hasOwn(body, "source") ? (body as { source?: unknown }).source : undefined;
-  return candidates.find(({ match }) => match?.source === undefined || match.source === source);
-}
-
 /** Returns the items of the body's `forEach` array, or undefined if there is no such array. */
-export function itemsOf({ forEach }: Mapping, payload: JsonBody): readonly unknown[] | undefined {
-  if (Array.isArray(payload)) return forEach === WHOLE_BODY ? payload : undefined;
+function itemsOf({ forEach }: Mapping, payload: JsonBody): readonly unknown[] | undefined {
+  if (Array.isArray(payload)) return forEach !== undefined && WHOLE_BODY.includes(forEach) ? payload : undefined;
   const items =
-    forEach !== undefined && Object.hasOwn(payload, forEach)
+    forEach !== undefined && forEach !== "." && Object.hasOwn(payload, forEach)
       ? (payload as Readonly<Record<string, unknown>>)[forEach]
       : undefined;
   return Array.isArray(items) ? items : undefined;
+}
+
+/**
+ * Returns the items of the body's `forEach` array that meet the conditions about items, or undefined if there is no such array.
+ * Only the request is compared with them, not the runs that it started: a change of the configuration does not take their item.
+ */
+export function wantedItems(mapping: Mapping, call: HookCall, now: Date): readonly unknown[] | undefined {
+  const conditions = mapping.conditions.filter(isAboutItems);
+  const items = itemsOf(mapping, call.payload);
+  if (conditions.length === 0) return items;
+  const { payload, headers, query, path } = call;
+  return items?.filter((value) => !unmetCondition(conditions, { payload, headers, query, path, now, item: { value } }));
 }
 
 /** Returns the call with other items in its `forEach` array. */
@@ -98,13 +111,13 @@ export function templateScope(mapping: Mapping, call: HookCall, now: Date): Temp
 }
 
 /**
- * Splits a call into one for each item of its `forEach` array, which then contains only that item. Without `forEach` the
+ * Splits a call into one for each wanted item of its `forEach` array, which then contains only that item. Without `forEach` the
  * call is returned alone; null if the body has no such array.
  */
-export function expandItems(mapping: Mapping, call: HookCall): HookCall[] | null {
+export function expandItems(mapping: Mapping, call: HookCall, now: Date): HookCall[] | null {
   const { forEach } = mapping;
   if (forEach === undefined) return [call];
-  const items = itemsOf(mapping, call.payload);
+  const items = wantedItems(mapping, call, now);
   return items?.map((item) => withItems(call, forEach, [item])) ?? null;
 }
 

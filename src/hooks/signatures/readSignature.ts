@@ -10,8 +10,9 @@ import { type Algorithm, type Encoding, SenderRefusedError, type Signature } fro
  * - `slack`: `X-Slack-Signature`, `X-Slack-Request-Timestamp`.
  * - `standard-webhooks`: `webhook-id`, `-timestamp` and `-signature`, or the same as `svix-…`; any `v1` signature. After
  *   `whsec_` the secret is base64; without that prefix it may be base64 or the key itself.
- * - `hmac`: `header` is `prefix` followed by the HMAC of the body in `encoding`. With `timestampHeader` the HMAC covers
- *   that header's value as it arrived, a full stop and the body; the value is Unix time in seconds or milliseconds.
+ * - `hmac`: `header` is `prefix` followed by the HMAC of the body in `encoding`; with a prefix, several of them may be
+ *   separated by commas. With `timestampHeader` the HMAC covers that header's value as it arrived, a full stop and the body; the
+ *   value is Unix time in seconds or milliseconds.
  */
 export type SignedAuth =
   | { readonly type: "github"; readonly secret: string }
@@ -32,7 +33,7 @@ interface Tolerance {
 
 export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 
-const DEFAULT_TOLERANCE_SECONDS = 300;
+export const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /** A signature with the id of the message, if the scheme has one. */
 export type SenderSignature = Signature & { readonly id?: string };
@@ -78,7 +79,11 @@ export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSi
     }
     case "hmac": {
       const { algorithm = "sha256", encoding = "hex", prefix = "", header, timestampHeader } = auth;
-      const digests = [withoutPrefix(prefix, singleHeader(headers, header.toLowerCase()))];
+      const value = singleHeader(headers, header.toLowerCase());
+      // A sender may send several signatures while one secret replaces another. A proxy that joins headers adds a space.
+      const entries =
+        prefix === "" ? [value] : value.split(`,${prefix}`).map((entry, i) => (i ? prefix + entry : entry));
+      const digests = entries.map((entry) => withoutPrefix(prefix, entry));
       const signature = { ...common, toleranceSeconds, algorithm, encoding, digests };
       if (timestampHeader === undefined) return signature;
       const timestamp = singleHeader(headers, timestampHeader.toLowerCase());
@@ -101,7 +106,7 @@ function signingKeysOf({ type, secret }: SignedAuth): Buffer[] {
 }
 
 /** Returns the value of a header that must have arrived exactly once and must not be empty. */
-function singleHeader(headers: HeaderValues, name: string): string {
+export function singleHeader(headers: HeaderValues, name: string): string {
   const value = headers[name];
   if (value === undefined || value === "") throw new SenderRefusedError("missing");
   if (typeof value !== "string") throw new SenderRefusedError("malformed");
@@ -113,7 +118,7 @@ function withoutPrefix(prefix: string, value: string): string {
   return value.slice(prefix.length).trim();
 }
 
-function parseDigits(text: string): number {
+export function parseDigits(text: string): number {
   if (!/^\d+$/.test(text)) throw new SenderRefusedError("malformed");
   return Number(text);
 }

@@ -52,14 +52,17 @@ export function verifySignature(signature: Signature, rawBody: Buffer, now: Date
     .filter((digest) => digest?.length === DIGEST_BYTES[algorithm]) as Buffer[];
   if (given.length === 0) throw new SenderRefusedError("malformed");
   // This check precedes the hash of the body, so that an expired message costs no hash.
-  if (signedAtSeconds !== null && Math.abs(unixSeconds(now) - signedAtSeconds) > toleranceSeconds) {
-    throw new SenderRefusedError("expired");
-  }
+  if (signedAtSeconds !== null) checkTime(signedAtSeconds, toleranceSeconds, now);
   for (const key of keys) {
     const expected = createHmac(algorithm, key).update(signedPrefix).update(rawBody).digest();
     if (given.map((digest) => timingSafeEqual(digest, expected)).includes(true)) return expected;
   }
   throw new SenderRefusedError("wrong");
+}
+
+/** Checks that a signed time is near enough to now. @throws SenderRefusedError */
+export function checkTime(signedAtSeconds: number, toleranceSeconds: number, now: Date): void {
+  if (Math.abs(unixSeconds(now) - signedAtSeconds) > toleranceSeconds) throw new SenderRefusedError("expired");
 }
 
 /** Decodes a text; returns null if it is not valid in this encoding or decodes to no bytes. */

@@ -1,10 +1,19 @@
-import { hash } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { type HeaderValues, readSignature, type SenderSignature, type SignedAuth } from "./readSignature.ts";
+import { readSendgridHeaders, type SendgridAuth, verifySendgrid } from "./sendgrid.ts";
 import { type RefusalReason, SenderRefusedError, verifySignature } from "./signature.ts";
+import { checkSnsHeaders, readSnsMessage, type SnsAuth, type SnsMessage, verifySnsMessage } from "./sns.ts";
 
 /** How the sender of a mapping authenticates: by a token of its own, or by a signature. */
-export type SenderAuth = { readonly type: "token"; readonly token: string } | SignedAuth;
+export type SenderAuth = TokenAuth | SignedAuth | SendgridAuth | SnsAuth;
+
+interface TokenAuth {
+  readonly type: "token";
+  readonly token: string;
+  /** A header in which the token may arrive besides those of the hook token. */
+  readonly header?: string | undefined;
+}
 
 export interface SenderRequest {
   /** By lower-case name. */
@@ -13,6 +22,8 @@ export interface SenderRequest {
   readonly tokens: readonly string[];
   readonly rawBody: Buffer;
   readonly now: Date;
+  /** For `sns`: the key of the certificate that the message names; null if there is no valid one. */
+  readonly snsKey?: KeyObject | null;
 }
 
 /**
@@ -38,7 +49,9 @@ export function findHeaderFault(
   { headers, tokens }: Pick<SenderRequest, "headers" | "tokens">,
 ): RefusalReason | null {
   try {
-    if (auth.type === "token") verifyToken(auth.token, tokens);
+    if (auth.type === "token") verifyToken(auth, { headers, tokens });
+    else if (auth.type === "sendgrid") readSendgridHeaders(headers);
+    else if (auth.type === "sns") checkSnsHeaders(auth, headers);
     else readSignature(auth, headers);
     return null;
   } catch (error) {
@@ -54,8 +67,18 @@ export function findHeaderFault(
 export function verifySender(auth: SenderAuth, request: SenderRequest): SenderVerification {
   try {
     if (auth.type === "token") {
-      verifyToken(auth.token, request.tokens);
+      verifyToken(auth, request);
       return { ok: true, replayKey: null };
+    }
+    if (auth.type === "sendgrid") {
+      verifySendgrid(auth, request.headers, request.rawBody, request.now);
+      // The body identifies the message, since its events have ids. ECDSA has several signatures for one message.
+      return { ok: true, replayKey: `sendgrid:${hash("sha256", request.rawBody, "base64url")}` };
+    }
+    if (auth.type === "sns") {
+      const message = readSnsMessage(auth, request.rawBody);
+      verifySnsMessage(auth, message, request.snsKey ?? null, request.now);
+      return { ok: true, replayKey: `sns:${message.MessageId}` };
     }
     const signature = readSignature(auth, request.headers);
     const digest = verifySignature(signature, request.rawBody, request.now);
@@ -66,8 +89,24 @@ export function verifySender(auth: SenderAuth, request: SenderRequest): SenderVe
   }
 }
 
-function verifyToken(token: string, given: readonly string[]): void {
+/** Returns the message of Amazon SNS in a body, not verified; null if there is none of the sender's topics. */
+export function findSnsMessage(auth: SenderAuth, rawBody: Buffer): SnsMessage | null {
+  if (auth.type !== "sns") return null;
+  try {
+    return readSnsMessage(auth, rawBody);
+  } catch (error) {
+    if (error instanceof SenderRefusedError) return null;
+    throw error;
+  }
+}
+
+function verifyToken(
+  { token, header }: TokenAuth,
+  { headers, tokens }: Pick<SenderRequest, "headers" | "tokens">,
+): void {
   if (token === "") throw new Error("The token of a sender must not be empty");
+  const own = header === undefined ? undefined : headers[header.toLowerCase()];
+  const given = [...tokens, ...[own ?? []].flat()];
   if (given.length === 0) throw new SenderRefusedError("missing");
   const matches = given.map((candidate) => secretsEqual(candidate, token));
   if (!matches.includes(true)) throw new SenderRefusedError("wrong");

@@ -41,6 +41,8 @@ export interface AgentOverrides {
     | "signal"
     | "imessage"
     | "msteams"
+    | "ntfy"
+    | "email"
     | "log";
   /** The recipient, in the format of the channel. */
   readonly to?: string;

@@ -32,7 +32,7 @@ interface BackupEnd {
 /** Documents that are read together with the documents that they refer to. */
 const BATCH = 100;
 /** Maximum reads of a document whose references change while it is read. */
-const MAX_READS = 5;
+const MAX_READS = 20;
 /** Maximum size of a command that inserts documents. */
 const MAX_INSERT_BYTES = 8 * 1024 * 1024;
 /** A record cannot be larger: a stored document has at most 16 MiB. */

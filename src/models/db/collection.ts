@@ -37,5 +37,6 @@ const instanceOf = <T>(type: abstract new (...args: never[]) => T) =>
   Type.Refine(Type.Unsafe<T>({}), (value) => value instanceof type);
 
 export const BsonDate = instanceOf(Date);
+export const BsonBinary = instanceOf(mongo.Binary);
 export const BsonObjectId = instanceOf(mongo.ObjectId);
 export const BsonTimestamp = instanceOf(mongo.Timestamp);

@@ -2,14 +2,23 @@ import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
 import type { Static } from "typebox";
 import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
+import { auditCollection } from "../audit.ts";
 import { deliveryCollection } from "../deliveries/delivery.ts";
 import { endedLoginCollection } from "../endedLogin.ts";
+import { jobFiguresCollection } from "../figures/jobFigures.ts";
+import { gateCollection } from "../gates/gate.ts";
 import { gmailMailboxCollection } from "../gmailMailbox.ts";
 import { hookCallCollection } from "../hooks/hookCall.ts";
+import { hookRequestCollection } from "../hooks/hookRequest.ts";
 import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
 import { jobCollection } from "../jobs/job.ts";
 import { hasOldSteps } from "../jobs/migrateSteps.ts";
 import { payloadCollection } from "../jobs/payloads.ts";
+import { alertCollection } from "../notifications/alerts.ts";
+import { expectationCollection } from "../notifications/expectation.ts";
+import { outboxCollection } from "../notifications/outboxRecord.ts";
+import { presenceCollection } from "../notifications/presence.ts";
 import { runCollection } from "../runs/run.ts";
 import { eventCollection } from "../sessions/event.ts";
 import { messageCollection } from "../sessions/message.ts";
@@ -23,14 +32,22 @@ import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 export const COLLECTIONS = {
   jobs: jobCollection,
   payloads: payloadCollection,
+  jobFigures: jobFiguresCollection,
+  gates: gateCollection,
   runs: runCollection,
   hookCalls: hookCallCollection,
+  hookRequests: hookRequestCollection,
   sessions: sessionCollection,
   messages: messageCollection,
   events: eventCollection,
   deliveries: deliveryCollection,
+  outbox: outboxCollection,
+  alerts: alertCollection,
+  expectations: expectationCollection,
+  presence: presenceCollection,
   idempotencyKeys: idempotencyKeyCollection,
   endedLogins: endedLoginCollection,
+  audit: auditCollection,
   leases: leaseCollection,
   gmailMailboxes: gmailMailboxCollection,
 };
@@ -149,12 +166,12 @@ export class Database {
     const unprepared = this.#models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
     if (unprepared.length > 0) {
       throw new StartError(
-        `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`npm run release\` once, then start again.`,
+        `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`${ownCommand("release")}\` once, then start again.`,
       );
     }
     if (await hasOldSteps(this.collections.jobs.db)) {
       throw new StartError(
-        "MongoDB holds steps as an earlier version stored them: stop all processes of that version, run `npm run release` once, then start again.",
+        `MongoDB holds steps as an earlier version stored them: stop all processes of that version, run \`${ownCommand("release")}\` once, then start again.`,
       );
     }
   }
@@ -185,11 +202,11 @@ const INDEX_CONFLICT = [85, 86];
 function indexError(collection: string, error: unknown): StartError | undefined {
   if (!(error instanceof mongo.MongoServerError)) return undefined;
   if (INDEX_CONFLICT.includes(Number(error.code))) {
-    const detail = `An index of the collection ${collection} has other options than this version needs. Drop the index, then run \`npm run release\` again.`;
+    const detail = `An index of the collection ${collection} has other options than this version needs. Drop the index, then run \`${ownCommand("release")}\` again.`;
     return new StartError(`${detail} MongoDB says: ${error.message}`);
   }
   if (!isDuplicateKey(error)) return undefined;
-  const detail = `Two documents of the collection ${collection} have the same unique key. Delete one of them, then run \`npm run release\` again.`;
+  const detail = `Two documents of the collection ${collection} have the same unique key. Delete one of them, then run \`${ownCommand("release")}\` again.`;
   return new StartError(`${detail} MongoDB says: ${error.message}`);
 }
 

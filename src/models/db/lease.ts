@@ -72,10 +72,14 @@ export class RecordLease<D extends mongo.Document> {
    * @throws AppError unavailable, body_too_large
    */
   async updateHeld(_id: D["_id"], token: string, set: object, more: object = {}): Promise<boolean> {
-    const held = { ...this.#heldWhile, _id, [`${this.#field}.token`]: token } as mongo.Filter<D>;
     const update = { ...more, $set: set } as mongo.UpdateFilter<D>;
-    const { matchedCount } = await mapMongoErrors(() => this.#collection.updateOne(held, update));
+    const { matchedCount } = await mapMongoErrors(() => this.#collection.updateOne(this.heldUnder(_id, token), update));
     return matchedCount === 1;
+  }
+
+  /** Returns the query for a record whose lease is held under the token. */
+  heldUnder(_id: D["_id"], token: string): mongo.Filter<D> {
+    return { ...this.#heldWhile, _id, [`${this.#field}.token`]: token } as mongo.Filter<D>;
   }
 }
 

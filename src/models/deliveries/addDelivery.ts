@@ -1,5 +1,6 @@
 import type { ReplyTarget } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
+import type { NewDelivery } from "./delivery.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";
 
@@ -36,15 +37,12 @@ export interface AddedDelivery {
  * @throws AppError unavailable
  */
 export async function addDelivery(
-  { deliveries, sessions }: Stores,
+  stores: Pick<Stores, "deliveries" | "sessions">,
   wanted: WantedDelivery,
   settings: DeliverySettings,
 ): Promise<AddedDelivery> {
-  const mainTarget = (await sessions.replyTarget()) ?? settings.initialReplyTarget;
-  const channel = wanted.channel === "last" ? (mainTarget?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
-  const to = wanted.to?.trim() || recipientOn(channel, mainTarget);
-  const hasNoTarget = wanted.channel === "last" && !mainTarget && !settings.channels.has(channel);
-  const fault = hasNoTarget ? NO_REPLY_TARGET : deliveryFault(channel, to, settings.channels);
+  const { deliveries } = stores;
+  const { channel, to, fault } = await resolveTarget(stores, wanted, settings);
   if (await deliveries.add({ ...wanted, channel, to, fault })) return { deliveryId: wanted._id, channel, fault };
   const existing = await deliveries.find(wanted._id);
   return {
@@ -52,6 +50,19 @@ export async function addDelivery(
     channel: existing.channel,
     fault: existing.state === "failed" ? existing.reason : null,
   };
+}
+
+/** Returns where a delivery goes, and why it fails at once, or null if it can be tried. @throws AppError unavailable */
+export async function resolveTarget(
+  { sessions }: Pick<Stores, "sessions">,
+  wanted: Pick<WantedDelivery, "channel" | "to">,
+  settings: DeliverySettings,
+): Promise<Pick<NewDelivery, "channel" | "to" | "fault">> {
+  const mainTarget = (await sessions.replyTarget()) ?? settings.initialReplyTarget;
+  const channel = wanted.channel === "last" ? (mainTarget?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
+  const to = wanted.to?.trim() || recipientOn(channel, mainTarget);
+  const hasNoTarget = wanted.channel === "last" && !mainTarget && !settings.channels.has(channel);
+  return { channel, to, fault: hasNoTarget ? NO_REPLY_TARGET : deliveryFault(channel, to, settings.channels) };
 }
 
 /** Returns the recipient of the main session's replies if they are sent to this channel, otherwise null. */

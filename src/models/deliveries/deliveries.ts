@@ -1,4 +1,4 @@
-import { mongo } from "mongoose";
+import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
@@ -7,15 +7,21 @@ import { BatchInserter } from "../db/insertAll.ts";
 import { isHeld, RecordLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import type { NoteNotifier } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import {
+  AS_READ,
+  type AttemptCounts,
   type DeliveryChange,
   type DeliveryDoc,
   type DueDelivery,
   NEXT_OF_LANE,
   type NewDelivery,
   type PartChange,
-  WITHOUT_TEXT,
+  type ReadDelivery,
 } from "./delivery.ts";
+import { failureNote } from "./failureNote.ts";
+import { laneOf, newDeliveryDoc } from "./newDelivery.ts";
 
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
@@ -23,10 +29,24 @@ export class Deliveries {
   readonly #lease: RecordLease<DeliveryDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
+  readonly #notes: NoteNotifier;
+  /** Whether failures are noted. */
+  readonly #notesFailures: boolean;
 
-  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: ChangeNotifier) {
+  constructor(
+    collection: mongo.Collection<DeliveryDoc>,
+    clock: Clock,
+    changes: ChangeNotifier,
+    notes: NoteNotifier,
+    wanted: WantedEvents,
+  ) {
     this.collection = collection;
-    this.#inserter = new BatchInserter(collection, ({ text }) => 1_000 + text.length);
+    this.#inserter = new BatchInserter(
+      collection,
+      ({ text, webhook }) => 1_000 + text.length + (webhook?.body.length ?? 0),
+    );
+    this.#notes = notes;
+    this.#notesFailures = wanted.types.has("delivery.failed");
     this.#lease = new RecordLease(collection, "claim", { open: true });
     this.#clock = clock;
     this.#changes = changes;
@@ -41,19 +61,12 @@ export class Deliveries {
    * @returns whether it is new
    * @throws AppError unavailable, body_too_large
    */
-  async add({ fault, ...delivery }: NewDelivery): Promise<boolean> {
-    const open = fault === null;
-    const createdAt = this.#clock.now();
-    const inserted = await this.#inserter.add([
-      {
-        ...delivery,
-        ...{ lane: laneOf(delivery), parts: [], open, state: open ? "pending" : "failed", reason: fault },
-        ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null, sentAt: null },
-        ...{ createdAt, since: createdAt, endedAt: open ? null : createdAt },
-        order: new mongo.Timestamp({ t: 0, i: 0 }),
-      },
-    ]);
-    this.#notify(delivery._id);
+  async add(delivery: NewDelivery): Promise<boolean> {
+    const doc = newDeliveryDoc(delivery, this.#clock.now(), { notesFailure: this.#notesFailures });
+    const inserted = await this.#inserter.add([doc]);
+    this.#notify(doc._id);
+    const [note] = doc.notes ?? [];
+    if (note && inserted > 0) this.#notes.noted("delivery", doc._id, note.id);
     return inserted > 0;
   }
 
@@ -64,16 +77,22 @@ export class Deliveries {
     throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
   }
 
-  /** Reads the deliveries of runs without their texts, the oldest first. @throws AppError unavailable */
-  findOfRuns(runIds: readonly string[]): Promise<DeliveryDoc[]> {
+  /** Reads the deliveries of runs for clients, the oldest first. @throws AppError unavailable */
+  findOfRuns(runIds: readonly string[]): Promise<ReadDelivery[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
-    return readAll(this.collection, ofRuns, { projection: WITHOUT_TEXT, sort: { createdAt: 1 } });
+    return readAll<DeliveryDoc, ReadDelivery>(this.collection, ofRuns, { projection: AS_READ, sort: { createdAt: 1 } });
   }
 
-  /** Reads deliveries without their texts. @throws AppError unavailable */
-  findMany(deliveryIds: readonly string[]): Promise<DeliveryDoc[]> {
+  /** Reads the newest deliveries of a rule for clients. @throws AppError unavailable */
+  findLatestOfRule(rule: string, limit: number): Promise<ReadDelivery[]> {
+    const newest = { projection: AS_READ, sort: { createdAt: -1, _id: -1 }, limit } as const;
+    return readAll<DeliveryDoc, ReadDelivery>(this.collection, { "event.rule": rule }, newest);
+  }
+
+  /** Reads deliveries for clients. @throws AppError unavailable */
+  findMany(deliveryIds: readonly string[]): Promise<ReadDelivery[]> {
     const query = { _id: { $in: [...deliveryIds] } };
-    return readAll(this.collection, query, { projection: WITHOUT_TEXT });
+    return readAll<DeliveryDoc, ReadDelivery>(this.collection, query, { projection: AS_READ });
   }
 
   /** Returns the first pending delivery of a lane. @throws AppError unavailable */
@@ -134,13 +153,26 @@ export class Deliveries {
 
   /**
    * Ends a delivery. The texts of sent parts are deleted, since the whole text stays.
+   * @param counted the counts of a webhook's last attempt
    * @returns false if the worker no longer holds the delivery
    */
-  async end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
+  async end(
+    deliveryId: string,
+    token: string,
+    state: "sent" | "failed",
+    reason: string | null,
+    counted: AttemptCounts = {},
+  ): Promise<boolean> {
     const endedAt = this.#clock.now();
-    const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
-    const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
-    if (await this.#changeAndNotify(deliveryId, token, ended)) return true;
+    const texts = { "parts.$[].text": "", "parts.$[].plain": "" };
+    const sent = { state, reason, endedAt, open: false, claim: null, sentAt: endedAt, ...texts, ...counted };
+    const isOurs =
+      state === "sent"
+        ? await this.#lease.updateHeld(deliveryId, token, sent)
+        : (await this.#failAndNote(this.#lease.heldUnder(deliveryId, token), reason ?? "", counted)) > 0;
+    if (isOurs) this.#notify(deliveryId);
+    if (isOurs && state === "failed") this.#notes.noted("delivery", deliveryId, token);
+    if (isOurs) return true;
     // An earlier attempt of this update may have ended it so, and its response was lost.
     return exists(this.collection, { _id: deliveryId, state, reason, open: false });
   }
@@ -159,13 +191,14 @@ export class Deliveries {
    */
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
     for (;;) {
-      const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
+      const { channel, kind, event, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
       if (state === "sent") throw conflict("The delivery was already sent.");
       if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
-        ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
+        ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to },
+        lane: laneOf({ _id: deliveryId, kind, channel, to, event }),
         ...(isUntouched && { parts: [] }),
       };
       // A failed delivery goes behind those that wait for the recipient by now.
@@ -178,6 +211,7 @@ export class Deliveries {
           since: now,
           ...(state === "failed" && restarted),
         },
+        $unset: { channelStop: "" as const },
         ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
       };
       // Matches the state that was read: another caller may retry the delivery meanwhile, and a worker send some of it.
@@ -233,10 +267,17 @@ export class Deliveries {
   }
 
   async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
-    const change = { $set: this.#failedWith(reason) };
-    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateMany(waiting, change));
+    const modifiedCount = await this.#failAndNote(waiting, reason);
     if (modifiedCount > 0) this.#changes.notify({ kind: "many" });
     return modifiedCount;
+  }
+
+  /** Fails deliveries, and notes it if somebody wants it. The sweep enqueues the notes of many. @returns their number */
+  async #failAndNote(waiting: mongo.Filter<DeliveryDoc>, reason: string, counted: AttemptCounts = {}): Promise<number> {
+    const failed = this.#failedWith(reason);
+    const note = this.#notesFailures ? { notes: failureNote(reason, failed.endedAt) } : {};
+    const change = [{ $set: { ...failed, reason: { $literal: reason }, ...counted, ...note } }];
+    return (await mapMongoErrors(() => this.collection.updateMany(waiting, change))).modifiedCount;
   }
 
   /** Deletes the deliveries that match a query. @returns their number @throws AppError unavailable */
@@ -272,5 +313,3 @@ export class Deliveries {
 }
 
 const conflict = (detail: string) => new AppError("delivery_state_conflict", { detail });
-
-const laneOf = ({ channel, to }: { channel: string; to: string | null }): string => `${channel} ${to}`;

@@ -1,9 +1,37 @@
 import Type, { type Static } from "typebox";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { StoredLease } from "../db/lease.ts";
+import { NOTED_INDEX, NotedType, Notes } from "../notifications/note.ts";
 
 export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
 export type DeliveryState = Static<typeof DeliveryState>;
+
+/**
+ * `channel`: a message to a chat; `webhook`: a signed request; `wake`: an event that was added to the main session, for which nothing
+ * is left to be sent.
+ */
+export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"]);
+export type DeliveryKind = Static<typeof DeliveryKind>;
+
+/** The event that a delivery carries. */
+export const DeliveredEvent = closedObject({
+  /** The id of the event, which is the `webhook-id` of each request. */
+  id: Type.String(),
+  type: NotedType,
+  /** The id of the rule; null for the `callbackUrl` of a job or run, and for a test of a channel. */
+  rule: nullable(Type.String()),
+});
+export type DeliveredEvent = Static<typeof DeliveredEvent>;
+
+/** A request to a web server. Its secret and its headers are read from the configuration for each attempt. */
+export const WebhookRequest = closedObject({
+  /** The exact body of every attempt. */
+  body: Type.String(),
+  contentType: Type.String(),
+  /** The `callbackUrl`; null if the rule has the address. */
+  url: nullable(Type.String()),
+});
+export type WebhookRequest = Static<typeof WebhookRequest>;
 
 /** A message of a delivery. */
 export const DeliveryPart = closedObject({
@@ -21,18 +49,31 @@ export const DeliveryPart = closedObject({
 });
 export type DeliveryPart = Static<typeof DeliveryPart>;
 
-/** A reply that is sent to one recipient on one channel. */
+/** A reply or an event that is sent to one recipient on one channel. */
 export const DeliveryDoc = closedObject({
-  /** Derived from the turn, so that a repeated write does not create a second delivery. */
+  /** Derived from the turn or the event, so that a repeated write does not create a second delivery. */
   _id: Type.String(),
   /** The run of the reply; null for a turn of the main session. */
   runId: nullable(Type.String()),
+  /** Missing in deliveries of earlier versions, which all are of the kind `channel`. */
+  kind: Type.Optional(DeliveryKind),
+  /** Missing for a reply. */
+  event: Type.Optional(DeliveredEvent),
+  /** Only of the kind `webhook`. */
+  webhook: Type.Optional(WebhookRequest),
+  /** The status code of the last answer to a webhook; missing if there was none. */
+  lastStatus: Type.Optional(Type.Number()),
+  /** The channel of a message, otherwise the kind. */
   channel: Type.String(),
-  /** The recipient; null for a delivery that failed because it has none. */
+  /** The recipient; null for a delivery that failed because it has none. For a webhook its rule, or the host of the `callbackUrl`. */
   to: nullable(Type.String()),
-  /** Channel and recipient. The deliveries of a lane are sent one at a time, in order. */
+  /** Channel and recipient, or one webhook or test alone. The deliveries of a lane are sent one at a time, in order. */
   lane: Type.String(),
   text: Type.String(),
+  /** The title of an event's message, for services that show one; missing for a reply. */
+  title: Type.Optional(Type.String()),
+  /** The address of a page about the event; missing without `server.publicUrl`. */
+  link: Type.Optional(Type.String()),
   /** The messages of the text, split at the first attempt. */
   parts: Type.Array(DeliveryPart),
   state: DeliveryState,
@@ -54,12 +95,15 @@ export const DeliveryDoc = closedObject({
   claim: nullable(closedObject({ ...StoredLease.properties, isTakenOver: Type.Optional(Type.Boolean()) })),
   /** Why it failed, or why it waits. */
   reason: nullable(Type.String()),
+  /** The stop of the channel that it waits for: its service refuses the credentials. Missing if the channel is ready. */
+  channelStop: Type.Optional(closedObject({ since: BsonDate, reason: Type.String() })),
   createdAt: BsonDate,
   /** When it was created, or last retried by hand. */
   since: BsonDate,
   sentAt: nullable(BsonDate),
   /** When it was sent or failed; null while it is pending. */
   endedAt: nullable(BsonDate),
+  notes: Notes,
 });
 export type DeliveryDoc = Static<typeof DeliveryDoc>;
 
@@ -70,19 +114,47 @@ export const deliveryCollection = defineCollection(DeliveryDoc, [
   { keys: { runId: 1, createdAt: 1 } },
   { keys: { createdAt: -1, _id: -1 } },
   { keys: { state: 1, createdAt: -1, _id: -1 } },
+  // Covers the counts by state of a channel, and of each kind, whose name is the channel of what is no message.
+  { keys: { channel: 1, state: 1 } },
   { keys: { endedAt: 1 }, partialFilterExpression: { open: false } },
   { keys: NEXT_OF_LANE, partialFilterExpression: { open: true } },
+  // Contains only deliveries of rules. MongoDB does not use a partial index with `$type` for a query by equality.
+  { keys: { "event.rule": 1, createdAt: -1, _id: -1 }, partialFilterExpression: { "event.rule": { $gt: "" } } },
+  // Contains no replies.
+  { keys: { kind: 1, createdAt: -1, _id: -1 }, partialFilterExpression: { kind: { $gt: "" } } },
+  NOTED_INDEX,
 ]);
 
-export interface NewDelivery extends Pick<DeliveryDoc, "_id" | "runId" | "channel" | "to" | "text"> {
+/** The channels of deliveries that are no messages to a chat. */
+export const OTHER_CHANNELS = ["webhook", "wake"] as const satisfies readonly DeliveryKind[];
+
+/** Returns the id of the delivery of an event by a rule, so that an event that is dispatched twice is sent once. */
+export const deliveryIdOf = (eventId: string, ruleId: string): string => `${eventId}-${ruleId}`;
+
+/** Returns whether a delivery is a test of a rule or of a channel. */
+export const isTest = ({ event }: { readonly event?: DeliveredEvent | undefined }): boolean => event?.type === "test";
+
+export const kindOf = ({ kind = "channel" }: Pick<DeliveryDoc, "kind">): DeliveryKind => kind;
+
+export interface NewDelivery
+  extends Pick<
+    DeliveryDoc,
+    "_id" | "runId" | "kind" | "event" | "webhook" | "channel" | "to" | "text" | "title" | "link"
+  > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
 }
 
 /** The fields of a delivery that its worker updates. */
 export type DeliveryChange = Partial<
-  Pick<DeliveryDoc, "parts" | "attempts" | "failures" | "limits" | "maybeTwice" | "reason">
+  Pick<
+    DeliveryDoc,
+    "parts" | "attempts" | "failures" | "limits" | "maybeTwice" | "reason" | "lastStatus" | "channelStop"
+  >
 >;
+
+/** The fields that the end of a webhook sets besides its state. */
+export type AttemptCounts = Partial<Pick<DeliveryDoc, "attempts" | "lastStatus">>;
 
 /** The fields of a part that the worker updates. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
@@ -90,5 +162,21 @@ export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
 /** A delivery that should be on its queue. If `claim` is set, its worker's lease has expired. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "claim" | "notBefore">;
 
-/** The projection of the fields that clients read. Replies may be large, and are part of the run. */
-export const WITHOUT_TEXT = { text: 0, "parts.text": 0, "parts.plain": 0 } as const;
+/** The fields of a delivery that clients read. */
+export type ReadDelivery = Pick<
+  DeliveryDoc,
+  "_id" | "runId" | "kind" | "event" | "channel" | "to" | "text" | "title" | "state" | "reason" | "lastStatus"
+> &
+  Pick<DeliveryDoc, "attempts" | "maybeTwice" | "notBefore" | "createdAt" | "sentAt"> & {
+    readonly parts: readonly Pick<DeliveryPart, "state" | "id">[];
+  };
+
+/** Characters of a text that clients read the beginning of. Replies may be large. */
+const READ_CHARS = 400;
+
+/** The projection of the fields that clients read, with the beginning of the text. */
+export const AS_READ = {
+  ...{ runId: 1, kind: 1, event: 1, channel: 1, to: 1, title: 1, state: 1, reason: 1, lastStatus: 1 },
+  ...{ attempts: 1, maybeTwice: 1, notBefore: 1, createdAt: 1, sentAt: 1, "parts.state": 1, "parts.id": 1 },
+  text: { $substrCP: ["$text", 0, READ_CHARS] },
+} as const;

@@ -1,7 +1,7 @@
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { ReplyTarget } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
-import type { DeliveryDoc } from "./delivery.ts";
+import { type DeliveryDoc, OTHER_CHANNELS } from "./delivery.ts";
 
 /** The state of a channel and its deliveries. Times are ISO 8601 UTC with milliseconds. */
 export interface ChannelView {
@@ -14,6 +14,13 @@ export interface ChannelView {
   lastSentAt: string | null;
   /** The reason of the latest of these failures. */
   lastFailure: string | null;
+  /** `stopped` while deliveries wait because the service refuses the credentials. */
+  state: "ready" | "stopped";
+  stoppedSince: string | null;
+  /** Why it is stopped. */
+  reason: string | null;
+  /** When a delivery tries the credentials again; null if the channel is ready or one is tried now. */
+  nextTryAt: string | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -29,21 +36,31 @@ export async function readChannels(
   now: Date,
 ): Promise<{ channels: ChannelView[]; route: ReplyTarget | null }> {
   const since = new Date(now.getTime() - DAY_MS);
+  const ofChats = { channel: { $nin: [...OTHER_CHANNELS] } };
   const newest = { $sort: { createdAt: -1 } } as const;
   const perChannel = (fields: object) => ({ $group: { _id: "$channel", count: { $sum: 1 }, ...fields } });
   const aggregate = <T>(pipeline: object[]) =>
     readFromCaughtUpPrimary(deliveries.collection, () =>
       deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
     );
-  const [pending, failed, sent, target] = await Promise.all([
-    aggregate([{ $match: { open: true } }, perChannel({})]),
+  const [pending, stopped, failed, sent, target] = await Promise.all([
+    aggregate([{ $match: { ...ofChats, open: true } }, perChannel({})]),
+    aggregate<{ since: Date; reason: string; nextTryAt: Date | null }>([
+      { $match: { ...ofChats, open: true, channelStop: { $exists: true } } },
+      { $sort: { notBefore: 1 } },
+      perChannel({
+        since: { $min: "$channelStop.since" },
+        reason: { $first: "$channelStop.reason" },
+        nextTryAt: { $first: "$notBefore" },
+      }),
+    ]),
     aggregate<{ reason: string | null }>([
-      { $match: { state: "failed", createdAt: { $gte: since } } },
+      { $match: { ...ofChats, state: "failed", createdAt: { $gte: since } } },
       newest,
       perChannel({ reason: { $first: "$reason" } }),
     ]),
     aggregate<{ at: DeliveryDoc["sentAt"] }>([
-      { $match: { state: "sent", createdAt: { $gte: since } } },
+      { $match: { ...ofChats, state: "sent", createdAt: { $gte: since } } },
       perChannel({ at: { $max: "$sentAt" } }),
     ]),
     sessions.replyTarget(),
@@ -59,6 +76,10 @@ export async function readChannels(
       failed: ofChannel(failed, channel)?.count ?? 0,
       lastSentAt: ofChannel(sent, channel)?.at?.toISOString() ?? null,
       lastFailure: ofChannel(failed, channel)?.reason ?? null,
+      state: ofChannel(stopped, channel) ? "stopped" : "ready",
+      stoppedSince: ofChannel(stopped, channel)?.since.toISOString() ?? null,
+      reason: ofChannel(stopped, channel)?.reason ?? null,
+      nextTryAt: ofChannel(stopped, channel)?.nextTryAt?.toISOString() ?? null,
     })),
     route: target ?? initialReplyTarget,
   };

@@ -1,17 +1,33 @@
 import type { mongo } from "mongoose";
-import { idCursor, olderThan } from "../db/idCursor.ts";
-import { readPage } from "../db/page.ts";
+import { readNewest } from "../db/newestFirst.ts";
+import { readAll } from "../db/readAll.ts";
+import type { ReplyTarget } from "../sessions/session.ts";
 import type { Deliveries } from "./deliveries.ts";
-import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "./delivery.ts";
+import {
+  AS_READ,
+  type DeliveryDoc,
+  type DeliveryKind,
+  type DeliveryPart,
+  type DeliveryState,
+  kindOf,
+  OTHER_CHANNELS,
+  type ReadDelivery,
+} from "./delivery.ts";
 
-/** A delivery as clients read it, without its text. Times are ISO 8601 UTC with milliseconds. */
+/** A delivery as clients read it, with the beginning of its text. Times are ISO 8601 UTC with milliseconds. */
 export interface DeliveryView {
   deliveryId: string;
   runId: string | null;
+  kind: DeliveryKind;
+  rule: string | null;
+  eventType: string | null;
   channel: string;
   to: string | null;
+  /** The first words of the text; null if it has none, as a webhook. */
+  preview: string | null;
   state: DeliveryState;
   attempts: number;
+  lastStatus: number | null;
   parts: Pick<DeliveryPart, "state" | "id">[];
   maybeTwice: boolean;
   reason: string | null;
@@ -20,41 +36,81 @@ export interface DeliveryView {
   sentAt: string | null;
 }
 
-export interface DeliveryListQuery {
+export interface DeliveryFilter {
   readonly state?: readonly DeliveryState[] | undefined;
   readonly channel?: string | undefined;
+  readonly kind?: DeliveryKind | undefined;
+  /** The id of a rule. */
+  readonly rule?: string | undefined;
+}
+
+export interface DeliveryListQuery extends DeliveryFilter {
   readonly limit: number;
   readonly cursor?: string | undefined;
+}
+
+/** Returns the query of the deliveries that match all given filters. */
+export function deliveryQuery({ state, channel, kind, rule }: DeliveryFilter): mongo.Filter<DeliveryDoc> {
+  return {
+    ...(state && { state: { $in: [...state] } }),
+    ...(channel !== undefined && { channel }),
+    ...(kind !== undefined && { kind: kind === "channel" ? { $nin: [...OTHER_CHANNELS] } : kind }),
+    ...(rule !== undefined && { "event.rule": rule }),
+  };
 }
 
 /** Returns a page of deliveries, the newest first. @throws AppError unavailable */
 export async function listDeliveries(
   { deliveries }: { readonly deliveries: Deliveries },
-  { state, channel, limit, cursor }: DeliveryListQuery,
+  { limit, cursor, ...filter }: DeliveryListQuery,
 ): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
-  const query: mongo.Filter<DeliveryDoc> = {
-    ...(state && { state: { $in: [...state] } }),
-    ...(channel !== undefined && { channel }),
-    ...(cursor !== undefined && olderThan<DeliveryDoc>(cursor)),
-  };
-  const find = () =>
-    deliveries.collection.find<DeliveryDoc>(query, { projection: WITHOUT_TEXT }).sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await readPage(deliveries.collection, find, {
-    limit,
+  const { rows, nextCursor } = await readNewest(deliveries.collection, {
+    ...{ query: deliveryQuery(filter), projection: AS_READ, limit, cursor },
     bytesOf: ({ parts }) => parts.length * 100,
   });
-  return { deliveries: rows.map(viewDelivery), nextCursor: last && idCursor(last) };
+  return { deliveries: rows.map(viewDelivery), nextCursor };
 }
 
 /** Returns a delivery as clients read it. */
-export function viewDelivery(delivery: DeliveryDoc): DeliveryView {
-  const { _id, runId, channel, to, state, attempts, parts, maybeTwice, reason, notBefore, createdAt, sentAt } =
-    delivery;
+export function viewDelivery(delivery: ReadDelivery): DeliveryView {
+  const { _id, runId, event, channel, to, state, attempts, lastStatus, parts } = delivery;
+  const { maybeTwice, reason, notBefore, createdAt, sentAt } = delivery;
   return {
     ...{ deliveryId: _id, runId, channel, to, state, attempts, maybeTwice, reason },
+    kind: kindOf(delivery),
+    preview: previewOf(delivery),
+    rule: event?.rule ?? null,
+    eventType: event?.type ?? null,
+    lastStatus: lastStatus ?? null,
     parts: parts.map((part) => ({ state: part.state, id: part.id })),
     notBefore: notBefore?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     sentAt: sentAt?.toISOString() ?? null,
   };
+}
+
+/** Maximum characters of a preview: those that fit into a row. */
+const PREVIEW_CHARS = 120;
+
+/** Returns the first words of a text on one line; null if there are none. */
+function previewOf({ text, title = "", event }: ReadDelivery): string | null {
+  // The text of a question has the link that answers it without a log-in.
+  const words = event?.type === "gate.opened" ? title : text;
+  const line = words
+    .slice(0, 4 * PREVIEW_CHARS)
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line.length <= PREVIEW_CHARS) return line || null;
+  return `${line.slice(0, PREVIEW_CHARS).toWellFormed()}…`;
+}
+
+/** Returns the ids of those deliveries that go to a recipient and have not failed. @throws AppError unavailable */
+export async function findSentTo(
+  { collection }: Pick<Deliveries, "collection">,
+  { channel, to }: ReplyTarget,
+  deliveryIds: readonly string[],
+): Promise<string[]> {
+  const query = { _id: { $in: [...deliveryIds] }, channel, to, state: { $ne: "failed" as const } };
+  const found = await readAll<DeliveryDoc, Pick<DeliveryDoc, "_id">>(collection, query, { projection: { _id: 1 } });
+  return found.map(({ _id }) => _id);
 }

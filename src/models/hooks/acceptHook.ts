@@ -5,22 +5,37 @@ import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts
 import { trackAccepted } from "../runs/trackRun.ts";
 import type { Stores } from "../stores.ts";
 import type { NewHookCall } from "./hookCall.ts";
+import type { NewHookRequest } from "./hookRequest.ts";
 import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 
 /**
  * Stores a run durably. The caller puts it on its queue.
  * @param run without a sessionKey, it gets a session of its own
  * @param idempotency makes a repeated request return the run of the first one
- * @throws AppError idempotency_conflict, unavailable
+ * @param claimSession is called before a new run is stored, and not for a repeated or conflicting request, which changes nothing
+ * @throws AppError idempotency_conflict, unavailable, and what `claimSession` throws
  */
 export async function acceptAgentRun(
   stores: Stores,
-  run: { readonly name: string | null; readonly sessionKey: string | undefined; readonly request: AgentRequest },
+  run: {
+    readonly name: string | null;
+    readonly sessionKey: string | undefined;
+    readonly request: AgentRequest;
+    readonly callbackUrl?: string | undefined;
+  },
   idempotency?: Idempotency,
+  claimSession?: () => Promise<void>,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
-  const { name, request, sessionKey } = run;
-  const common = { name, request, singleUse: sessionKey === undefined, kind: "agent" as const, mapped: null };
+  const { name, request, sessionKey, callbackUrl } = run;
+  const common = {
+    name,
+    request,
+    callbackUrl,
+    singleUse: sessionKey === undefined,
+    kind: "agent" as const,
+    mapped: null,
+  };
   const toRun = (ids: { runId: string; sessionKey: string }) => ({
     ...common,
     _id: ids.runId,
@@ -28,7 +43,11 @@ export async function acceptAgentRun(
   });
   const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
     idsOf: (runId) => ({ runId, sessionKey: sessionKey ?? randomSessionKey() }),
-    insert: async (ids, fingerprint) => (await runs.accept([{ ...toRun(ids), fingerprint }])) > 0,
+    async insert(ids, fingerprint) {
+      if (claimSession && idempotency && (await runs.findAcceptance(ids.runId))) return false;
+      await claimSession?.();
+      return (await runs.accept([{ ...toRun(ids), fingerprint }])) > 0;
+    },
     async find({ runId }) {
       const found = await runs.findAcceptance(runId);
       return found && { ...found, ids: { runId, sessionKey: found.sessionKey } };
@@ -56,6 +75,10 @@ export interface NewMappedRequest {
   readonly shared: NewHookCall | null;
   /** Maximum waiting runs of the mapping, including these (default unlimited). */
   readonly maxWaiting?: number;
+  /** The request as it is kept, if requests are kept. */
+  readonly kept?: NewHookRequest | null;
+  /** The id of the kept request that is replayed. */
+  readonly replayOf?: string;
 }
 
 /** Seconds after which a sender may retry a request that was rejected because too many runs wait. */
@@ -80,7 +103,8 @@ export async function acceptMappedRuns(
     const found = await runs.findAcceptance(runId);
     return found && { ...found, ids: { runIds: [runId] } };
   };
-  if (idempotency && message === undefined && request.runs.length === 1 && !request.shared) {
+  // A kept request is stored before its runs, so that a conflict of its key must be found before.
+  if (idempotency && message === undefined && request.runs.length === 1 && !request.shared && !request.kept) {
     let waiting = 0;
     const { ids } = await insertOnce(keys, idempotency, {
       idsOf: (runId) => ({ runIds: [runId] }),
@@ -102,27 +126,45 @@ export async function acceptMappedRuns(
   return { runIds, waiting };
 }
 
-/** Inserts the runs of a request under their ids. Those that exist already stay unchanged. */
+/**
+ * Inserts the runs of a request under their ids. Those that exist already stay unchanged.
+ *
+ * MongoDB has no transactions on a server of its own, so that the order of the writes decides what a crash leaves. The kept
+ * request comes first and counts only once one of its runs exists (`unconfirmed`): a crash between the writes leaves a request
+ * that no reader sees and that retention removes, never a run whose request is missing.
+ */
 async function insertMapped(
-  { runs, hookCalls }: Pick<Stores, "runs" | "hookCalls">,
-  { runs: wanted, shared, maxWaiting }: NewMappedRequest,
+  { runs, hookCalls, hookRequests }: Pick<Stores, "runs" | "hookCalls" | "hookRequests">,
+  { runs: wanted, shared, maxWaiting, kept, replayOf }: NewMappedRequest,
   runIds: readonly string[],
   fingerprint?: string,
 ): Promise<{ isNew: boolean; waiting: number }> {
   const [first] = runIds;
   const [{ mapped } = { mapped: null }] = wanted;
-  if (first === undefined || mapped === null) return { isNew: false, waiting: 0 };
+  if (first === undefined || mapped === null) {
+    if (kept) await hookRequests.add({ ...kept, runIds: [] });
+    return { isNew: false, waiting: 0 };
+  }
   const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
   const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
-  if (isFull || shared) {
+  if (isFull || shared || kept) {
     const existing = await runs.findExisting(runIds);
-    if (existing.size === runIds.length) return { isNew: false, waiting }; // The request is a repetition.
+    if (existing.size === runIds.length) {
+      if (kept) await hookRequests.add({ ...kept, runIds: [...runIds], repeated: true });
+      return { isNew: false, waiting }; // The request is a repetition.
+    }
     if (isFull) throw full(mapped.mapping);
   }
+  if (kept) await hookRequests.add({ ...kept, runIds: [...runIds], unconfirmed: true });
   if (shared) await hookCalls.add(first, shared);
   const accepted = wanted.flatMap(({ sessionKey, runId: _, mapped: { item: json, ...mapped }, ...rest }, i) => {
     const _id = runIds[i];
-    const run = { ...rest, mapped: { ...mapped, ...(json !== undefined && { item: { call: first, json } }) } };
+    const origin = { ...(kept && { requestId: kept._id }), ...(replayOf !== undefined && { replayOf }) };
+    const run = {
+      ...rest,
+      ...origin,
+      mapped: { ...mapped, ...(json !== undefined && { item: { call: first, json } }) },
+    };
     const singleUse = sessionKey === undefined;
     return _id === undefined
       ? []

@@ -88,11 +88,7 @@ export class IdempotencyKeys {
    * @throws AppError unavailable
    */
   async deriveId(key: string): Promise<string> {
-    this.#secret ??= this.#readSecret().catch((error: unknown) => {
-      this.#secret = undefined;
-      throw error;
-    });
-    const bytes = createHmac("sha256", await this.#secret)
+    const bytes = createHmac("sha256", await this.readSecret())
       .update(key)
       .digest()
       .subarray(0, 16);
@@ -101,8 +97,19 @@ export class IdempotencyKeys {
     return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   }
 
-  /** Reads the database's secret, and creates it if it does not exist. */
-  async #readSecret(): Promise<string> {
+  /**
+   * Returns the database's secret, which is created once. Whoever needs a key for another purpose derives it from this one by HKDF.
+   * @throws AppError unavailable
+   */
+  readSecret(): Promise<string> {
+    this.#secret ??= this.#findSecret().catch((error: unknown) => {
+      this.#secret = undefined;
+      throw error;
+    });
+    return this.#secret;
+  }
+
+  async #findSecret(): Promise<string> {
     const created = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
     const options = { upsert: true, returnDocument: "after" } as const;
     const doc = await mapMongoErrors(() =>

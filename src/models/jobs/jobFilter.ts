@@ -1,14 +1,17 @@
 import type { mongo } from "mongoose";
 import type { Position } from "../db/cursor.ts";
 import type { JobDoc, Status } from "./job.ts";
+import { isInScope, type JobScope } from "./jobScope.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "./jobTimes.ts";
-import { nameKey, type SearchTerm, searchTerm } from "./searchKeys.ts";
+import { nameKey, nameWords, type SearchTerm, searchTerm } from "./searchKeys.ts";
 
 /** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
 export interface JobFilter {
   readonly status?: readonly Status[];
   /** A prefix of the name, in upper or lower case. */
   readonly name?: string;
+  /** Words that each begin a word of the name, or the beginning of the name or of the jobId. */
+  readonly search?: string;
   /** A prefix of the jobId, case-sensitive. */
   readonly jobId?: string;
   /** Pairs of a key in `metadata` (nested keys joined by dots) and its value as text. */
@@ -18,13 +21,19 @@ export interface JobFilter {
   readonly updatedFrom?: Date;
   readonly updatedBefore?: Date;
   readonly stale?: boolean;
+  /** The jobs to which the caller's token is confined. */
+  readonly scope?: JobScope | undefined;
+  /** Failed jobs whose cancellation was requested, or all others. */
+  readonly cancelled?: boolean;
 }
 
 /** Returns the query for a filter. Each condition has an index of its own (job.ts). */
 export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
+  if (filter.scope) all.push(scopeQuery(filter.scope));
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
   if (filter.name) all.push(nameQuery(filter.name));
+  if (filter.search) all.push(searchQuery(filter.search));
   if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
   for (const [key, value] of filter.metadata ?? []) all.push(termQuery(key, value));
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
@@ -33,8 +42,18 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   if (filter.updatedBefore) all.push(updatedBefore(filter.updatedBefore));
   if (filter.stale === true) all.push(staleJobs(now));
   if (filter.stale === false) all.push({ $nor: [staleJobs(now)] });
+  if (filter.cancelled === true) all.push(CANCELLED_JOBS);
+  if (filter.cancelled === false) all.push({ $nor: [CANCELLED_JOBS] });
   return all.length > 0 ? { $and: all } : {};
 }
+
+/** Returns the query for the jobs that a token may use, or for what belongs to them. */
+export const scopeQuery = (scope: JobScope): { jobId: string | ReturnType<typeof beginsWith> } => ({
+  jobId: "jobId" in scope ? scope.jobId : beginsWith(scope.idPrefix),
+});
+
+/** The query for cancelled jobs: failed ones whose cancellation was requested. Its second condition selects the index. */
+const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.requestedAt": { $exists: true } };
 
 /**
  * Returns the keys with which the keys of found names begin: the present one, and that of an earlier version, which is never the
@@ -45,6 +64,22 @@ const nameKeys = (name: string): string[] => [...new Set([nameKey(name), name.to
 function nameQuery(name: string): mongo.Filter<JobDoc> {
   return { $or: nameKeys(name).map((key) => ({ nameKey: beginsWith(key) })) };
 }
+
+/** Returns the query for a search. A bound of each word applies to one word of the name, hence the `$elemMatch`. */
+function searchQuery(search: string): mongo.Filter<JobDoc> {
+  const words = nameWords(search).map((word) => ({ nameWords: { $elemMatch: beginsWith(word) } }));
+  return { $or: [...(words.length > 0 ? [{ $and: words }] : []), nameQuery(search), { jobId: beginsWith(search) }] };
+}
+
+/** Returns whether a job matches a search. Agrees with `searchQuery`. */
+function matchesSearch(job: FilteredJob, search: string): boolean {
+  const words = nameWords(search);
+  const hasWord = (word: string) => job.nameWords?.some((one) => one.startsWith(word)) ?? false;
+  return (words.length > 0 && words.every(hasWord)) || matchesName(job, search) || job.jobId.startsWith(search);
+}
+
+const matchesName = (job: FilteredJob, name: string): boolean =>
+  nameKeys(name).some((key) => job.nameKey?.startsWith(key));
 
 /** Matches the JSON text of an object that has a key with an equals sign. Takes linear time. */
 const KEY_WITH_EQUALS_SIGN = String.raw`"(?:[^"\\=]++|\\.)*+=(?:[^"\\]++|\\.)*+":`;
@@ -62,7 +97,7 @@ function termQuery(key: string, value: string): mongo.Filter<JobDoc> {
 }
 
 /** Returns whether a job has a term. Agrees with `termQuery`, but cannot look into the metadata of jobs of earlier versions. */
-function hasTerm(terms: readonly SearchTerm[], key: string, value: string): boolean {
+export function hasTerm(terms: readonly SearchTerm[], key: string, value: string): boolean {
   const text = key.includes("=") ? undefined : `${key}=${value}`;
   return terms.some((term) => (typeof term === "string" ? term === text : term.key === key && term.value === value));
 }
@@ -70,23 +105,27 @@ function hasTerm(terms: readonly SearchTerm[], key: string, value: string): bool
 /** The fields that a filter compares. */
 export type FilteredJob = Pick<
   JobDoc,
-  "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
+  "jobId" | "nameKey" | "nameWords" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt" | "cancel"
 >;
 
 /** Returns whether a job matches a filter. Agrees with `jobQuery`. */
 export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
-  const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale } = filter;
+  const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale, cancelled } = filter;
   const isStale = job.staleAt !== null && job.staleAt <= now;
+  const isCancelled = job.status === "failed" && job.cancel !== undefined;
   return (
+    isInScope(job.jobId, filter.scope) &&
     (!status || status.includes(job.status)) &&
-    (!name || nameKeys(name).some((key) => job.nameKey?.startsWith(key))) &&
+    (!name || matchesName(job, name)) &&
+    (!filter.search || matchesSearch(job, filter.search)) &&
     (!jobId || job.jobId.startsWith(jobId)) &&
     metadata.every(([key, value]) => hasTerm(job.metadataTerms, key, value)) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&
     (!filter.updatedFrom || job.updatedAt >= filter.updatedFrom) &&
     (!filter.updatedBefore || job.updatedAt < filter.updatedBefore) &&
-    (stale === undefined || stale === isStale)
+    (stale === undefined || stale === isStale) &&
+    (cancelled === undefined || cancelled === isCancelled)
   );
 }
 

@@ -8,27 +8,40 @@ import type { JobDoc } from "./job.ts";
  */
 const MINUTE_MS = 60_000;
 
-/** Returns how long a job or one of its steps may run without a report before it is stale, in milliseconds. */
+/**
+ * Returns how long a job or one of its steps may run without a report before it is stale, in milliseconds. A job that waits for a
+ * person is never stale.
+ */
 export const staleAfterMs = (
-  { staleAfterSeconds }: Pick<JobDoc, "staleAfterSeconds">,
+  { staleAfterSeconds, openGates = [] }: Pick<JobDoc, "staleAfterSeconds" | "openGates">,
   defaultSeconds: number,
-): number => (staleAfterSeconds ?? defaultSeconds) * 1_000;
+): number => (openGates.length > 0 ? Number.POSITIVE_INFINITY : (staleAfterSeconds ?? defaultSeconds) * 1_000);
 
 /** Returns a time truncated to the minute. */
 export const minuteOf = (time: Date): Date => new Date(Math.floor(time.getTime() / MINUTE_MS) * MINUTE_MS);
 
 const minuteExpression = (field: string) => ({ $dateTrunc: { date: field, unit: "minute" } });
 
+/** Returns the expression for how long a job may run without a report before it is stale, in milliseconds. */
+export const silentMs = (defaultSeconds: number) => ({
+  $multiply: [{ $ifNull: ["$staleAfterSeconds", defaultSeconds] }, 1_000],
+});
+
+/** The expression for the time since which a job is silent. Waiting for a person does not count. */
+export const SILENT_SINCE = { $max: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, "$resumedAt"] };
+
 /**
  * Returns the last stages of every update of a job. They set the fields that depend on its times.
  * @param defaultSeconds the `staleAfterSeconds` of jobs that have none of their own
+ * @param last further fields of the last stage
  */
-export const timeStages = (defaultSeconds: number): mongo.Document[] => {
-  const silentMs = { $multiply: [{ $ifNull: ["$staleAfterSeconds", defaultSeconds] }, 1_000] };
-  const staleAt = { $add: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, silentMs] };
+export const timeStages = (defaultSeconds: number, last: mongo.Document = {}): mongo.Document[] => {
+  const isWaiting = { $gt: [{ $size: { $ifNull: ["$openGates", []] } }, 0] };
+  const canBeStale = { $and: [{ $eq: ["$status", "running"] }, { $not: [isWaiting] }] };
+  const staleAt = { $add: [SILENT_SINCE, silentMs(defaultSeconds)] };
   return [
-    { $set: { staleAt: { $cond: [{ $eq: ["$status", "running"] }, staleAt, null] } } },
-    { $set: { staleMinute: minuteExpression("$staleAt"), updatedMinute: minuteExpression("$updatedAt") } },
+    { $set: { staleAt: { $cond: [canBeStale, staleAt, null] } } },
+    { $set: { staleMinute: minuteExpression("$staleAt"), updatedMinute: minuteExpression("$updatedAt"), ...last } },
   ];
 };
 

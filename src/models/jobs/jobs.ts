@@ -1,4 +1,4 @@
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -7,32 +7,51 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryUpsert } from "../db/retry.ts";
-import { type FreeObject, packObject } from "./freeObject.ts";
+import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
+import type { NoteNotifier } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
+import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
+import { isReport, jobFields } from "./jobFields.ts";
+import { endedBy, noteFields } from "./jobNotes.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
+import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
-import { endedAt, type ReportChange, reportUpdate } from "./reportUpdate.ts";
-import { nameKey, searchTerms } from "./searchKeys.ts";
+import { type ReportChange, reportUpdate } from "./reportUpdate.ts";
+import { countSilent, noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
-
-type Expression = Record<string, unknown>;
 
 /** A job without its steps, which may take megabytes. */
 export type JobHead = Omit<JobDoc, "steps">;
 
-/** The projection that leaves out steps and the fields that only reports use. */
-export const WITHOUT_STEPS = { steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0 } as const;
+/** The fields of a job that decide how long it and its steps may be silent. */
+type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt">;
 
-/** Returns a value unchanged to MongoDB, which would otherwise interpret strings with `$` as expressions. */
-const literal = (value: unknown): Expression => ({ $literal: value });
-const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
+/** The projection that leaves out steps and the fields that only reports use. */
+export const WITHOUT_STEPS = {
+  ...{ steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0, silence: 0, notes: 0, callbackUrl: 0 },
+  "current.failedAttempts": 0,
+} as const;
+
+/** The projection of an update's result: without steps, but with the fields that follow-up writes use. */
+const UPDATED = { steps: 0, endedBy: 0 } as const;
+
+/** The settings that updates of jobs depend on. */
+export interface JobSettings {
+  /** The `staleAfterSeconds` of jobs that have none of their own. */
+  readonly staleAfterSeconds: number;
+  readonly wanted: WantedEvents;
+}
 
 export class Jobs {
   readonly collection: mongo.Collection<JobDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
+  readonly #notes: NoteNotifier;
   readonly #payloads: Payloads;
-  readonly #staleAfterSeconds: number;
+  readonly #settings: JobSettings;
+  readonly #counter: JobCounter;
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(
@@ -40,13 +59,17 @@ export class Jobs {
     payloads: Payloads,
     clock: Clock,
     changes: ChangeNotifier,
-    staleAfterSeconds: number,
+    notes: NoteNotifier,
+    settings: JobSettings,
+    counter: JobCounter,
   ) {
     this.collection = collection;
     this.#payloads = payloads;
     this.#clock = clock;
     this.#changes = changes;
-    this.#staleAfterSeconds = staleAfterSeconds;
+    this.#notes = notes;
+    this.#settings = settings;
+    this.#counter = counter;
   }
 
   /**
@@ -58,59 +81,70 @@ export class Jobs {
   async put(jobId: string, change: JobChange): Promise<{ created: boolean; ended: Status | null; job: JobHead }> {
     const now = this.#clock.now();
     const writes = new PayloadWrites();
-    const set = this.#fieldsFor(jobId, change, writes, now);
+    const id = new mongo.ObjectId();
+    const ends = change.status === "running" ? undefined : change.status;
+    const set = { ...jobFields(jobId, change, writes, now), ...(ends && endedBy(ends, id)) };
     await this.#payloads.write(writes.docs);
-    const pipeline = [{ $set: set }, ...timeStages(this.#staleAfterSeconds)];
-    const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
+    const { staleAfterSeconds, wanted } = this.#settings;
+    const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
+    const pipeline = [{ $set: set }, ...timeStages(staleAfterSeconds, notes)];
+    const options = {
+      upsert: true,
+      returnDocument: "after",
+      includeResultMetadata: true,
+      projection: UPDATED,
+    } as const;
     const { value: job, lastErrorObject } = await mapMongoErrors(() =>
-      retryUpsert(() =>
-        this.collection.findOneAndUpdate({ jobId }, pipeline, { ...options, projection: { steps: 0, endedBy: 0 } }),
-      ),
+      retryUpsert(() => this.collection.findOneAndUpdate({ jobId }, pipeline, options)),
     );
     if (!job) throw new Error("an upsert returned no document");
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
-    this.#changes.notify({ kind: "job", jobId, moved: true });
+    this.notifyChange(jobId);
+    this.notifyNotes(job, id);
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
-    return { created: lastErrorObject?.updatedExisting === false, ended, job };
+    const created = lastErrorObject?.updatedExisting === false;
+    if (created) this.#counter.countStarted(job);
+    if (ended) this.countEnded(job);
+    return { created, ended, job };
   }
 
-  #fieldsFor(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
-    const isReport = ["status", "progress", "message", "output"].some((field) => field in change);
-    const given = (field: keyof JobChange, value: unknown = change[field]) =>
-      change[field] === undefined ? or(`$${field}`, null) : literal(value);
-    const payload = (field: "input" | "metadata" | "output") => {
-      const text = packObject(field, change[field] ?? null);
-      return given(field, text === null ? null : writes.keep(jobId, text));
-    };
-    const status = change.status === undefined ? or("$status", "running") : literal(change.status);
-    return {
-      jobId: literal(jobId),
-      name: given("name"),
-      nameKey: change.name === undefined ? or("$nameKey", null) : literal(change.name && nameKey(change.name)),
-      description: given("description"),
-      input: payload("input"),
-      metadata: payload("metadata"),
-      metadataTerms: change.metadata === undefined ? or("$metadataTerms", []) : literal(searchTerms(change.metadata)),
-      staleAfterSeconds: given("staleAfterSeconds"),
-      status,
-      progress:
-        change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
-      message: given("message"),
-      output: payload("output"),
-      createdAt: or("$createdAt", now),
-      updatedAt: { $max: ["$updatedAt", now] },
-      lastReportAt: isReport ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
-      endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, "$$ROOT", now),
-      current: or("$current", null),
-      seq: or("$seq", 0),
-      ...(changesPayloads(change) && { replaced: replacedBy(change) }),
-    };
+  /**
+   * Requests that a running job be cancelled. The first request is kept. A forced one also fails the job, in the same update.
+   * @returns the job, and whether this request ended it
+   * @throws AppError job_not_found, job_ended, unavailable
+   */
+  async cancel(jobId: string, change: CancelChange): Promise<{ job: JobHead; ended: boolean }> {
+    const now = this.#clock.now();
+    const id = new mongo.ObjectId();
+    const { staleAfterSeconds, wanted } = this.#settings;
+    const ends = change.force ? "failed" : undefined;
+    const notes = noteFields({ id, ends, reason: cancelReason(change), isReport: false }, wanted, now);
+    const stages = [...cancelStages(change, id, now), ...timeStages(staleAfterSeconds, notes)];
+    const options = { returnDocument: "after", projection: UPDATED } as const;
+    const job = await mapMongoErrors(() =>
+      this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options),
+    );
+    if (job) {
+      this.notifyChange(jobId);
+      this.notifyNotes(job, id);
+      this.countEnded(job);
+      return { job, ended: job.status !== "running" };
+    }
+    const { status } = await this.find(jobId);
+    // The job was created or started again between the update and the read.
+    if (status === "running") return this.cancel(jobId, change);
+    throw new AppError("job_ended", { detail: `The job ${JSON.stringify(jobId)} has already ${status}.` });
   }
 
   /** Returns the update of a job's document that applies a report now. */
   reportUpdate(report: ReportChange): mongo.Document[] {
-    return reportUpdate(report, this.#clock.now(), this.#staleAfterSeconds);
+    return reportUpdate(report, this.#clock.now(), this.#settings);
+  }
+
+  /** Adds a job that a change of this process has ended to the figures; a running one is left out. */
+  countEnded(job: CountedJob): void {
+    this.#counter.countEnded(job);
   }
 
   /** Notifies readers of live events that a report was applied. */
@@ -119,13 +153,63 @@ export class Jobs {
     this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
   }
 
+  /** Counts the stale jobs that are not announced, up to a limit. @throws AppError unavailable */
+  countSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
+    return countSilent(this.collection, { ...scan, ...this.#settings }, limit);
+  }
+
+  /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
+  async noteSilent(
+    scan: Omit<SilenceScan, "staleAfterSeconds">,
+    page: { readonly batch: string | undefined; readonly limit: number },
+  ): Promise<number> {
+    const jobs = await noteSilent(this.collection, { ...scan, ...this.#settings }, page);
+    if (page.batch === undefined) for (const { jobId, noteId } of jobs) this.#notes.noted("job", jobId, noteId);
+    return jobs.length;
+  }
+
+  /** The events that are noted. */
+  get wanted(): WantedEvents {
+    return this.#settings.wanted;
+  }
+
+  /** Enqueues an event that an update of a job has noted. */
+  notifyNote(jobId: string, noteId: string): void {
+    this.#notes.noted("job", jobId, noteId);
+  }
+
+  /** Enqueues the events that an update of a job has noted. @param id the id of the update */
+  notifyNotes({ jobId, notes }: Pick<JobDoc, "jobId" | "notes">, id: mongo.ObjectId): void {
+    const own = notes?.find((note) => note.id.startsWith(id.toHexString()));
+    if (own) this.notifyNote(jobId, own.id);
+  }
+
+  /**
+   * Changes which gates a job waits for. The stale time counts anew once no gate is open.
+   * @param set the changed fields as expressions
+   * @returns whether the job exists and matches
+   * @throws AppError unavailable
+   */
+  async updateGates(query: mongo.Filter<JobDoc> & { jobId: string }, set: mongo.Document): Promise<boolean> {
+    const changed = { ...set, updatedAt: { $max: ["$updatedAt", this.#clock.now()] } };
+    const { matchedCount } = await mapMongoErrors(() =>
+      this.collection.updateOne(query, [{ $set: changed }, ...timeStages(this.#settings.staleAfterSeconds)]),
+    );
+    return matchedCount > 0;
+  }
+
+  /** Notifies readers of live events, and whoever waits for a gate, that a job has changed. */
+  notifyChange(jobId: string): void {
+    this.#changes.notify({ kind: "job", jobId, moved: true });
+  }
+
   /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
   async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
     const ids = jobs.map(({ _id }) => _id);
     const { deletedCount } = await mapMongoErrors(() =>
       this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
     );
-    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.notify({ kind: "job", jobId, moved: true });
+    if (deletedCount > 0) for (const { jobId } of jobs) this.notifyChange(jobId);
     return deletedCount;
   }
 
@@ -171,43 +255,22 @@ export class Jobs {
       stale: job.staleAt !== null && job.staleAt <= this.#clock.now(),
       staleAt: job.staleAt?.toISOString() ?? null,
       staleAfterSeconds: job.staleAfterSeconds,
+      cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
+      waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
     };
   }
 
   /** Returns a step of a job without its output. */
-  stepSummary(job: Pick<JobDoc, "jobId" | "staleAfterSeconds">, step: StepDoc): StepSummary {
-    return stepSummary(job.jobId, step, this.#clock.now(), staleAfterMs(job, this.#staleAfterSeconds));
+  stepSummary(job: Pick<JobDoc, "jobId"> & SilentFields, step: StepDoc): StepSummary {
+    const silence = { staleAfterMs: this.staleAfterMs(job), resumedAt: job.resumedAt };
+    return stepSummary(job.jobId, step, this.#clock.now(), silence);
+  }
+
+  /** Returns how long a job or one of its steps may run without a report before it is stale, in milliseconds. */
+  staleAfterMs(job: Omit<SilentFields, "resumedAt">): number {
+    return staleAfterMs(job, this.#settings.staleAfterSeconds);
   }
 }
-
-/** The fields of a job that hold free objects. */
-export const PAYLOAD_FIELDS = ["input", "metadata", "output"] as const;
-export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
-
-/** Returns whether a change may replace stored payloads. */
-const changesPayloads = (change: JobChange): boolean => PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
-
-/** Returns the expression for the stored payloads that a change replaces. */
-function replacedBy(change: JobChange): Expression {
-  const fields = PAYLOAD_FIELDS.filter((field) => change[field] !== undefined);
-  return { $setDifference: [fields.map((field) => `$${field}.payload`), [null]] };
-}
-
-/** The expression for every stored payload that a job refers to. */
-export const PAYLOAD_IDS = {
-  $setDifference: [
-    {
-      $concatArrays: [
-        ["$input.payload", "$metadata.payload", "$output.payload"],
-        { $ifNull: ["$replaced", []] },
-        {
-          $map: { input: { $objectToArray: { $ifNull: ["$steps", {}] } }, in: "$$this.v.output.payload" },
-        },
-      ],
-    },
-    [null],
-  ],
-};
 
 export function jobNotFound(jobId: string): AppError {
   return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });

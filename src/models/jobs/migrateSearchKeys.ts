@@ -3,15 +3,21 @@ import type { mongo } from "mongoose";
 import { unpackObject } from "./freeObject.ts";
 import type { JobDoc } from "./job.ts";
 import { isStored, type Payload, type PayloadDoc } from "./payloads.ts";
-import { nameKey, type SearchTerm, searchTerms } from "./searchKeys.ts";
+import { nameKey, nameWords, type SearchTerm, searchTerms } from "./searchKeys.ts";
 
-/** Matches the jobs whose name or terms earlier versions may have stored in another form. Scans two indexes. */
-const MAY_BE_FORMER: mongo.Filter<JobDoc> = { $or: [{ nameKey: /[^\0-\x7f]/ }, { metadataTerms: /=[\s\S]*=/ }] };
+/** Matches the jobs whose name or terms earlier versions may have stored in another form. Scans three indexes. */
+const MAY_BE_FORMER: mongo.Filter<JobDoc> = {
+  $or: [
+    { nameKey: /[^\0-\x7f]/ },
+    { metadataTerms: /=[\s\S]*=/ },
+    { nameWords: { $exists: false }, name: { $type: "string" } },
+  ],
+};
 
 /** Maximum jobs that one command updates. Each has up to 32 KiB of metadata in it. */
 const BATCH_SIZE = 100;
 
-type FormerJob = Pick<JobDoc, "_id" | "jobId" | "name" | "nameKey" | "metadata" | "metadataTerms">;
+type FormerJob = Pick<JobDoc, "_id" | "jobId" | "name" | "nameKey" | "nameWords" | "metadata" | "metadataTerms">;
 
 /**
  * Rewrites what the search for jobs compares, where earlier versions stored it in another form. May be interrupted and repeated,
@@ -22,7 +28,7 @@ export async function migrateSearchKeys(
   jobs: mongo.Collection<JobDoc>,
   payloads: mongo.Collection<PayloadDoc>,
 ): Promise<number> {
-  const projection = { jobId: 1, name: 1, nameKey: 1, metadata: 1, metadataTerms: 1 };
+  const projection = { jobId: 1, name: 1, nameKey: 1, nameWords: 1, metadata: 1, metadataTerms: 1 };
   let updates: mongo.AnyBulkWriteOperation<JobDoc>[] = [];
   let rewritten = 0;
   const write = async () => {
@@ -41,8 +47,13 @@ export async function migrateSearchKeys(
 /** Returns the update of a job in the former form, or undefined if the job is in the present one. */
 async function updateOf({ _id, name, metadata, ...stored }: FormerJob, payloads: mongo.Collection<PayloadDoc>) {
   const terms = await termsOf(stored.jobId, metadata, stored.metadataTerms, payloads);
-  const set = { nameKey: name == null ? stored.nameKey : nameKey(name), metadataTerms: terms };
-  const isPresent = set.nameKey === stored.nameKey && isDeepStrictEqual(terms, stored.metadataTerms);
+  const set = {
+    nameKey: name == null ? stored.nameKey : nameKey(name),
+    nameWords: nameWords(name ?? ""),
+    metadataTerms: terms,
+  };
+  const { nameKey: key, nameWords: words, metadataTerms } = stored;
+  const isPresent = isDeepStrictEqual(set, { nameKey: key, nameWords: words, metadataTerms });
   return isPresent ? undefined : { filter: { _id, name, metadata }, update: { $set: set } };
 }
 

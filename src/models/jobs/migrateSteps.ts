@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import { StartError } from "../../shared/lifecycle.ts";
+import { ownCommand } from "../../shared/ownCommands.ts";
 import { insertAll } from "../db/insertAll.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { minuteOf, staleAfterMs } from "./jobTimes.ts";
@@ -105,7 +106,7 @@ async function rejectLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<voi
   if (large.length === 0) return;
   const names = large.map(({ jobId }) => JSON.stringify(jobId)).join(", ");
   throw new StartError(
-    `The steps of the jobs ${names} take more than 12 MB without their outputs, which is the maximum for one job. Nothing was changed. Start the version that you had before, delete these jobs, stop it, and run \`npm run release\` again.`,
+    `The steps of the jobs ${names} take more than 12 MB without their outputs, which is the maximum for one job. Nothing was changed. Start the version that you had before, delete these jobs, stop it, and run \`${ownCommand("release")}\` again.`,
   );
 }
 

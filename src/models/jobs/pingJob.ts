@@ -25,16 +25,18 @@ export interface PingResult {
 }
 
 /**
- * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist.
+ * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist and the caller
+ * may create jobs.
  * @param message the step's message; an empty one leaves the message unchanged
  * @param startAnew whether a job that has ended stays as it is, and a new job with a suffix takes its place
- * @throws AppError unavailable, body_too_large, too_many_steps
+ * @param mayCreate whether the caller may create a job
+ * @throws AppError job_not_found if the job does not exist and may not be created; unavailable, body_too_large, too_many_steps
  */
 export async function pingJob(
   stores: Stores,
   jobId: string,
   ping: Ping,
-  { message, startAnew }: { message: string; startAnew: boolean },
+  { message, startAnew, mayCreate }: { message: string; startAnew: boolean; mayCreate: boolean },
   clock: Clock,
 ): Promise<PingResult> {
   const id = startAnew ? await openJobId(stores, jobId, clock) : jobId;
@@ -42,7 +44,7 @@ export async function pingJob(
   try {
     return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "job_not_found") throw error;
+    if (!mayCreate || !(error instanceof AppError) || error.code !== "job_not_found") throw error;
   }
   const { created } = await stores.jobs.put(id, {});
   return { jobId: id, createdJob: created, ...(await reportStep(stores, id, STEP, report)) };

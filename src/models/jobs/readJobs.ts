@@ -4,7 +4,8 @@ import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc } from "./job.ts";
 import { type JobFilter, jobQuery, olderThan } from "./jobFilter.ts";
-import { type JobHead, jobNotFound, PAYLOAD_FIELDS, type PayloadField, WITHOUT_STEPS } from "./jobs.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "./jobs.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "./payloadFields.ts";
 import { lengthOf } from "./payloads.ts";
 import { readJobWithSteps } from "./readSteps.ts";
 import type { SingleStepView, StepView } from "./step.ts";
@@ -39,6 +40,18 @@ export async function readJob(
   return { ...(await viewJob(stores, job)), ...steps };
 }
 
+/** Returns the next time at which a job or one of its steps that was read with it becomes stale; null if none does. */
+export function nextStaleAt({ jobs }: Pick<Stores, "jobs">, read: JobRead, now: Date): Date | null {
+  const { currentStep, step, steps = [], waitingFor } = read;
+  if (waitingFor.length > 0) return null;
+  const fresh = [currentStep, step, ...steps].filter((one) => one?.status === "running" && !one.stale);
+  const times = fresh.map((one) => Date.parse(one?.lastReportAt ?? "") + jobs.staleAfterMs(read));
+  // A step whose time has passed is not stale because its job has waited for a person; then the time of the job comes first.
+  const coming = times.filter((time) => time > now.getTime());
+  if (read.staleAt !== null && !read.stale) coming.push(Date.parse(read.staleAt));
+  return coming.length > 0 ? new Date(Math.min(...coming)) : null;
+}
+
 export interface JobListQuery {
   readonly filter: JobFilter;
   readonly limit: number;
@@ -58,7 +71,7 @@ export async function listJobs(
   const unwanted = PAYLOAD_FIELDS.filter((field) => fields && !fields.includes(field));
   const projection = {
     ...WITHOUT_STEPS,
-    ...Object.fromEntries(["metadataTerms", ...unwanted].map((field) => [field, 0])),
+    ...Object.fromEntries(["metadataTerms", "nameWords", ...unwanted].map((field) => [field, 0])),
   };
   const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);

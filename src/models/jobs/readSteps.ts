@@ -147,6 +147,9 @@ function indexOfCursor(cursor: string): number {
   return index <= MAX_INDEX ? index : 0;
 }
 
+/** The fields of a job that decide whether its steps are stale. */
+const STALENESS = { jobId: 1, staleAfterSeconds: 1, openGates: 1, resumedAt: 1 } as const;
+
 /**
  * Reads given steps of several jobs, without their outputs.
  * @param wanted the keys of the steps by jobId
@@ -159,7 +162,7 @@ export async function readStepSummaries(
 ): Promise<Map<string, StepSummary[]>> {
   if (wanted.size === 0) return new Map();
   const paths = new Set([...wanted.values()].flatMap((keys) => [...keys].map(stepPath)));
-  const projection = { jobId: 1, staleAfterSeconds: 1, ...Object.fromEntries([...paths].map((path) => [path, 1])) };
+  const projection = { ...STALENESS, ...Object.fromEntries([...paths].map((path) => [path, 1])) };
   const found = await readAll<JobDoc, JobDoc>(jobs.collection, { jobId: { $in: [...wanted.keys()] } }, { projection });
   return new Map(
     found.map((job) => {

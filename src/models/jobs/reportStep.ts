@@ -7,7 +7,7 @@ import type { Status } from "./job.ts";
 import { type Payload, PayloadWrites } from "./payloads.ts";
 import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
-import { type StepReceipt, stepReceipt } from "./step.ts";
+import { type ReportReceipt, stepReceipt } from "./step.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
@@ -29,18 +29,19 @@ export async function reportStep(
   jobId: string,
   stepKey: string,
   report: StepReport,
-): Promise<{ created: boolean; step: StepReceipt; ended: Status | null }> {
+): Promise<{ created: boolean; step: ReportReceipt; ended: Status | null }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
   const { stepName, status, progress, message } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
-  const { created, step, ended } = await reports.add({
+  const { created, step, ended, cancelRequested } = await reports.add({
     ...{ reportId: new mongo.ObjectId(), jobId, stepKey, stepId: randomUUID(), stepName, status, progress, message },
     ...(output !== undefined && { output: writes.store(jobId, output) }),
     ...effect,
     payloads: writes.docs,
   });
-  return { created, step: stepReceipt(jobId, step), ended };
+  const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
+  return { created, step: receipt, ended };
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { mongo } from "mongoose";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import { failedAttempts } from "./failedAttempts.ts";
 import type { JobDoc, Status } from "./job.ts";
+import { endedBy, noteFields } from "./jobNotes.ts";
 import { timeStages } from "./jobTimes.ts";
 import type { Payload, PayloadRef } from "./payloads.ts";
 import { stepField } from "./step.ts";
@@ -49,8 +52,13 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
  * computes all values from the stored document, so that concurrent reports of any number of processes take effect one after the
  * other.
  */
-export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds: number): mongo.Document[] {
+export function reportUpdate(
+  report: ReportChange,
+  now: Date,
+  { staleAfterSeconds, wanted }: { readonly staleAfterSeconds: number; readonly wanted: WantedEvents },
+): mongo.Document[] {
   const path = stepPath(report.stepKey);
+  const notes = noteFields({ id: report.reportId, ends: report.ends?.status, isReport: true }, wanted, now);
   const seq = { $add: [{ $ifNull: ["$seq", 0] }, 1] };
   return [
     {
@@ -63,7 +71,7 @@ export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds:
       },
     },
     { $set: changedCurrent(report, `$${path}`) },
-    ...timeStages(staleAfterSeconds),
+    ...timeStages(staleAfterSeconds, notes),
   ];
 }
 
@@ -88,6 +96,12 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
     ...(message !== undefined && { message: { $literal: message } }),
     ...(output !== undefined && { output: { $literal: output } }),
     ...(status !== undefined && { status, endedAt: endedAt(status, step, now) }),
+    ...(status === "failed" && {
+      failedAttempts: failedAttempts(step, {
+        ...{ message, now, maxBytes: MAX_JOB_BYTES },
+        endedAt: endedAt(status, step, now),
+      }),
+    }),
     ...(status === "running" && {
       attempts: { $add: [{ $ifNull: [`${step}.attempts`, 1] }, { $cond: [isRestart, 1, 0] }] },
       startedAt: { $cond: [isRestart, now, { $ifNull: [`${step}.startedAt`, now] }] },
@@ -108,9 +122,8 @@ function changedJob(
     ...(jobProgress !== undefined && { progress: { $max: ["$progress", jobProgress] } }),
     ...(output !== undefined && { replaced: { $setDifference: [replaced, [null]] } }),
     ...(ends && {
-      status: ends.status,
-      endedAt: endedAt(ends.status, "$$ROOT", now),
-      endedBy: { $cond: [{ $eq: ["$status", ends.status] }, "$endedBy", reportId] },
+      ...jobStatus(ends.status, now),
+      ...endedBy(ends.status, reportId),
     }),
     ...(ends?.status === "completed" && { output: { $literal: ends.output } }),
   };
@@ -140,11 +153,17 @@ const LAST_REPORTED = {
   },
 };
 
+/** Returns the fields that give a job a status. Every update that may end a job uses them. */
+export const jobStatus = (status: Status, now: Date): mongo.Document => ({
+  status,
+  endedAt: endedAt(status, "$$ROOT", now),
+});
+
 /**
  * Returns the expression for the end of a step or a job. A status that is reported again keeps the time of its first report.
  * @param record the path of the step or the job
  */
-export function endedAt(status: Status, record: string, now: Date): unknown {
+function endedAt(status: Status, record: string, now: Date): unknown {
   if (status === "running") return null;
   return { $cond: [{ $eq: [`${record}.status`, status] }, { $ifNull: [`${record}.endedAt`, now] }, now] };
 }

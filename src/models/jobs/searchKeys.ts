@@ -16,6 +16,23 @@ export function nameKey(name: string): string {
   return letters.join("").normalize("NFC");
 }
 
+/** Maximum words of one name, each an entry in an index. */
+const MAX_WORDS = 32;
+/** Maximum characters of a stored word. The rest of a longer word is not compared. */
+const MAX_WORD_LENGTH = 64;
+
+/**
+ * Returns the distinct words of a text in the form of `nameKey`: its runs of letters, digits and their marks. Returns the first 32
+ * words, each cut to 64 characters.
+ */
+export function nameWords(text: string): string[] {
+  const words = nameKey(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const cut = words.map((word) =>
+    word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
+  );
+  return [...new Set(cut)].slice(0, MAX_WORDS);
+}
+
 /**
  * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object. Earlier versions stored
  * all as text, which is ambiguous if it contains several of these signs.

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { BsonDate, BsonObjectId, closedObject, nullable } from "../db/collection.ts";
+import { FailedAttempt, type FailedAttemptView, viewFailedAttempts } from "./failedAttempts.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { PayloadRef } from "./payloads.ts";
 
@@ -21,6 +22,8 @@ export const StepDoc = closedObject({
   seq: Type.Number(),
   /** The newest report on this step; missing if an earlier version wrote the step. */
   reportId: Type.Optional(BsonObjectId),
+  /** The latest failed attempts, oldest first; missing if none has failed, or if an earlier version wrote the step. */
+  failedAttempts: Type.Optional(Type.Array(FailedAttempt)),
 });
 export type StepDoc = Static<typeof StepDoc>;
 
@@ -28,7 +31,7 @@ export type StepDoc = Static<typeof StepDoc>;
 export const stepField = (stepKey: string): string =>
   stepKey.replace(/[%.$]/g, encodeURIComponent).replaceAll(".", "%2E");
 
-/** A step in the response to a report. Times are ISO 8601 UTC with milliseconds. */
+/** The fields of a step that every view has. Times are ISO 8601 UTC with milliseconds. */
 export interface StepReceipt {
   stepId: string;
   jobId: string;
@@ -42,6 +45,11 @@ export interface StepReceipt {
   startedAt: string;
 }
 
+/** A step in the response to a report. `cancelRequested` is present once cancellation of the job was requested. */
+export interface ReportReceipt extends StepReceipt {
+  cancelRequested?: true;
+}
+
 /** A step without its output, as `currentStep` shows it. */
 export interface StepSummary extends StepReceipt {
   attempts: number;
@@ -53,9 +61,10 @@ export interface StepView extends StepSummary {
   output: FreeObject | null;
 }
 
-/** A step read on its own. A completed one has `durationMs`. */
+/** A step read on its own. A completed one has `durationMs`, and one of which an attempt has failed `failedAttempts`. */
 export interface SingleStepView extends StepView {
   durationMs?: number;
+  failedAttempts?: FailedAttemptView<string | null>[];
 }
 
 /** Returns a step as the response to a report shows it. */
@@ -77,9 +86,15 @@ export function stepReceipt(jobId: string, step: StepDoc): StepReceipt {
 /**
  * Returns a step without its output.
  * @param staleAfterMs how long a running step may go without a report before it is stale
+ * @param resumedAt when its job last stopped waiting for a person
  */
-export function stepSummary(jobId: string, step: StepDoc, now: Date, staleAfterMs: number): StepSummary {
-  const silentMs = now.getTime() - step.updatedAt.getTime();
+export function stepSummary(
+  jobId: string,
+  step: StepDoc,
+  now: Date,
+  { staleAfterMs, resumedAt }: { staleAfterMs: number; resumedAt: Date | undefined },
+): StepSummary {
+  const silentMs = now.getTime() - Math.max(step.updatedAt.getTime(), resumedAt?.getTime() ?? 0);
   return {
     ...stepReceipt(jobId, step),
     attempts: step.attempts,
@@ -88,8 +103,13 @@ export function stepSummary(jobId: string, step: StepDoc, now: Date, staleAfterM
   };
 }
 
-/** Returns the view of a step, with the duration of a completed one. */
-export function singleStep(view: StepView, { status, endedAt, updatedAt, startedAt }: StepDoc): SingleStepView {
-  if (status !== "completed") return view;
-  return { ...view, durationMs: Math.max(0, (endedAt ?? updatedAt).getTime() - startedAt.getTime()) };
+/** Returns the view of a step with its failed attempts, and with the duration of a completed one. */
+export function singleStep(view: StepView, step: StepDoc): SingleStepView {
+  const { status, endedAt, updatedAt, startedAt } = step;
+  const { failedAttempts } = step;
+  return {
+    ...view,
+    ...(status === "completed" && { durationMs: Math.max(0, (endedAt ?? updatedAt).getTime() - startedAt.getTime()) }),
+    ...(failedAttempts && { failedAttempts: viewFailedAttempts(failedAttempts) }),
+  };
 }

@@ -18,6 +18,8 @@ export interface ReportOutcome {
   readonly step: StepDoc;
   readonly created: boolean;
   readonly ended: Status | null;
+  /** Whether cancellation of the job was requested before the read for the responses. */
+  readonly cancelRequested: boolean;
   /** Stored payloads that the report replaced. */
   readonly replaced: readonly mongo.ObjectId[];
 }
@@ -38,7 +40,10 @@ interface ReportStores {
 }
 
 /** The fields of a job that show what a report did. */
-const OUTCOME = { jobId: 1, endedBy: 1, replaced: 1 } as const;
+const OUTCOME = {
+  ...{ jobId: 1, endedBy: 1, replaced: 1, "cancel.requestedAt": 1, "notes.id": 1 },
+  ...{ name: 1, createdAt: 1, endedAt: 1 },
+} as const;
 
 type Applied = ReportOutcome | AppError;
 
@@ -138,7 +143,10 @@ function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;
   jobs.notifyReport(jobId, stepKey, ended !== null);
-  return { step, created: step.stepId === stepId, ended, replaced: (output && job.replaced) ?? [] };
+  jobs.notifyNotes(job, reportId);
+  if (ended) jobs.countEnded({ ...job, status: ended });
+  const cancelRequested = job.cancel !== undefined;
+  return { step, created: step.stepId === stepId, ended, cancelRequested, replaced: (output && job.replaced) ?? [] };
 }
 
 /** Deletes payloads of rejected reports and payloads that reports replaced. If this fails, the sweep deletes them. */

@@ -1,6 +1,7 @@
 import type { mongo } from "mongoose";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readAll } from "../db/readAll.ts";
+import { deleteRequestsOf } from "../hooks/deleteHookRequests.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type RunDoc } from "./run.ts";
 
@@ -13,14 +14,14 @@ const DAY_MS = 86_400_000;
  * @returns the number of deleted deliveries; 0 if none are left
  */
 export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
-  const ended = { open: false, endedAt: { $lt: before } };
+  const ended = { open: false, endedAt: { $lt: before }, notes: { $exists: false } };
   const batch = await readAll(deliveries.collection, ended, { projection: { _id: 1 }, limit: BATCH_SIZE });
   return deliveries.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
 }
 
 /**
  * Deletes one batch of runs that ended before a time: finalized ones, without deliveries, and without the transcript of a
- * single-use session.
+ * single-use session. The kept requests that have no other runs are deleted too.
  * @returns the number of deleted runs; 0 if none are left
  */
 export async function deleteEndedRuns(stores: Stores, before: Date): Promise<number> {
@@ -28,6 +29,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
   const ended: mongo.Filter<RunDoc> = {
     settled: true,
     endedAt: { $lt: before },
+    notes: { $exists: false },
     $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await keptMailRuns(stores))],
   };
   const batch = await readFromCaughtUpPrimary(runs.collection, () =>
@@ -47,7 +49,10 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
       ])
       .toArray(),
   );
-  return runs.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
+  const runIds = batch.map(({ _id }) => _id);
+  const deleted = await runs.delete({ ...ended, _id: { $in: runIds } });
+  await deleteRequestsOf(stores, runIds);
+  return deleted;
 }
 
 /**

@@ -8,6 +8,9 @@ import { trackEnded } from "./trackRun.ts";
 /** Maximum characters of a reply in the run's summary. */
 const SUMMARY_CHARS = 600;
 
+/** The id of a run's summary is this prefix and the id of the delivery of its reply, if there is one. */
+export const SUMMARY_PREFIX = "run-";
+
 /** The work to enqueue after a run is finalized. */
 export interface Finalized {
   readonly nextRunId: string | null;
@@ -27,8 +30,14 @@ export interface FinalizeSettings extends DeliverySettings {
  * @throws AppError unavailable
  */
 export async function finalizeRun(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
-  const { sessions, runs } = stores;
-  const [delivery] = await Promise.all([reportEnd(stores, run, settings), addToTranscript(stores, run)]);
+  const { sessions, runs, hookRequests } = stores;
+  const { _id, requestId, status } = run;
+  const end = status === "failed" ? "failed" : "completed";
+  const [delivery] = await Promise.all([
+    reportEnd(stores, run, settings),
+    addToTranscript(stores, run),
+    requestId !== undefined && hookRequests.recordRun(requestId, _id, end),
+  ]);
   await Promise.all([sessions.releaseTurn(turnOf(run)), runs.markFinalized(run)]);
   const next = await runs.findNext(run.sessionKey);
   return { nextRunId: next?._id ?? null, delivery, wake: wakesMain(run) };
@@ -43,7 +52,7 @@ const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?
 async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run) };
-  await stores.events.add([{ _id: `run-${recordId(run)}`, ...event }]);
+  await stores.events.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
   return deliver(stores, run, settings);
 }
 

@@ -1,25 +1,29 @@
-import type { mongo } from "mongoose";
 import type { Batcher } from "../../shared/batcher.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
-import { idCursor, olderThan } from "../db/idCursor.ts";
-import { PAGE_BYTES, readPage } from "../db/page.ts";
+import { readNewest } from "../db/newestFirst.ts";
+import { PAGE_BYTES } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
-import type { DeliveryDoc } from "../deliveries/delivery.ts";
+import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import type { HookCalls } from "../hooks/hookCall.ts";
 import { readHookCall } from "../hooks/hookCall.ts";
+import { type FailedAttemptView, viewFailedAttempts } from "../jobs/failedAttempts.ts";
 import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
+import { type RunFilter, runQuery } from "./runFilter.ts";
 import { type Runs, runNotFound } from "./runs.ts";
+import { type UsageView, viewUsage } from "./usage.ts";
 
 /** A run as live events contain it. Times are ISO 8601 UTC with milliseconds. */
 export interface RunHead {
   runId: string;
   kind: RunKind;
   name: string | null;
+  /** The mapping that made the run; null for a run that a sender requested directly. */
+  mapping: string | null;
   sessionKey: string;
   status: RunStatus;
   attempts: number;
@@ -34,7 +38,17 @@ export interface RunView extends RunHead {
   reply: string | null;
   /** Whether the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: boolean;
+  /** The sum of all tries; null if none reported usage. */
+  usage: UsageView | null;
   deliveries: DeliveryView[];
+  /** The kept request that the run was made of; null if it was not kept. */
+  requestId: string | null;
+  /** The kept request of which the run is a replay; null for other runs. */
+  replayOf: string | null;
+  /** The ended run whose request this run repeats; null for other runs. */
+  againOf: string | null;
+  /** Only of a run that is read on its own; missing if no try has failed. */
+  failedAttempts?: FailedAttemptView<RunError>[];
 }
 
 export interface RunRequestView {
@@ -43,12 +57,13 @@ export interface RunRequestView {
   call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
-export interface RunListQuery {
-  readonly status?: readonly RunStatus[] | undefined;
-  readonly sessionKey?: string | undefined;
+export interface RunListQuery extends RunFilter {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
+
+/** Leaves out what a run received. */
+const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0 };
 
 /** The collections that these commands read. */
 interface RunStores {
@@ -70,14 +85,15 @@ export async function readRunViews(
   runIds: readonly string[],
 ): Promise<(RunView | null)[]> {
   const [found, sent] = await Promise.all([
-    readAll(runs.collection, { _id: { $in: [...runIds] } }, { projection: { request: 0, mapped: 0 } }),
+    readAll(runs.collection, { _id: { $in: [...runIds] } }, { projection: WITHOUT_REQUEST }),
     deliveries.findOfRuns(runIds),
   ]);
   const byId = new Map(found.map((run) => [run._id, run]));
   const deliveriesOf = Map.groupBy(sent, (one) => one.runId);
   return runIds.map((runId) => {
     const run = byId.get(runId);
-    return run ? view(run, deliveriesOf.get(runId) ?? []) : null;
+    const failedAttempts = run?.failedTries && viewFailedAttempts(run.failedTries);
+    return run ? { ...view(run, deliveriesOf.get(runId) ?? []), ...(failedAttempts && { failedAttempts }) } : null;
   });
 }
 
@@ -92,6 +108,16 @@ export async function readRequest(stores: RunStores, runId: string): Promise<Run
   };
 }
 
+/** A message of a transcript as clients read it. Times are ISO 8601 UTC with milliseconds. */
+export interface MessageView {
+  messageId: string;
+  /** The run of the turn; null for a turn of the main session. */
+  runId: string | null;
+  role: MessageDoc["role"];
+  content: string;
+  createdAt: string;
+}
+
 /**
  * Returns the latest messages of a session, oldest first: at most `limit`, and fewer if they are large. A session exists from its
  * first run or turn on, the main session always.
@@ -100,54 +126,56 @@ export async function readRequest(stores: RunStores, runId: string): Promise<Run
 export async function readMessages(
   { messages, runs }: RunStores,
   sessionKey: string,
-  limit: number,
-): Promise<MessageDoc[]> {
-  const found = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES });
-  if (found.length > 0 || sessionKey === MAIN_SESSION) return found;
-  if (await exists(runs.collection, { sessionKey })) return found;
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+): Promise<{ messages: MessageView[]; nextCursor: string | null }> {
+  const page = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES, cursor });
+  const isKnown = page.messages.length > 0 || sessionKey === MAIN_SESSION;
+  if (isKnown || (await exists(runs.collection, { sessionKey })))
+    return { messages: page.messages.map(viewMessage), nextCursor: page.nextCursor };
   throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
+
+/** Returns the run of a message. Its id is followed by the round and by the place in the turn. */
+const runOf = (messageId: string): string => messageId.replace(/-\d+-[01]$/, "");
+
+const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): MessageView => ({
+  ...{ messageId: _id, runId: sessionKey === MAIN_SESSION ? null : runOf(_id), role, content },
+  createdAt: createdAt.toISOString(),
+});
 
 /** Returns a page of runs, the newest first by acceptance. @throws AppError unavailable */
 export async function listRuns(
   stores: RunStores,
-  { status, sessionKey, limit, cursor }: RunListQuery,
+  { limit, cursor, ...filter }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
-  const query: mongo.Filter<RunDoc> = {
-    ...(status && { status: { $in: [...status] } }),
-    ...(sessionKey !== undefined && { sessionKey }),
-    ...(cursor !== undefined && olderThan<RunDoc>(cursor)),
-  };
-  const find = () =>
-    stores.runs.collection
-      .find<RunDoc>(query, { projection: { request: 0, mapped: 0 } })
-      .sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await readPage(stores.runs.collection, find, {
-    limit,
+  const { rows, nextCursor } = await readNewest(stores.runs.collection, {
+    ...{ query: runQuery(filter), projection: WITHOUT_REQUEST, limit, cursor },
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
-  return {
-    runs: rows.map((run) => view(run, deliveries.get(run._id) ?? [])),
-    nextCursor: last && idCursor(last),
-  };
+  return { runs: rows.map((run) => view(run, deliveries.get(run._id) ?? [])), nextCursor };
 }
 
 /** Reads runs without their replies and deliveries. @throws AppError unavailable */
 export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
-  const options = { projection: { request: 0, mapped: 0, reply: 0 } };
+  const options = { projection: { ...WITHOUT_REQUEST, reply: 0 } };
   const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);
-  return found.map(head);
+  return found.map(runHead);
 }
 
-function view(run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
-  return { ...head(run), reply: run.reply, replyCutOff: run.replyCutOff ?? false, deliveries: sent.map(viewDelivery) };
+function view(run: RunDoc, sent: readonly ReadDelivery[]): RunView {
+  const { reply, replyCutOff = false, requestId = null, replayOf = null, againOf = null } = run;
+  const usage = viewUsage(run.usage);
+  const origin = { requestId, replayOf, againOf };
+  return { ...runHead(run), reply, replyCutOff, usage, deliveries: sent.map(viewDelivery), ...origin };
 }
 
-function head(run: RunDoc): RunHead {
-  const { _id: runId, kind, name, sessionKey, status, attempts, error } = run;
+/** Returns a run without its reply and deliveries. */
+export function runHead(run: RunDoc): RunHead {
+  const { _id: runId, kind, name, mapped, sessionKey, status, attempts, error } = run;
+  const mapping = mapped?.mapping ?? null;
   return {
-    ...{ runId, kind, name, sessionKey, status, attempts, error },
+    ...{ runId, kind, name, mapping, sessionKey, status, attempts, error },
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,

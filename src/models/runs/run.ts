@@ -3,6 +3,8 @@ import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { StoredLease } from "../db/lease.ts";
+import { NOTED_INDEX, Notes } from "../notifications/note.ts";
+import { StoredUsage } from "./usage.ts";
 
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
@@ -53,6 +55,9 @@ export const RunError = closedObject({
 });
 export type RunError = Static<typeof RunError>;
 
+/** A try that failed. */
+const FailedTry = closedObject({ attempt: Type.Number(), error: RunError, startedAt: BsonDate, endedAt: BsonDate });
+
 export const RunDoc = closedObject({
   /** The runId, a UUID. */
   _id: Type.String(),
@@ -82,7 +87,13 @@ export const RunDoc = closedObject({
   reply: nullable(Type.String()),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: Type.Optional(Type.Boolean()),
+  /** The sum of its tries in all rounds; missing until one reports usage. */
+  usage: Type.Optional(StoredUsage),
   error: nullable(RunError),
+  /** The latest failed tries of all rounds, oldest first; missing if none has failed. */
+  failedTries: Type.Optional(Type.Array(FailedTry)),
+  /** Why the run was cancelled; missing without a reason. Becomes the reason in the job that shows the run. */
+  cancelReason: Type.Optional(Type.String()),
   createdAt: BsonDate,
   startedAt: nullable(BsonDate),
   endedAt: nullable(BsonDate),
@@ -96,8 +107,17 @@ export const RunDoc = closedObject({
   forgotten: Type.Boolean(),
   /** Whether the job that shows the run has been created. It is not created again after its deletion. */
   tracked: Type.Optional(Type.Boolean()),
+  /** The kept request that the run was made of; missing if requests are not kept. */
+  requestId: Type.Optional(Type.String()),
+  /** The kept request that was replayed; missing for a run that a sender caused. */
+  replayOf: Type.Optional(Type.String()),
+  /** The ended run whose request this run repeats; missing for other runs. */
+  againOf: Type.Optional(Type.String()),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: Type.Optional(Type.String()),
+  /** The address to which the end of the run is sent; missing if there is none. */
+  callbackUrl: Type.Optional(Type.String()),
+  notes: Notes,
 });
 export type RunDoc = Static<typeof RunDoc>;
 
@@ -112,6 +132,10 @@ export const runCollection = defineCollection(RunDoc, [
   { keys: { createdAt: -1, _id: -1 } },
   { keys: { status: 1, createdAt: -1, _id: -1 } },
   { keys: { sessionKey: 1, createdAt: -1, _id: -1 } },
+  {
+    keys: { "mapped.mapping": 1, createdAt: -1, _id: -1 },
+    partialFilterExpression: { "mapped.mapping": { $exists: true } },
+  },
   { keys: NEXT_OF_SESSION, partialFilterExpression: { open: true } },
   { keys: { createdAt: 1 }, partialFilterExpression: { open: true, stage: "mapping" } },
   { keys: NOT_FINALIZED, partialFilterExpression: { settled: false } },
@@ -120,12 +144,17 @@ export const runCollection = defineCollection(RunDoc, [
   // Finds the runs that use a stored call.
   { keys: { "mapped.item.call": 1 }, partialFilterExpression: { "mapped.item.call": { $exists: true } } },
   { keys: WAITING_OF_MAPPING, partialFilterExpression: { status: "queued" } },
+  NOTED_INDEX,
 ]);
 /** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;
 
 export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request"> & {
+  readonly requestId?: string;
+  readonly replayOf?: string;
+  readonly againOf?: string;
   readonly fingerprint?: string | undefined;
+  readonly callbackUrl?: string | undefined;
 };
 
 /** A run that a worker has acquired for an agent turn. */
@@ -145,7 +174,7 @@ export type MappingOutcome =
 /** How a run ended; `kind` becomes its status. */
 export type RunOutcome =
   | { readonly kind: "completed"; readonly reply: string; readonly replyCutOff?: boolean }
-  | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number };
+  | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number; readonly cancelReason?: string };
 
 /** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */
 export interface DueRun {
@@ -155,9 +184,10 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, callbackUrl, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   ...(fingerprint !== undefined && { fingerprint }),
+  ...(callbackUrl !== undefined && { callbackUrl }),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
   ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },

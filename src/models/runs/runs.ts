@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
@@ -9,7 +8,11 @@ import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
+import type { Note, NoteNotifier } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import { listDue } from "./dueRuns.ts";
+import { endUpdate, mappingUpdate } from "./endUpdate.ts";
+import { pushFailedTry } from "./failedTries.ts";
 import {
   type AgentRun,
   type DueRun,
@@ -22,6 +25,7 @@ import {
   type RunOutcome,
   WAITING_OF_MAPPING,
 } from "./run.ts";
+import { addUsage, type StoredUsage } from "./usage.ts";
 
 /** A run whose mapping is not applied yet. */
 type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
@@ -32,8 +36,16 @@ export class Runs {
   readonly #lease: RecordLease<RunDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
+  readonly #notes: NoteNotifier;
+  readonly #wanted: WantedEvents;
 
-  constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: ChangeNotifier) {
+  constructor(
+    collection: mongo.Collection<RunDoc>,
+    clock: Clock,
+    changes: ChangeNotifier,
+    notes: NoteNotifier,
+    wanted: WantedEvents,
+  ) {
     this.collection = collection;
     this.#inserter = new BatchInserter(
       collection,
@@ -43,12 +55,20 @@ export class Runs {
     this.#lease = new RecordLease(collection, "claim", { status: "running" });
     this.#clock = clock;
     this.#changes = changes;
+    this.#notes = notes;
+    this.#wanted = wanted;
   }
 
   /** Notifies readers of live events if a run has changed. @returns `changed` */
   #notifyIf<T>(runId: string, changed: T): T {
     if (changed) this.#changes.notify({ kind: "run", id: runId });
     return changed;
+  }
+
+  /** Enqueues the event that an update has noted. */
+  #notifyNote(runId: string, { $push }: mongo.UpdateFilter<RunDoc>): void {
+    const { id } = ($push?.notes ?? {}) as Partial<Note>;
+    if (id !== undefined) this.#notes.noted("run", runId, id);
   }
 
   /**
@@ -153,30 +173,10 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
-    const { modifiedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne(unmapped(runId, round), {
-        $set: { stage: "turn" as const, ...this.#fieldsOf(mapped) },
-      }),
-    );
+    const change = mappingUpdate(mapped, this.#clock.now(), this.#wanted);
+    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(unmapped(runId, round), change));
+    if (modifiedCount === 1) this.#notifyNote(runId, change);
     return this.#notifyIf(runId, modifiedCount === 1);
-  }
-
-  #fieldsOf(mapped: MappingOutcome): Partial<RunDoc> {
-    const over = { open: false, endedAt: this.#clock.now() };
-    const used = { "mapped.call": null, "mapped.item": null };
-    switch (mapped.kind) {
-      case "agent":
-        return { ...mapped, ...used };
-      case "event":
-        return {
-          ...{ ...over, ...used, kind: "wake", name: mapped.name, status: "completed", settled: true },
-          ...{ sessionKey: MAIN_SESSION, singleUse: false },
-        };
-      case "dropped":
-        return { ...over, ...used, status: "dropped", settled: true };
-      case "failed":
-        return { ...over, stage: "mapping", status: "failed", error: mapped.error, settled: false };
-    }
   }
 
   /** Renews the lease. @returns false if the worker no longer holds the run: it was cancelled, or another worker acquired it */
@@ -186,65 +186,79 @@ export class Runs {
 
   /**
    * Ends a run if the worker still holds it.
+   * @param usage of the last try
    * @throws AppError unavailable, body_too_large
    */
-  async end({ _id, claim }: AgentRun, outcome: RunOutcome): Promise<void> {
-    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, ended(outcome, this.#clock.now())));
+  async end(run: AgentRun, outcome: RunOutcome, usage?: StoredUsage): Promise<void> {
+    const { _id, claim } = run;
+    const now = this.#clock.now();
+    const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
+    const failed = outcome.kind === "failed" && { $push: { ...note.$push, ...pushFailedTry(run, outcome.error, now) } };
+    const isEnded = await this.#lease.updateHeld(_id, claim.token, $set, { ...note, ...failed, ...addUsage(usage) });
+    if (this.#notifyIf(_id, isEnded)) this.#notifyNote(_id, note);
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
-  async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
+  async retryLater(run: AgentRun, notBefore: Date, error: RunError, usage?: StoredUsage): Promise<boolean> {
     const waiting = { status: "queued", claim: null, notBefore, error };
-    return this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting));
+    const change = { $push: pushFailedTry(run, error, this.#clock.now()), ...addUsage(usage) };
+    return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.claim.token, waiting, change));
   }
 
-  /** Releases a run as if it had never been acquired, if the worker still holds it. */
-  async release({ _id, claim }: AgentRun): Promise<void> {
+  /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
+  async release({ _id, claim }: AgentRun, usage?: StoredUsage): Promise<void> {
     const waiting = { status: "queued", claim: null };
-    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
+    const change = { $inc: { attempts: -1, ...addUsage(usage).$inc } };
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting, change));
   }
 
   /**
    * Cancels a run that has not ended.
+   * @param reason null without one
    * @returns whether a worker was running it. That worker finalizes it after the turn.
    * @throws AppError run_not_found, run_state_conflict, unavailable
    */
-  async cancel(runId: string): Promise<{ wasRunning: boolean }> {
-    const error = { code: "cancelled" as const, message: "The run was cancelled." };
-    const change = { $set: ended({ kind: "failed", error }, this.#clock.now()) };
+  async cancel(runId: string, reason: string | null = null): Promise<{ wasRunning: boolean }> {
+    const message = reason === null ? "The run was cancelled." : `Cancelled: ${reason}`;
+    const outcome: RunOutcome = {
+      ...{ kind: "failed", error: { code: "cancelled", message } },
+      ...(reason !== null && { cancelReason: reason }),
+    };
+    const change = endUpdate(outcome, this.#clock.now(), this.#wanted);
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
-    if (this.#notifyIf(runId, modifiedCount === 1)) return { wasRunning: false };
-    await this.#changeIn(runId, { open: true }, change, "has already ended");
-    return { wasRunning: true };
+    const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
+    if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
+    this.#notifyNote(runId, change);
+    return { wasRunning: !isWaiting };
   }
 
   /** Queues a failed run again, as its next round. @throws AppError run_not_found, run_state_conflict, unavailable */
   async retry(runId: string): Promise<RunDoc> {
-    const anew = {
-      status: "queued" as const,
-      open: true,
-      attempts: 0,
-      error: null,
-      endedAt: null,
-      settled: null,
-      forgotten: false,
-    };
+    const noEnd = { endedAt: null, settled: null, forgotten: false };
+    const anew = { status: "queued" as const, open: true, attempts: 0, error: null, ...noEnd };
     return this.#changeIn(
       runId,
       { status: "failed", settled: true },
-      { $set: anew, $inc: { round: 1 } },
-      "cannot be retried: either it has not failed, or its failure is still being recorded. If it failed, try again in a few seconds",
+      { $set: anew, $inc: { round: 1 }, $unset: { cancelReason: 1 } },
+      ({ status }) =>
+        status === "failed"
+          ? "The failure of the run is still being recorded: try again in a few seconds."
+          : "Only a failed run can be retried.",
     );
   }
 
-  async #changeIn(runId: string, state: mongo.Filter<RunDoc>, change: object, otherwise: string): Promise<RunDoc> {
+  async #changeIn(
+    runId: string,
+    state: mongo.Filter<RunDoc>,
+    change: object,
+    explain: (run: RunDoc) => string,
+  ): Promise<RunDoc> {
     const changed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
     );
     if (this.#notifyIf(runId, changed)) return changed as RunDoc;
-    await this.find(runId);
-    throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
+    throw new AppError("run_state_conflict", { detail: explain(await this.find(runId)) });
   }
 
   /** Marks a run as finalized. @throws AppError unavailable */
@@ -283,12 +297,6 @@ export class Runs {
 }
 
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
-
-/** Returns the fields that change when a run ends. */
-function ended({ kind: status, ...outcome }: RunOutcome, now: Date) {
-  const error = status === "completed" ? { error: null } : {};
-  return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
-}
 
 export const runNotFound = (runId: string): AppError =>
   new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });

@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/errors.ts";
+import { ignore } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
 import { reportStep, type StepReport } from "../jobs/reportStep.ts";
 import type { Stores } from "../stores.ts";
@@ -57,6 +57,11 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
     };
     await track(stores, run, { status: "completed", progress: 100, message: "Completed", output });
   } else {
+    if (run.error?.code === "cancelled" && run.request?.trackAsJob) {
+      await stores.jobs
+        .cancel(run._id, { reason: run.cancelReason ?? null })
+        .catch(ignore("job_not_found", "job_ended"));
+    }
     await track(stores, run, { status: "failed", failJob: true, message: run.error?.message });
   }
 }
@@ -64,10 +69,6 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
 async function track(stores: Stores, run: RunDoc, report: StepReport): Promise<void> {
   if (!run.request?.trackAsJob) return;
   const whole = { jobProgressStart: 0, jobProgressEnd: 100, stepName: STEP.stepName };
-  try {
-    await reportStep(stores, run._id, STEP.key, { ...whole, ...report });
-  } catch (error) {
-    // The job was deleted. The run continues without it.
-    if (!(error instanceof AppError && error.code === "job_not_found")) throw error;
-  }
+  // If the job was deleted, the run continues without it.
+  await reportStep(stores, run._id, STEP.key, { ...whole, ...report }).catch(ignore("job_not_found"));
 }

@@ -33,6 +33,24 @@ export interface Turn {
   readonly endedAt: Date;
 }
 
+interface MessagePage {
+  /** Oldest first. */
+  readonly messages: MessageDoc[];
+  /** The cursor of the page with the messages before; null if there are none. */
+  readonly nextCursor: string | null;
+}
+
+/** The format of a cursor of messages: the two numbers of MongoDB's timestamp in base 36. */
+export const MESSAGE_CURSOR_PATTERN = "^[0-9a-z]{1,7}-[0-9a-z]{1,7}$";
+
+const cursorOf = ({ order }: MessageDoc): string =>
+  `${order.getHighBitsUnsigned().toString(36)}-${order.getLowBitsUnsigned().toString(36)}`;
+
+function orderOf(cursor: string): mongo.Timestamp {
+  const [high = 0, low = 0] = cursor.split("-").map((part) => Number.parseInt(part, 36) >>> 0);
+  return new mongo.Timestamp({ t: high, i: low });
+}
+
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
 
@@ -58,18 +76,29 @@ export class Messages {
 
   /**
    * Returns the latest messages, oldest first: at most `limit`, and only as many as fit into `maxChars`, but at least one.
+   * @param cursor the cursor of the page with the messages that follow; it must match MESSAGE_CURSOR_PATTERN
    * @throws AppError unavailable
    */
-  findLatest(sessionKey: string, { limit, maxChars }: { limit: number; maxChars: number }): Promise<MessageDoc[]> {
+  findLatest(
+    sessionKey: string,
+    { limit, maxChars, cursor }: { limit: number; maxChars: number; cursor?: string | undefined },
+  ): Promise<MessagePage> {
+    const query = { sessionKey, ...(cursor !== undefined && { order: { $lt: orderOf(cursor) } }) };
     return readFromCaughtUpPrimary(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
-      for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 }).limit(limit)) {
+      let hasMore = false;
+      for await (const message of this.collection
+        .find(query)
+        .sort({ order: -1 })
+        .limit(limit + 1)) {
         chars += message.content.length;
-        if (chars > maxChars && newestFirst.length > 0) break;
+        hasMore = newestFirst.length === limit || (chars > maxChars && newestFirst.length > 0);
+        if (hasMore) break;
         newestFirst.push(message);
       }
-      return newestFirst.reverse();
+      const oldest = newestFirst.at(-1);
+      return { messages: newestFirst.reverse(), nextCursor: hasMore && oldest ? cursorOf(oldest) : null };
     });
   }
 

@@ -1,9 +1,6 @@
-import type { mongo } from "mongoose";
-import { idCursor, olderThan } from "../db/idCursor.ts";
 import { isHeld } from "../db/lease.ts";
-import { readPage } from "../db/page.ts";
+import { readNewest } from "../db/newestFirst.ts";
 import type { Stores } from "../stores.ts";
-import type { SessionDoc } from "./session.ts";
 
 /** A session as lists show it. */
 export interface SessionView {
@@ -18,13 +15,12 @@ export async function listSessions(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   now: Date,
 ): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {
-  const query: mongo.Filter<SessionDoc> = cursor === undefined ? {} : olderThan(cursor, "lastUsedAt");
-  const find = () => sessions.collection.find(query).sort({ lastUsedAt: -1, _id: -1 });
-  const { rows, last } = await readPage(sessions.collection, find, { limit, bytesOf: () => 0 });
+  const list = { query: {}, by: "lastUsedAt", limit, cursor, bytesOf: () => 0 } as const;
+  const { rows, nextCursor } = await readNewest(sessions.collection, list);
   return {
     sessions: rows.map(({ _id, lastUsedAt, active }) => ({
       ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: isHeld(active, now) },
     })),
-    nextCursor: last && idCursor({ _id: last._id, createdAt: last.lastUsedAt }),
+    nextCursor,
   };
 }

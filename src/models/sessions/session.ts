@@ -105,4 +105,9 @@ export class Sessions {
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
     await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
   }
+
+  /** Clears where replies of the main session go, so that those of the configuration apply. */
+  async clearReplyTarget(): Promise<void> {
+    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $unset: { route: "" } }));
+  }
 }

@@ -17,13 +17,25 @@ export function describeFault(error: ErrorObject, patterns: Readonly<Record<stri
     const suggestion = nearest(faultyField(error) ?? "", known);
     return suggestion ? `is not known; did you mean ${suggestion}?` : "is not known";
   }
-  if (error.keyword === "required") return "is required";
+  if (error.keyword === "required") return `is required${mistypedHint(error)}`;
   if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
   if (error.keyword === "pattern") {
     return patterns[error.schema as string] ?? PATTERNS[error.schema as string] ?? `must match ${error.schema}`;
   }
   if (error.schema === "date-time") return timeFault(error.data);
   return limitFault(error) ?? error.message ?? "is not valid";
+}
+
+/** Names an unknown field that may be a missing one, where unknown fields are allowed and therefore not reported. */
+function mistypedHint({ data, parentSchema, params }: ErrorObject): string {
+  const { properties = {}, additionalProperties } = (parentSchema ?? {}) as {
+    properties?: object;
+    additionalProperties?: unknown;
+  };
+  if (additionalProperties === false) return "";
+  const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name));
+  const mistyped = unknown.find((name) => nearest(name, [params.missingProperty]) !== undefined);
+  return mistyped === undefined ? "" : `; is ${mistyped} misspelled?`;
 }
 
 /** Matches a time whose `+` was decoded as a space, as in the query of a URL. */

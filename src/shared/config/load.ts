@@ -4,20 +4,24 @@ import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { isObject } from "../json.ts";
 import { StartError } from "../lifecycle.ts";
+import { ownCommand } from "../ownCommands.ts";
 import type { RedisAddress } from "../queue/redisAddress.ts";
 import { readTextFile } from "../textFile.ts";
 import { crossChecks } from "./checks/config.ts";
 import { findDuplicateKeys } from "./duplicateKeys.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
+import { fillPresets } from "./presets/fillPresets.ts";
 import { explain, faultyKey } from "./problems.ts";
 import { type Config, ConfigSchema } from "./schema/config.ts";
 
-/** An unusable configuration. `problems` has one sentence for each fault. */
+/** An unusable configuration. `problems` has one sentence for each fault, `source` the file or variable that has them. */
 export class ConfigError extends StartError {
+  readonly source: string;
   readonly problems: readonly string[];
 
   constructor(source: string, problems: readonly string[]) {
     super(`The configuration (${source}) is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    this.source = source;
     this.problems = problems;
   }
 }
@@ -61,14 +65,24 @@ export function configFile(env: Environment): { readonly path: string; readonly 
   }
 }
 
+/** A configuration, and the value of its file before variables are filled in, by which `redactConfig` finds their places. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly written: Json;
+}
+
 /**
  * Reads the configuration file, which may be absent, and the environment.
  * @throws ConfigError naming every problem at once
  */
-export function readConfig(env: Environment): Config {
+export function loadConfig(env: Environment): LoadedConfig {
   const file = configFile(env);
-  return parseConfig(file?.text, file ? env : withGeneratedToken(env), file?.path);
+  const config = parseConfig(file?.text, file ? env : withGeneratedToken(env), file?.path);
+  return { config, written: parseFile(file?.text, file?.path ?? "environment") };
 }
+
+/** Reads the configuration alone. @throws ConfigError naming every problem at once */
+export const readConfig = (env: Environment): Config => loadConfig(env).config;
 
 /** The variable in which `start` passes its processes the generated hook token. It is ignored when a file exists. */
 export const GENERATED_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
@@ -88,6 +102,7 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
   const { value, missing } = substitute(parseFile(text, source), env);
   const duplicates = findDuplicateKeys(text ?? "");
   applyEnvironment(value, env);
+  fillPresets(value);
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
   // Only the first fault of a key is reported: an empty text, for example, violates its pattern too.
@@ -145,7 +160,9 @@ export function requireServers({ mongodb, redis }: Config): { mongodbUri: string
   const address = redisAddress(redis);
   if (mongodb.uri && address) return { mongodbUri: mongodb.uri, redisAddress: address };
   const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
-  throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
+  throw new StartError(
+    `${missing} is not set: set it, or use \`${ownCommand("start")}\`, which brings its own servers.`,
+  );
 }
 
 /**

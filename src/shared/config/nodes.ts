@@ -1,13 +1,14 @@
 import Type, { type TSchema } from "typebox";
-import { DURATION_PATTERN } from "./formats/duration.ts";
+import { DURATION_PATTERN, INTERVAL_PATTERN } from "./formats/duration.ts";
+import type { KeepRequests } from "./formats/keepRequests.ts";
 
 /**
  * The properties of a key in the schema beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
- * never logged or printed; of an address with `credentials`, only user, password and query are hidden.
+ * never logged or printed; of an address with `credentials`, only user, password and query are hidden, with `path` the path too.
  */
 export interface KeyOptions {
   readonly env?: string;
-  readonly secret?: true | "credentials";
+  readonly secret?: true | "credentials" | "path";
 }
 
 /** A node of the configuration's schema, for code that walks through it. */
@@ -69,13 +70,38 @@ export const token = (options: Omit<TextOptions, "pattern" | "minLength" | "exam
     ...options,
   });
 
+/** Creates a key with one token, or a list of tokens that are all accepted while one replaces another. */
+export const tokens = (options: Omit<TextOptions, "pattern" | "minLength" | "examples">) =>
+  Type.Unsafe<string | readonly string[]>({
+    ...token(options),
+    type: ["string", "array"],
+    items: { type: "string", minLength: 16, pattern: "^[!-~]+$" },
+    minItems: 1,
+    uniqueItems: true,
+  });
+
 export const integer = (options: NumberOptions) => Type.Integer({ ...options });
 
 export const boolean = (options: { description: string; default: boolean } & KeyOptions) =>
   Type.Boolean({ ...options });
 
-export const duration = (options: { description: string; default?: string }) =>
+export const duration = (options: { description: string; default?: string; examples?: readonly string[] }) =>
   Type.String({ pattern: DURATION_PATTERN, examples: [options.default ?? "30d"], ...options });
+
+/** Creates a key with a duration, or `off`. */
+export const interval = (options: { description: string; default: string }) =>
+  Type.String({ pattern: INTERVAL_PATTERN, examples: [`${options.default} or off`], ...options });
+
+/** Creates a key with a duration, or an object with a duration and a maximum size. A cross-check examines the object. */
+export const keepRequests = (description: string) =>
+  Type.Unsafe<KeepRequests>({
+    type: ["string", "object"],
+    pattern: DURATION_PATTERN,
+    additionalProperties: { type: "string" },
+    required: ["for"],
+    examples: ["7d"],
+    description,
+  });
 
 /** Creates a map from any keys to texts. */
 export const textMap = (options: { description: string; examples: readonly object[] } & KeyOptions) =>

@@ -1,7 +1,7 @@
 import type { Logger } from "../logger.ts";
 import { crossChecks } from "./checks/config.ts";
 import type { Environment } from "./fill.ts";
-import { ConfigError, configPath, readConfig } from "./load.ts";
+import { ConfigError, configPath, type LoadedConfig, loadConfig } from "./load.ts";
 import { type Config, configKeys } from "./schema/config.ts";
 
 /** The keys that a running process cannot change: its addresses, its connections and its limits. */
@@ -11,20 +11,22 @@ const FIXED =
 /**
  * Reads the configuration again for a running process. An unusable one is refused with its problems in the log. Keys that
  * only a start can change keep their values, and the log names those that differ.
- * @param apply puts the new configuration into effect. The log reports the change once this is done; if it throws, the
- *   previous configuration must still be in effect
+ * @param apply puts the new configuration into effect, and receives the value of its file. The log reports the change once this
+ *   is done; if it throws, the previous configuration must still be in effect
  * @returns the configuration that is in effect now
  */
 export async function reloadConfig(
   env: Environment,
   old: Config,
   log: Logger,
-  apply: (config: Config) => void | Promise<void>,
+  apply: (config: Config, written: LoadedConfig["written"]) => void | Promise<void>,
 ): Promise<Config> {
   let changed: readonly string[];
   let config: Config;
+  let loaded: LoadedConfig;
   try {
-    const read = readConfig(env);
+    loaded = loadConfig(env);
+    const { config: read } = loaded;
     changed = FIXED_KEYS.filter((key) => JSON.stringify(valueAt(read, key)) !== JSON.stringify(valueAt(old, key)));
     config = withValues(read, changed, old);
     // A valid file may conflict with the values that stay: an API without a token, at an address that others can reach.
@@ -36,7 +38,7 @@ export async function reloadConfig(
     return old;
   }
   try {
-    await apply(config);
+    await apply(config, loaded.written);
   } catch (error) {
     log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in effect");
     return old;

@@ -47,7 +47,10 @@ const deliveryQueue = (channel: string) =>
     optional: true,
   });
 
-const DELIVERIES = new Map(CHANNELS.map((channel) => [channel as string, deliveryQueue(channel)]));
+/** The name that the deliveries of webhooks have in place of a channel. */
+const WEBHOOK = "webhook";
+
+const DELIVERIES = new Map([...CHANNELS, WEBHOOK].map((channel) => [channel as string, deliveryQueue(channel)]));
 
 /** Returns the queue of a channel. @throws Error when there is no such channel */
 export function deliveriesTo(channel: string): ReturnType<typeof deliveryQueue> {
@@ -55,6 +58,25 @@ export function deliveriesTo(channel: string): ReturnType<typeof deliveryQueue> 
   if (!found) throw new Error(`there is no channel ${channel}`);
   return found;
 }
+
+/** Checks the credentials of a channel. A request waits for the result, so that nothing else stores it. */
+export const channelCheck = queue({
+  name: "channel-check",
+  payload: Type.Object({ channel: Type.String() }),
+  attempts: 1,
+  timeoutMs: 10_000,
+});
+
+/** Returns the queues of the channels that meet a condition, and of `webhook` if that does. */
+export const deliveryQueues = (fits: (target: string) => boolean): QueueDef[] =>
+  [...DELIVERIES].flatMap(([target, def]) => (fits(target) ? [def] : []));
+
+/** Turns the noted events of a record into deliveries. */
+export const notify = queue({
+  name: "notify",
+  payload: Type.Object({ kind: Type.String(), id: Type.String() }),
+  attempts: 5,
+});
 
 /** Deletes ended records after their retention time, and whatever earlier deletions left behind. */
 export const retention = queue({
@@ -64,7 +86,15 @@ export const retention = queue({
   timeoutMs: 10 * 60_000,
 });
 
-export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, ...DELIVERIES.values(), retention];
+export const QUEUES: readonly QueueDef[] = [
+  mappedHook,
+  agentHook,
+  heartbeat,
+  notify,
+  ...DELIVERIES.values(),
+  channelCheck,
+  retention,
+];
 
 /** Returns the prefix of a queue's keys. The braces keep the keys of one queue on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

@@ -1,13 +1,19 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../batcher.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
+import { agentHook, deliveriesTo, heartbeat, notify, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
 import type { RedisConnection } from "./redis.ts";
 
 /** Maximum time that a response waits for Redis to store a job. */
 const ADD_TIMEOUT_MS = 500;
+
+/** Interval of reading a job whose result a request waits for. */
+const RESULT_POLL_MS = 100;
+/** How long Redis keeps a result that nobody reads any more, in seconds. */
+const RESULT_AGE_SECONDS = 60;
 
 /** Waits until Redis has stored a job or refused it, for at most `ADD_TIMEOUT_MS`. Never rejects. */
 async function waitAtMost(added: Promise<void>): Promise<void> {
@@ -45,6 +51,9 @@ interface Occasion {
 const entryId = (deliveryId: string, occasion?: string) =>
   occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
 
+/** The name of BullMQ's only worker where Redis does not list its clients, as at some hosts. */
+const NO_CLIENT_LIST = "GCP does not support client list";
+
 /** The states of entries. Those that completed or failed are removed at once: the records hold their results. */
 const STATES = ["waiting", "active", "delayed", "prioritized"] as const;
 
@@ -81,6 +90,35 @@ export class Queues {
     const waits = { delay: delayMs, ...(priority > 0 && { priority }), timestamp };
     const opts = { attempts: def.attempts, backoff, ...waits, ...removed, jobId };
     await waitAtMost(get(this.#addBatchers, def.name).add({ name: def.name, data: payload, opts }));
+  }
+
+  /**
+   * Adds a job and returns the result of its processor. A job that no worker has begun within the time is removed.
+   * @throws AppError unavailable while Redis is down, or if no worker completes the job within the time
+   */
+  async call<P extends TSchema>(def: QueueDef<P>, payload: Static<P>, withinMs: number): Promise<unknown> {
+    const queue = get(this.#queues, def.name);
+    const removed = { age: RESULT_AGE_SECONDS };
+    const options = { attempts: 1, removeOnComplete: removed, removeOnFail: removed };
+    const added = await queue.add(def.name, payload, options).catch(unavailable);
+    const waitUntil = performance.now() + withinMs;
+    try {
+      while (performance.now() < waitUntil) {
+        await pause(RESULT_POLL_MS);
+        const job = await queue.getJob(added.id ?? "").catch(unavailable);
+        if (!job || job.failedReason) break;
+        if (job.finishedOn) return job.returnvalue;
+      }
+    } finally {
+      await added.remove().catch(() => {}); // one that a worker holds cannot be removed
+    }
+    const detail = `No worker has answered within ${withinMs / 1_000} s. Check that a worker runs, then send the request again.`;
+    throw new AppError("unavailable", { detail });
+  }
+
+  /** Adds a record with new notes to the queue that dispatches them. Never throws and never waits. */
+  noted(kind: string, id: string, occasion: string): void {
+    void this.add(notify, { kind, id }, { jobId: `note-${occasion}` });
   }
 
   /** Adds a delivery to the queue of its channel. Never rejects, like `add`. */
@@ -125,6 +163,11 @@ export class Queues {
     await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!immediately && { startDate }) }, template);
   }
 
+  /** Removes the schedule of a queue, if it has one. */
+  async unschedule({ name }: Pick<QueueDef, "name">): Promise<void> {
+    await get(this.#queues, name).removeJobScheduler(name);
+  }
+
   /**
    * Returns how many jobs each queue holds in each state. Leaves out queues whose cluster node is down.
    * @throws AppError unavailable while all of Redis is down
@@ -141,6 +184,12 @@ export class Queues {
     const known = lists.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (known.length === 0) throw new AppError("unavailable", { detail: REDIS_AWAY });
     return known.flat();
+  }
+
+  /** Returns the number of connected worker processes; null if Redis does not name its clients. Rejects while Redis is down. */
+  async countWorkers(): Promise<number | null> {
+    const workers = await get(this.#queues, agentHook.name).getWorkers();
+    return workers.some(({ name }) => name === NO_CLIENT_LIST) ? null : workers.length;
   }
 
   /** All BullMQ queues, for the queue board. */

@@ -44,7 +44,7 @@ export class ChannelLimiter {
   #limit = { until: 0, reason: "", epoch: 0 };
   /** Consecutive limits without a time. Messages admitted in the same epoch count once. */
   #limitsWithoutTime = 0;
-  #stop = { until: 0, reason: "", epoch: 0, at: new Date(0) };
+  #stop = { until: 0, reason: "", epoch: 0, at: new Date(0), since: new Date(0) };
   /** True from a stop until a message shows that the credentials are accepted. */
   #isStopped = false;
   /** False in the state READY. */
@@ -81,8 +81,15 @@ export class ChannelLimiter {
     if (epoch < this.#stop.epoch) return false;
     const isNew = !this.#isStopped;
     this.#isStopped = true;
-    this.#stop = { until: performance.now() + forMs, reason, at, epoch: this.#close() };
+    const since = isNew ? at : this.#stop.since;
+    this.#stop = { until: performance.now() + forMs, reason, at, since, epoch: this.#close() };
     return isNew;
+  }
+
+  /** Since when and why the service refuses the credentials; undefined when it does not. */
+  get stopped(): { readonly since: Date; readonly reason: string } | undefined {
+    const { since, reason } = this.#stop;
+    return this.#isStopped ? { since, reason } : undefined;
   }
 
   #close(): number {

@@ -1,12 +1,20 @@
 import type { Channel, SendOutcome } from "../../channels/channel.ts";
 import { toParts } from "../../channels/markdown/parts.ts";
-import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../../models/deliveries/delivery.ts";
+import { endChannelStop } from "../../models/deliveries/channelStop.ts";
+import {
+  type DeliveryChange,
+  type DeliveryDoc,
+  type DeliveryPart,
+  isTest,
+  type PartChange,
+} from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
+import { locationOf } from "./locationOf.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
 const INTERNAL_FAULT = "The attempt failed because of an internal error";
@@ -90,11 +98,15 @@ export class DeliveryAttempt {
 
   /** Runs the attempt. Never throws: a delivery whose attempts never end would block its recipient for ever. */
   async run(): Promise<AttemptOutcome> {
-    try {
-      return this.#outcomeAfterCrash() ?? (await this.#sendParts());
-    } catch (thrown) {
-      return this.#outcomeOfThrown(thrown);
-    }
+    const outcome = await this.#attempt().catch((thrown: unknown) => this.#outcomeOfThrown(thrown));
+    const { stopped } = this.#limiter;
+    return outcome.kind === "delay" && stopped
+      ? { ...outcome, change: { ...outcome.change, channelStop: stopped } }
+      : outcome;
+  }
+
+  async #attempt(): Promise<AttemptOutcome> {
+    return this.#outcomeAfterCrash() ?? (await this.#sendParts());
   }
 
   /** Returns `failed` when the previous worker died during the last permitted attempt; undefined when this one may run. */
@@ -153,11 +165,19 @@ export class DeliveryAttempt {
       result = await this.#send(index);
     } finally {
       const works = ["sent", "gone", "content", "refused"].includes(result?.kind ?? "");
-      if (this.#limiter.report(epoch, works)) metrics.channelStopped.set({ channel: name }, 0);
+      const endsStop = this.#limiter.report(epoch, works);
+      if (endsStop) metrics.channelStopped.set({ channel: name }, 0);
+      // After a restart of the worker, only the record of the delivery has the stop.
+      if (endsStop || (works && this.#delivery.channelStop)) await this.#endStop();
     }
     if (!result) return { kind: "lost" };
     metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
     return this.#apply(result, index, epoch, { state: "pending", handedAt });
+  }
+
+  /** Never throws: the result of the message must be stored. A delivery that keeps the stop ends it when it is sent. */
+  async #endStop(): Promise<void> {
+    await endChannelStop(this.#deps.stores, this.#deps.name).catch(() => {});
   }
 
   /** Stores that a part is being sent, then sends it. Returns undefined when the lease is lost. */
@@ -176,7 +196,9 @@ export class DeliveryAttempt {
     const message = {
       to: this.#delivery.to ?? "",
       text: part.asPlain ? part.plain : part.text,
+      plainText: part.plain,
       plain: part.asPlain,
+      ...(index === 0 && { title: this.#delivery.title, link: this.#delivery.link }),
       key: `${this.#delivery._id}-${index}`.slice(-64),
     };
     return channel.send(message, this.#signal);
@@ -239,10 +261,10 @@ export class DeliveryAttempt {
     }
   }
 
-  /** Returns when the delivery was last retried by hand; undefined when it never was. */
+  /** Returns when a person last asked for the delivery, by a retry or a test; undefined when nobody did. */
   #retriedAt(): Date | undefined {
     const { since, createdAt } = this.#delivery;
-    return since > createdAt ? since : undefined;
+    return since > createdAt || isTest(this.#delivery) ? since : undefined;
   }
 
   /** Ends the attempt without counting it as failed, until the delivery is too old. */
@@ -284,14 +306,6 @@ export class DeliveryAttempt {
     this.#parts[index] = { ...(this.#parts[index] as DeliveryPart), ...part };
     return this.#deps.stores.deliveries.updatePart(this.#delivery._id, this.#token, index, part, change);
   }
-}
-
-/** Returns the type of an error and its stack frames, without its message, which may quote the reply. */
-function locationOf(thrown: unknown): { name: string; at: string[] } {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, at: [] };
-  const { name, message, stack = "" } = thrown;
-  const frames = stack.slice(stack.indexOf(message) + message.length).split("\n");
-  return { name, at: frames.map((frame) => frame.trim()).filter(Boolean) };
 }
 
 const tooLong = (parts: number) =>

@@ -1,4 +1,5 @@
 import type { AgentMessage, AgentRunner } from "../../agents/runners/runner.ts";
+import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
 import type { AgentRun, RunError } from "../../models/runs/run.ts";
 import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
@@ -28,12 +29,14 @@ export interface AgentHookDeps {
   readonly finalize: Finalize;
   readonly metrics: WorkerMetrics;
   readonly turns: TurnShares;
+  /** Returns the label of a model in metrics. */
+  modelLabel(model: string | undefined): string;
   /** Returns the prompt of a run: its message, fenced unless the operator trusts the source. */
   prompt(run: AgentRun): string;
   /** Returns an earlier message of the session that came from outside, fenced. */
   earlier(run: AgentRun, message: string): string;
   /** Returns the environment variables for a program that executes the run. */
-  env(run: AgentRun): Readonly<Record<string, string>>;
+  env(run: AgentRun): Promise<Readonly<Record<string, string>>>;
   /** Enqueues the run again. `occasion` makes the id of this queue entry unique. */
   requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
 }
@@ -68,10 +71,14 @@ async function executeRun(deps: AgentHookDeps, runId: string, context: RunContex
   if (run.attempts === 1) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
-  const outcome = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, context);
+  let usage: TurnUsage | undefined;
+  const onUsage = (reported: TurnUsage) => {
+    usage = reported;
+  };
+  const outcome = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, onUsage, context);
   metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
   metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
-  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, context), context);
+  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, usage, context), context);
   if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
   await retryWhileMongoIsDown(() => finalize(runId), context);
   return outcome.kind;
@@ -85,14 +92,24 @@ const crashed = (): TurnOutcome => ({
   error: new AppError("agent_failed", { detail: `The worker process ended during the last of ${MAX_TRIES} attempts.` }),
 });
 
-async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnOutcome> {
+async function turn(
+  deps: AgentHookDeps,
+  run: AgentRun,
+  onUsage: (usage: TurnUsage) => void,
+  context: RunContext,
+): Promise<TurnOutcome> {
   const { stores, runner } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
     const messages = await retryWhileMongoIsDown(() => prepare(deps, run), { signal, timings });
+    const env = await retryWhileMongoIsDown(() => deps.env(run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
-    return runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal);
+    const count = (usage: TurnUsage) => {
+      onUsage(usage);
+      deps.metrics.countUsage(usage, deps.modelLabel(model));
+    };
+    return runner.run({ kind: "run", messages, model, thinking, env, onUsage: count }, signal);
   };
   const lease = {
     renew: (until: Date) => renewRun(stores, run, until),
@@ -126,12 +143,13 @@ async function storeOutcome(
   deps: AgentHookDeps,
   run: AgentRun,
   outcome: TurnOutcome,
+  usage: TurnUsage | undefined,
   { clock, timings }: RunContext,
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
   switch (outcome.kind) {
     case "stopped":
-      await runs.release(run);
+      await runs.release(run, usage);
       await sessions.release(run.sessionKey, run.claim.token);
       await deps.requeue(run._id, run.claim.token, 0);
       return "requeued";
@@ -140,9 +158,9 @@ async function storeOutcome(
     case "replied": {
       const { text: reply, isCutOff } = outcome.reply;
       const end = { kind: "completed", reply, ...(isCutOff && { replyCutOff: true }) } as const;
-      await runs.end(run, end).catch((thrown: unknown) => {
+      await runs.end(run, end, usage).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts });
+        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts }, usage);
       });
       return "ended";
     }
@@ -151,14 +169,14 @@ async function storeOutcome(
       if (outcome.error.retry && run.attempts < MAX_TRIES) {
         const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
         const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
-        const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error);
+        const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, usage);
         await sessions.release(run.sessionKey, run.claim.token);
         if (!isOurs) return "ended";
         await trackRetry(deps.stores, run, outcome.error.message);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) });
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, usage);
       return "ended";
     }
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
-import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
+import { type DeliveryDoc, isTest } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
 import { type AttemptOutcome, DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
@@ -41,11 +41,12 @@ export function deliverProcessor(deps: DeliverDeps, limiter = new ChannelLimiter
 /** Stores how an attempt ended and enqueues what follows. Writes nothing when the lease is lost. */
 async function storeOutcome(
   { stores, name, metrics, requeue, followDeliveries }: DeliverDeps,
-  { _id, lane, channel, to }: DeliveryDoc,
+  delivery: DeliveryDoc,
   token: string,
   outcome: AttemptOutcome,
   context: RunContext,
 ): Promise<void> {
+  const { _id, lane, channel, to } = delivery;
   const { clock, log } = context;
   const { deliveries, sessions } = stores;
   const withRetry = <T>(write: () => Promise<T>) => retryWhileMongoIsDown(write, context);
@@ -63,7 +64,8 @@ async function storeOutcome(
   const reason = "reason" in outcome ? outcome.reason : null;
   const isOurs = await withRetry(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
   if (!isOurs) return;
-  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setReplyTarget({ channel, to }));
+  if (isSent && to !== null && followDeliveries && !isTest(delivery))
+    await withRetry(() => sessions.setReplyTarget({ channel, to }));
   if (reason !== null) {
     // The other deliveries to an unreachable recipient would be refused too, one after another.
     const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
+import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
+import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
+import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
@@ -29,8 +32,18 @@ export interface HeartbeatDeps {
   readonly delivery: DeliverySettings;
   readonly metrics: WorkerMetrics;
   isWorthDelivering(reply: string): boolean;
-  /** Returns the prompt for the first `taken` events. `told` is the number of characters of the next event that it includes. */
-  prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number; readonly told: number };
+  /** Returns the label of a model in metrics. */
+  modelLabel(model: string | undefined): string;
+  /** Whether a scheduled turn is left out while no events are waiting. */
+  readonly needsEvents: boolean;
+  /**
+   * Returns the prompt for the first `taken` events. `told` is the number of characters of the next event that it includes.
+   * @param delivered the ids of events whose runs have sent their reply to the recipient of the main session
+   */
+  prompt(
+    events: readonly EventDoc[],
+    delivered: ReadonlySet<string>,
+  ): { readonly text: string; readonly taken: number; readonly told: number };
   deliver(noted: AddedDelivery): Promise<void>;
 }
 
@@ -77,8 +90,9 @@ async function runTurns(
     const { events, more } = await queue.findWaiting({ limit: MAX_EVENTS, maxChars: deps.session.maxChars });
     // Another turn follows for events that did not fit, and for new events that ask for a turn at once.
     const wanted = events.length > 0 && (turns === 0 || hasMore || events.some(({ wake }) => wake));
-    if (!due && !wanted) return { kind: "done", result: { turns }, isIdle: turns === 0 };
-    const { text, taken, told } = deps.prompt(events);
+    if (!wanted && (!due || deps.needsEvents)) return { kind: "done", result: { turns }, isIdle: turns === 0 };
+    const delivered = await retryWhileMongoIsDown(() => findDelivered(deps, events), context);
+    const { text, taken, told } = deps.prompt(events, delivered);
     const outcome = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: outcome.kind });
     if (outcome.kind === "failed") {
@@ -97,6 +111,19 @@ async function runTurns(
   return { kind: "done", result: { turns, end: "lost" } };
 }
 
+/** Returns the ids of the summaries whose runs deliver their reply to the recipient of the main session. */
+async function findDelivered(
+  { stores: { deliveries, sessions }, delivery }: HeartbeatDeps,
+  events: readonly EventDoc[],
+): Promise<ReadonlySet<string>> {
+  const summaries = events.map(({ _id }) => _id).filter((id) => id.startsWith(SUMMARY_PREFIX));
+  const target = summaries.length > 0 ? ((await sessions.replyTarget()) ?? delivery.initialReplyTarget) : null;
+  if (!target) return new Set();
+  const deliveryIds = summaries.map((id) => id.slice(SUMMARY_PREFIX.length));
+  const sent = await findSentTo(deliveries, target, deliveryIds);
+  return new Set(sent.map((deliveryId) => SUMMARY_PREFIX + deliveryId));
+}
+
 /** The events that a turn's prompt includes: whole ones, or the first `told` characters of one. */
 interface IncludedEvents {
   readonly whole: readonly EventDoc[];
@@ -112,14 +139,15 @@ function turnIdOf({ whole, part, told }: IncludedEvents): string {
 }
 
 function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnOutcome> {
-  const { stores, runner, session, defaults } = deps;
+  const { stores, runner, session, defaults, metrics } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
     const read = () => stores.messages.findRecent(MAIN_SESSION, session);
     const history = await retryWhileMongoIsDown(read, { signal, timings });
     const messages = turnMessages(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
-    return runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal);
+    const onUsage = (usage: TurnUsage) => metrics.countUsage(usage, deps.modelLabel(model));
+    return runner.run({ kind: "heartbeat", messages, model, thinking, env: {}, onUsage }, signal);
   };
   return runTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
 }

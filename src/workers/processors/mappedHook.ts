@@ -141,8 +141,13 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
  * was cancelled meanwhile stays cancelled.
  */
 async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcome): Promise<MappedOutcome> {
-  const { runs, events, hookCalls } = deps.stores;
-  const { _id, round, sessionKey, mapped } = run;
+  const { runs, events, hookCalls, hookRequests } = deps.stores;
+  const { _id, round, sessionKey, mapped, requestId } = run;
+  // These runs end here and are not finalized. Recorded first, because nobody returns to a run that has ended.
+  const end = made.kind === "dropped" ? "dropped" : "completed";
+  if (requestId !== undefined && (made.kind === "dropped" || made.kind === "event")) {
+    await hookRequests.recordRun(requestId, _id, end);
+  }
   switch (made.kind) {
     case "agent":
       await runs.applyMapping(_id, round, made);

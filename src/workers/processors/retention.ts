@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deleteUnusedGates } from "../../models/gates/repairGates.ts";
+import { confirmRequests } from "../../models/hooks/deleteHookRequests.ts";
 import { deleteUnusedCalls } from "../../models/hooks/hookCall.ts";
 import { deleteEndedBefore, deleteUnusedPayloads } from "../../models/jobs/deleteJobs.ts";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/deleteEndedRuns.ts";
@@ -17,15 +19,18 @@ export interface RetentionSettings {
   /** Applies to runs and their deliveries. Not shorter than `retainSingleUse`. */
   readonly runsAfter?: string | undefined;
   readonly retainSingleUse: string;
+  readonly auditAfter: string;
+  /** How long, and up to which size, requests to hooks are kept; undefined if none is kept. */
+  readonly requests?: { readonly ms: number; readonly maxBytes: number | undefined } | undefined;
 }
 
 /**
- * Returns the processor that deletes ended jobs and runs after their retention time, and stored payloads that nothing refers
- * to. After each batch it pauses for as long as the batch took, so that the API keeps half of MongoDB's time.
+ * Returns the processor that deletes ended jobs and runs after their retention time, and stored payloads and gates that nothing
+ * refers to. After each batch it pauses for as long as the batch took, so that the API keeps half of MongoDB's time.
  */
 export function retentionProcessor(
   stores: Stores,
-  { completedAfter, failedAfter, runsAfter, retainSingleUse }: RetentionSettings,
+  { completedAfter, failedAfter, runsAfter, retainSingleUse, auditAfter, requests }: RetentionSettings,
 ): Processor {
   return async (_job, context) => {
     const untilNone = (batch: () => Promise<number>) => inBatches(context, repeatUntilNone(batch));
@@ -35,15 +40,33 @@ export function retentionProcessor(
     const completed = await expire("completed", completedAfter);
     const failed = await expire("failed", failedAfter);
     const payloads = await inBatches(context, deleteUnusedPayloads(stores, context.clock.now()));
+    const gates = await inBatches(context, deleteUnusedGates(stores));
     const sessions = await untilNone(() => deleteSingleUseSessions(stores, ago(durationMs(retainSingleUse))));
     const calls = await inBatches(context, deleteUnusedCalls(stores, ago(CALL_SETTLED_MS)));
+    // Before runs are deleted: a request whose runs are gone looks like one whose runs were never stored.
+    await untilNone(() => confirmRequests(stores, ago(CALL_SETTLED_MS)));
     const end = (deleteBefore: typeof deleteEndedRuns) =>
       runsAfter === undefined ? 0 : untilNone(() => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
-    const result = { completed, failed, payloads, sessions, deliveries, runs, calls };
+    const audit = await untilNone(() => stores.audit.deleteBefore(ago(durationMs(auditAfter))));
+    const kept = await deleteRequests(stores, requests, ago, untilNone);
+    const result = { completed, failed, payloads, gates, sessions, deliveries, runs, calls, audit, requests: kept };
     return { kind: "done", result, isIdle: Object.values(result).every((count) => count === 0) };
   };
+}
+
+/** Deletes the kept requests that are too old or too many. @returns their number */
+async function deleteRequests(
+  stores: Stores,
+  limits: RetentionSettings["requests"],
+  ago: (ms: number) => Date,
+  untilNone: (batch: () => Promise<number>) => Promise<number>,
+): Promise<number> {
+  const { hookRequests } = stores;
+  const old = await untilNone(() => hookRequests.deleteBefore(ago(limits?.ms ?? 0)));
+  const { maxBytes } = limits ?? {};
+  return old + (maxBytes === undefined ? 0 : await untilNone(() => hookRequests.deleteAbove(maxBytes)));
 }
 
 /** Runs a batch again and again until it deletes nothing. */

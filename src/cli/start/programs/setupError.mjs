@@ -2,7 +2,7 @@
 const FILE_SYSTEM = {
   EACCES: "it may not be written: change its owner or its permissions",
   EPERM: "it may not be written: change its owner or its permissions",
-  EROFS: "its file system is read-only: use a clone on one that can be written",
+  EROFS: "its file system is read-only: use a directory on one that can be written",
   ENOSPC: "the disk is full: free some space (about 500 MB are needed)",
   EDQUOT: "the disk quota is used up: free some space (about 500 MB are needed)",
   ENOTDIR: "a file stands where a directory is needed: remove it",

@@ -1,14 +1,17 @@
 import { isLoopback } from "../../address.ts";
 import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../queue/redisAddress.ts";
 import { durationMs } from "../formats/duration.ts";
+import { keepRequestsFault } from "../formats/keepRequests.ts";
 import { modelEntries, resolveModel } from "../formats/modelList.ts";
 import { sessionKeyFault } from "../formats/sessionKey.ts";
 import type { Config } from "../schema/config.ts";
 import { gmailFaults } from "./gmail.ts";
 import { idleOptions } from "./idleOptions.ts";
 import { mappingFaults } from "./mappings.ts";
+import { notifyFaults, outboundFaults, publicUrlFaults } from "./notify.ts";
 import { sharedSecretFaults } from "./secrets.ts";
 import { headerFaults, secretTextFaults } from "./secretTexts.ts";
+import { scopedTokenFaults, tokenFaults } from "./tokens.ts";
 
 interface Check {
   /** The keys that it reads. It runs only when the schema finds no fault in them. */
@@ -22,9 +25,10 @@ export const PROBES: readonly string[] = ["/healthz", "/readyz"];
 
 /** The paths that the service itself serves. */
 const OWN_PATHS = [
-  ...["/api", "/docs", "/guide", "/metrics", ...PROBES, "/openapi.json"],
+  ...["/api", "/docs", "/guide", "/mcp", "/metrics", ...PROBES, "/openapi.json"],
   // the dashboard
   ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
+  ...["/notify", "/answer", "/audit", "/gates", "/history", "/requests", "/settings"],
 ];
 
 const CHECKS: readonly Check[] = [
@@ -41,32 +45,10 @@ const CHECKS: readonly Check[] = [
     reads: ["redis.url", "redis.cluster"],
     find: ({ redis: { url, cluster } }) => [redisFault(url, cluster)],
   },
+  { reads: ["hooks.enabled", "hooks.token", "server.apiToken", "server.readOnlyToken"], find: tokenFaults },
   {
-    reads: ["hooks.enabled", "hooks.token"],
-    find: ({ hooks: { enabled, token } }) => [
-      enabled &&
-        !token &&
-        "hooks.enabled is true and there is no hooks.token: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN",
-    ],
-  },
-  {
-    reads: ["hooks.token", "server.apiToken"],
-    find: ({ hooks, server }) => [
-      hooks.token !== undefined &&
-        hooks.token === server.apiToken &&
-        "hooks.token is the same as server.apiToken: give the senders of hooks a token of their own",
-    ],
-  },
-  {
-    reads: ["server.readOnlyToken", "server.apiToken", "hooks.token"],
-    find: ({ hooks, server: { readOnlyToken, apiToken } }) => [
-      readOnlyToken !== undefined &&
-        apiToken === undefined &&
-        "server.readOnlyToken is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
-      readOnlyToken !== undefined &&
-        [apiToken, hooks.token].includes(readOnlyToken) &&
-        "server.readOnlyToken must be another secret than server.apiToken and hooks.token",
-    ],
+    reads: ["server.tokens", "server.apiToken", "server.readOnlyToken", "hooks.token", "hooks.mappings"],
+    find: scopedTokenFaults,
   },
   {
     reads: ["server.basePath"],
@@ -151,12 +133,13 @@ const CHECKS: readonly Check[] = [
     reads: ["channels"],
     find: ({ channels }) =>
       Object.entries(channels).flatMap(([name, settings]) =>
-        (["apiUrl", "loginUrl"] as const).flatMap((key) => {
+        (["apiUrl", "loginUrl", "baseUrl"] as const).flatMap((key) => {
           const address = (settings as Record<string, unknown> | undefined)?.[key];
           return typeof address === "string" ? [addressFault(address, name, key)] : [];
         }),
       ),
   },
+  { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
   {
     reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
     find: mappingFaults,
@@ -165,9 +148,19 @@ const CHECKS: readonly Check[] = [
     reads: ["hooks.mappings", "hooks.token", "server.apiToken", "server.readOnlyToken"],
     find: sharedSecretFaults,
   },
+  {
+    reads: ["hooks.keepRequests"],
+    find: ({ hooks: { keepRequests } }) => {
+      const fault = keepRequests === undefined ? null : keepRequestsFault(keepRequests);
+      return [fault !== null && `hooks.keepRequests${fault}`];
+    },
+  },
   { reads: ["agents.runners", "channels.imessage"], find: idleOptions },
   { reads: ["agents.runners", "channels"], find: secretTextFaults },
   { reads: ["agents.runners"], find: headerFaults },
+  { reads: ["server.publicUrl", "server.basePath"], find: publicUrlFaults },
+  { reads: ["notify", "expect", "channels"], find: notifyFaults },
+  { reads: ["outbound"], find: outboundFaults },
   {
     reads: [
       "hooks.gmail",
@@ -205,6 +198,20 @@ function addressFault(address: string, channel: string, key: string): string | f
     url.username + url.password !== "" &&
     WITH_AUTHORIZATION.includes(channel) &&
     `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
+  );
+}
+
+/** Returns a sentence about credentials of a channel that do not fit together. */
+function credentialFault({ email, ntfy }: Config["channels"]): string | false {
+  if (email && (email.username === undefined) !== (email.password === undefined)) {
+    const [given, missing] = email.username === undefined ? ["password", "username"] : ["username", "password"];
+    return `channels.email has a ${given} and no ${missing}: set both, or neither for a server without a log-in`;
+  }
+  const { username, password } = URL.parse(ntfy?.baseUrl ?? "") ?? { username: "", password: "" };
+  return (
+    ntfy?.token !== undefined &&
+    username + password !== "" &&
+    "channels.ntfy has a token, so its baseUrl must have no user and password: remove one of them"
   );
 }
 

@@ -22,6 +22,9 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
       "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to read the mailbox every few minutes",
     !own && !presets.includes("gmail") && 'hooks.gmail needs a mapping for its mails: add "gmail" to hooks.presets',
     prefixFault,
+    gmail.keepRequests &&
+      hooks.keepRequests === undefined &&
+      "hooks.gmail.keepRequests has no effect without hooks.keepRequests: set how long requests are kept, or remove it",
     gmail.topic === undefined &&
       gmail.renewEveryMinutes !== RENEW_DEFAULT &&
       "hooks.gmail.renewEveryMinutes has no effect without hooks.gmail.topic: remove it, or set topic and subscription",

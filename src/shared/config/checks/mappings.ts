@@ -1,10 +1,12 @@
 import { resolveModel } from "../formats/modelList.ts";
+import { publicKeyOf } from "../formats/senderKeys.ts";
 import { GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessionKey.ts";
 import { parseTemplate, type Template, TemplateError } from "../formats/template.ts";
 import { resolveTransform } from "../formats/transformPath.ts";
 import type { Config } from "../schema/config.ts";
 import type { MappingConfig } from "../schema/mapping.ts";
 import { idleMappingOptions } from "./idleOptions.ts";
+import { requestFaults } from "./requests.ts";
 import { senderSecretFault } from "./secretTexts.ts";
 
 type Mapping = Config["hooks"]["mappings"][number];
@@ -37,14 +39,18 @@ const NEEDED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
   slack: ["secret"],
   "standard-webhooks": ["secret"],
   hmac: ["secret", "header"],
+  sendgrid: ["publicKey"],
+  sns: ["topicArns"],
 };
 const ALLOWED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
-  token: ["token", "shared"],
+  token: ["token", "shared", "header"],
   github: ["secret", "shared"],
   stripe: ["secret", "shared", "toleranceSeconds"],
   slack: ["secret", "shared", "toleranceSeconds"],
   "standard-webhooks": ["secret", "shared", "toleranceSeconds"],
   hmac: ["secret", "shared", "toleranceSeconds", ...HMAC_KEYS],
+  sendgrid: ["publicKey", "toleranceSeconds"],
+  sns: ["topicArns", "toleranceSeconds"],
 };
 
 /** Returns the name of a hook as it is compared: percent-decoded, or unchanged when it cannot be decoded. */
@@ -76,6 +82,7 @@ export function mappingFaults(config: Config): string[] {
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
       ...authFaults(mapping),
+      ...requestFaults(mapping),
       ...idleMappingOptions(mapping),
     ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
   });
@@ -154,7 +161,18 @@ function authFaults({ auth, match }: Mapping): (string | false)[] {
       auth.timestampHeader === undefined &&
       "auth.toleranceSeconds has no effect without auth.timestampHeader: add that, or remove it",
     secretFault(auth),
+    auth.publicKey !== undefined &&
+      !isEcKey(auth.publicKey) &&
+      "auth.publicKey must be the verification key of SendGrid's signed event webhook: base64 without line breaks",
   ];
+}
+
+function isEcKey(text: string): boolean {
+  try {
+    return publicKeyOf(text).asymmetricKeyType === "ec";
+  } catch {
+    return false;
+  }
 }
 
 function secretFault({ type, secret }: Auth): string | false {

@@ -1,4 +1,5 @@
 import { secretDigests } from "../formats/senderKeys.ts";
+import { allTokens } from "../formats/tokenList.ts";
 import type { Config } from "../schema/config.ts";
 import { mappingKey } from "./mappings.ts";
 
@@ -7,9 +8,9 @@ import { mappingKey } from "./mappings.ts";
  * is signed for one of two such mappings is valid for the other as well.
  */
 export function sharedSecretFaults({ hooks, server }: Config): string[] {
-  const own = [hooks.token, server.apiToken, server.readOnlyToken].flatMap((token) =>
-    token === undefined ? [] : secretDigests({ type: "token", token }),
-  );
+  const own = [hooks.token, server.apiToken, server.readOnlyToken]
+    .flatMap(allTokens)
+    .flatMap((token) => secretDigests({ type: "token", token }));
   const secrets = hooks.mappings.flatMap((mapping, index) =>
     mapping.auth ? [{ mapping, auth: mapping.auth, index, digests: secretDigests(mapping.auth) }] : [],
   );

@@ -8,5 +8,7 @@ export const CHANNELS = [
   "signal",
   "imessage",
   "msteams",
+  "ntfy",
+  "email",
   "log",
 ] as const;

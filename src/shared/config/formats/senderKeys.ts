@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createPublicKey, type KeyObject } from "node:crypto";
 
 /**
  * Returns the secrets in the text that a Standard Webhooks sender shows. Some show the version of the signature before it
@@ -23,6 +23,10 @@ function standardKeys(secret: string): Buffer[] {
   const decoded = Buffer.from(/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? encoded : "", "base64");
   return encoded === secret ? nonEmpty(decoded, Buffer.from(secret)) : nonEmpty(decoded);
 }
+
+/** Parses a public key that a sender shows as base64 of its DER form. @throws Error if it is none */
+export const publicKeyOf = (text: string): KeyObject =>
+  createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" });
 
 /**
  * Returns digests of a sender's secret: of its text, and of each key that the scheme derives from it. Two secrets are the

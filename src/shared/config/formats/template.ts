@@ -2,7 +2,7 @@
 export type Template = readonly (string | Reference)[];
 
 /** The root of a path, and the keys that lead from it to the value. */
-interface Reference {
+export interface Reference {
   readonly root: "payload" | "headers" | "query" | "path" | "now" | "item";
   readonly keys: readonly string[];
 }
@@ -60,6 +60,13 @@ export function parseTemplate(text: string): Template {
   }
   parts.push(text.slice(at));
   return parts.filter((part) => part !== "");
+}
+
+/** Parses one path as it stands between the braces of a template, such as `payload.a[0]`. @throws TemplateError */
+export function parsePath(path: string): Reference {
+  const part = new Expression(`{{${path}}}`, 0).read();
+  if (typeof part !== "string") return part;
+  throw new TemplateError(path, 0, "a text in quotation marks is not a path: write one such as payload.title");
 }
 
 /** Parses the expression between one pair of braces. */
@@ -184,7 +191,8 @@ export function renderTemplate(template: Template, scope: TemplateScope): { text
   return { text: texts.join(""), missing };
 }
 
-function lookUp({ root, keys }: Reference, scope: TemplateScope): unknown {
+/** Returns the value that a path refers to; undefined if it is missing. */
+export function lookUp({ root, keys }: Reference, scope: TemplateScope): unknown {
   switch (root) {
     case "now":
       return scope.now.toISOString();

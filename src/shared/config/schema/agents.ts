@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { boolean, duration, integer, optionalSection, section, text, textMap } from "../nodes.ts";
+import { boolean, integer, interval, optionalSection, section, text, textMap } from "../nodes.ts";
 
 /** An allow-list: a list of ids with optional aliases, or a map from ids. */
 export type ModelList =
@@ -64,14 +64,16 @@ export const AgentsSchema = section(
         }),
         heartbeat: section(
           {
-            every: duration({
+            every: interval({
               default: "30m",
-              description: "How often the main session takes a turn if events are waiting.",
+              description:
+                "How often the main session takes a turn if events are waiting. `off` for none: events then wait for the next wake with the mode `now`.",
             }),
             prompt: Type.Optional(
               text({
                 examples: ["Look at what has come in. If nothing needs me, answer HEARTBEAT_OK."],
-                description: "Prompt of each heartbeat. Without it the built-in prompt is used.",
+                description:
+                  "Prompt of each heartbeat. With it a turn is also taken while no events are waiting. Without it the built-in prompt is used.",
               }),
             ),
           },

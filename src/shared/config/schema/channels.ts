@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { MAIL_SENDER_PATTERN } from "../formats/mailAddress.ts";
 import { optionalSection, section, text } from "../nodes.ts";
 
 const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
@@ -115,6 +116,45 @@ export const ChannelsSchema = section(
         }),
       },
       "iMessage. A recipient is a phone number, a mail address, or the guid of a chat.",
+    ),
+    ntfy: optionalSection(
+      {
+        baseUrl: defaultUrl("https://ntfy.sh", "Address of the ntfy server."),
+        token: Type.Optional(
+          secret("Access token, for topics that are not public. Without it messages are published anonymously."),
+        ),
+        priority: Type.Integer({
+          default: 3,
+          minimum: 1,
+          maximum: 5,
+          description: "Priority of the messages, from 1 (no sound) to 5 (until the phone is picked up).",
+        }),
+      },
+      "ntfy, for notifications on phones and desktops. A recipient is a topic.",
+    ),
+    email: optionalSection(
+      {
+        host: text({ description: "Name of the SMTP server.", examples: ["smtp.example.com"] }),
+        port: Type.Integer({
+          default: 587,
+          minimum: 1,
+          maximum: 65_535,
+          description: "Port of the SMTP server. With `security` `tls` it is usually `465`.",
+        }),
+        security: Type.Enum(["starttls", "tls", "none"], {
+          default: "starttls",
+          description:
+            "Encryption: `starttls` begins it after the greeting and refuses a server without it, `tls` begins with it. `none` is for a server on the same machine.",
+        }),
+        username: Type.Optional(text({ description: "Name of the account.", examples: ["signalbox"] })),
+        password: Type.Optional(secret("Password of the account.")),
+        from: text({
+          pattern: MAIL_SENDER_PATTERN,
+          examples: ["signalbox@example.com", "Signalbox <signalbox@example.com>"],
+          description: "Sender of the mails: a mail address, or a name with the address in angle brackets.",
+        }),
+      },
+      "Mail through an SMTP server. A recipient is a mail address.",
     ),
     log: optionalSection({}, "For development: deliveries are logged, without their text, and count as sent."),
   },

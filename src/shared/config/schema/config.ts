@@ -1,12 +1,11 @@
 import Type, { type Static } from "typebox";
-import { boolean, type ConfigNode, duration, integer, section, text, token } from "../nodes.ts";
+import { boolean, type ConfigNode, duration, integer, section, text } from "../nodes.ts";
 import { AgentsSchema } from "./agents.ts";
 import { ChannelsSchema } from "./channels.ts";
 import { HooksSchema } from "./hooks.ts";
+import { NotifySchemas } from "./notify.ts";
+import { ServerSchema } from "./server.ts";
 import { SessionSchema } from "./session.ts";
-
-/** ASCII only: browsers send other letters in their `xn--…` form. */
-const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
 
 /**
  * The schema of the configuration file: every key with its default and its meaning.
@@ -14,93 +13,7 @@ const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
  */
 export const ConfigSchema = Type.Object(
   {
-    server: section(
-      {
-        port: integer({
-          default: 3000,
-          minimum: 0,
-          maximum: 65535,
-          env: "PORT",
-          description: "Port on which the API and the dashboard listen. `0` selects a free port.",
-        }),
-        host: text({
-          default: "127.0.0.1",
-          env: "HOST",
-          description:
-            "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces. On Heroku, Render, Railway and Fly.io the default is `0.0.0.0`.",
-        }),
-        basePath: Type.Optional(
-          text({
-            pattern: "^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$",
-            env: "SIGNALBOX_BASE_PATH",
-            examples: ["/signalbox"],
-            description:
-              "Path of another site that everything is served below. Starts with `/` and does not end with it. A proxy in front must keep this part of the path. Only `/healthz` and `/readyz` answer without it too.",
-          }),
-        ),
-        apiToken: Type.Optional(
-          token({
-            env: "SIGNALBOX_API_TOKEN",
-            description:
-              "Token with full access to `/api`. Clients send it as `Authorization: Bearer <token>`. At least 16 characters. Without it `/api` is open to everyone who can connect, which is only allowed on loopback.",
-          }),
-        ),
-        readOnlyToken: Type.Optional(
-          token({
-            env: "SIGNALBOX_READ_ONLY_TOKEN",
-            description:
-              "Token that allows reading everything under `/api`, and changing nothing. It also works as the dashboard's log-in. Requires `server.apiToken`. At least 16 characters.",
-          }),
-        ),
-        allowUnauthenticated: boolean({
-          default: false,
-          description:
-            "Allows an address other than loopback without `server.apiToken`. Set it only if something else, such as a VPN, restricts access.",
-        }),
-        allowedHosts: Type.Array(Type.String({ pattern: HOST_NAME, examples: ["signalbox.internal"] }), {
-          default: [],
-          description:
-            'Host names, without a port, that requests may use besides IP addresses and `localhost`. Checked only without `server.apiToken`: always on loopback, elsewhere if the list is not empty. For example `["signalbox.internal"]`.',
-        }),
-        trustProxy: integer({
-          default: 0,
-          minimum: 0,
-          maximum: 10,
-          env: "TRUST_PROXY",
-          description:
-            "Number of reverse proxies in front of the service that set `X-Forwarded-For` and `X-Forwarded-Proto`. `0` ignores these headers. For example `1` behind one nginx.",
-        }),
-        bodyLimit: integer({
-          default: 4 * 1024 * 1024,
-          minimum: 1024,
-          maximum: 5 * 1024 * 1024,
-          description:
-            "Maximum size of a request body of the API in bytes. The maximum is 5 MiB, because a job stores input, metadata and output in one MongoDB document of at most 16 MiB.",
-        }),
-        maxConnections: integer({
-          default: 10_000,
-          minimum: 10,
-          maximum: 1_000_000,
-          description:
-            "Maximum number of open connections of one web process, including browsers and live events. Further connections are closed at once. The limit of open files (`ulimit -n`) must be a few hundred higher.",
-        }),
-        concurrency: integer({
-          default: 1,
-          minimum: 1,
-          maximum: 64,
-          env: "WEB_CONCURRENCY",
-          description:
-            "Number of web processes that share the port on this machine. For example `4` on a machine with four cores.",
-        }),
-        shutdownSeconds: integer({
-          default: 25,
-          minimum: 1,
-          maximum: 600,
-          description: "Seconds that a stopping web process waits for requests in progress.",
-        }),
-      },
-      "The HTTP API and the dashboard.",
-    ),
+    server: ServerSchema,
     mongodb: section(
       {
         uri: Type.Optional(
@@ -109,7 +22,7 @@ export const ConfigSchema = Type.Object(
             env: "MONGODB_URI",
             secret: "credentials",
             examples: ["mongodb://127.0.0.1:27017/signalbox?replicaSet=rs0"],
-            description: "Connection string of MongoDB. Without it `npm start` runs an embedded mongod.",
+            description: "Connection string of MongoDB. Without it `signalbox start` runs an embedded mongod.",
           }),
         ),
       },
@@ -124,7 +37,7 @@ export const ConfigSchema = Type.Object(
             secret: "credentials",
             examples: ["redis://127.0.0.1:6379"],
             description:
-              "URL of Redis, which must have `maxmemory-policy noeviction`. `rediss://` uses TLS. Without it `npm start` runs an embedded redis-server.",
+              "URL of Redis, which must have `maxmemory-policy noeviction`. `rediss://` uses TLS. Without it `signalbox start` runs an embedded redis-server.",
           }),
         ),
         cluster: boolean({
@@ -186,6 +99,11 @@ export const ConfigSchema = Type.Object(
           description:
             "Seconds without a report after which a running job or step counts as stale. A job can set its own `staleAfterSeconds`. For example `3600` for work that reports once an hour.",
         }),
+        deleteAll: Type.Enum(["allow", "require-all", "forbid"], {
+          default: "allow",
+          description:
+            "Whether `DELETE /api/jobs` without a filter deletes every job. `allow`: it does. `require-all`: only with `?all=true`. `forbid`: never. `signalbox init` writes `require-all`, because a program whose filter is empty by mistake would delete everything.",
+        }),
       },
       "Job tracking.",
     ),
@@ -203,6 +121,7 @@ export const ConfigSchema = Type.Object(
               "How long runs and deliveries are kept after their end. At least one day, and at least `session.retainSingleUse`. Without it they are kept for ever.",
           }),
         ),
+        auditAfter: duration({ default: "90d", description: "How long entries of the audit log are kept." }),
       },
       "Deletion of old records by the worker. Jobs and runs that have not ended are never deleted.",
     ),
@@ -210,6 +129,7 @@ export const ConfigSchema = Type.Object(
     agents: AgentsSchema,
     channels: ChannelsSchema,
     session: SessionSchema,
+    ...NotifySchemas,
     worker: section(
       {
         concurrency: integer({

@@ -73,6 +73,10 @@ export const GmailSchema = optionalSection(
       description:
         "Uses the mail as the prompt of the preset `gmail` without the markers and the notice that fence untrusted content. Dangerous: everyone can send a mail.",
     }),
+    keepRequests: boolean({
+      default: false,
+      description: "Whether mails are kept like other requests, for the time of `hooks.keepRequests`.",
+    }),
     credentialsFile: text({
       default: "gmail-credentials.json",
       description:

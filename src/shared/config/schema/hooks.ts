@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { IDENTIFIER_PATTERN } from "../../text.ts";
-import { boolean, integer, section, text, token } from "../nodes.ts";
+import { boolean, integer, keepRequests, section, text, tokens } from "../nodes.ts";
 import { GmailSchema } from "./gmail.ts";
 import { MappingSchema, PRESETS } from "./mapping.ts";
 
@@ -13,10 +13,10 @@ export const HooksSchema = section(
       description: "Turns the webhook gateway on. If it is off, every URL under `hooks.path` answers 404.",
     }),
     token: Type.Optional(
-      token({
+      tokens({
         env: "SIGNALBOX_HOOKS_TOKEN",
         description:
-          "Token with which senders call the hooks, as `Authorization: Bearer <token>`. Required with `hooks.enabled`. At least 16 characters, and different from `server.apiToken`.",
+          "Token with which senders call the hooks, as `Authorization: Bearer <token>`. Required with `hooks.enabled`. At least 16 characters, and different from `server.apiToken`. A list of tokens makes all of them valid.",
       }),
     ),
     path: text({
@@ -69,6 +69,11 @@ export const HooksSchema = section(
       maximum: 1_000_000,
       description: "Maximum number of waiting runs of one mapping. Further requests are answered with 429.",
     }),
+    keepRequests: Type.Optional(
+      keepRequests(
+        "How long requests to mapped hooks are kept, with their headers and bodies but without secrets; also `{ for, maxBytes }`. The newest 500 refused requests are kept without bodies. Without it nothing is kept, and what was kept before is deleted.",
+      ),
+    ),
     presets: Type.Array(Type.Enum(PRESETS), {
       default: [],
       examples: [["gmail"]],

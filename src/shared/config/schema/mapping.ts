@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../formats/channelNames.ts";
+import { TOPIC_ARN_PATTERN } from "../formats/snsTopic.ts";
 import { text, token } from "../nodes.ts";
 
 const optional = (description: string, extra: object = {}) => Type.Optional(text({ description, ...extra }));
@@ -8,19 +9,32 @@ const template = (description: string, example: string) =>
 const bytes = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1024, maximum: 8 * 1024 * 1024, description }));
 
+/** Bodies other than JSON that a mapping may accept. */
+const ACCEPTED_BODIES = ["text/plain", "form"] as const;
+
 /** The pattern of header names. */
 const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 
 /** The sender's own authentication. The cross-checks decide which keys belong to which type. */
 const Auth = Type.Object(
   {
-    type: Type.Enum(["token", "github", "stripe", "slack", "standard-webhooks", "hmac"], {
+    type: Type.Enum(["token", "github", "stripe", "slack", "standard-webhooks", "hmac", "sendgrid", "sns"], {
       description: "How the sender authenticates: with a `token`, or with a signature of this kind.",
     }),
     token: Type.Optional(token({ description: "For `token`: the token of this sender. At least 16 characters." })),
     secret: optional(
-      "For all types except `token`: the secret with which the sender signs, as its settings page shows it.",
+      "For the types with a secret of both sides, all except `token`, `sendgrid` and `sns`: the secret with which the sender signs, as its settings page shows it.",
       { secret: true },
+    ),
+    publicKey: optional(
+      "For `sendgrid`: the verification key of the signed event webhook, as its settings page shows it.",
+    ),
+    topicArns: Type.Optional(
+      Type.Array(Type.String({ pattern: TOPIC_ARN_PATTERN }), {
+        minItems: 1,
+        examples: [["arn:aws:sns:eu-central-1:123456789012:alarms"]],
+        description: "For `sns`: the topics whose messages are accepted.",
+      }),
     ),
     shared: Type.Optional(
       Type.Boolean({
@@ -28,10 +42,13 @@ const Auth = Type.Object(
           "Set it to `true` in every mapping that uses the same secret; otherwise the configuration is refused. A request signed for one of these mappings is valid for the others as well.",
       }),
     ),
-    header: optional("For `hmac`: the header that contains the signature.", {
-      pattern: HEADER_PATTERN,
-      examples: ["x-signature"],
-    }),
+    header: optional(
+      "For `hmac`: the header that contains the signature. For `token`: a header in which the token may arrive besides `Authorization`.",
+      {
+        pattern: HEADER_PATTERN,
+        examples: ["x-signature"],
+      },
+    ),
     algorithm: Type.Optional(
       Type.Enum(["sha1", "sha256", "sha512"], {
         description: "For `hmac`: the hash algorithm. The default is `sha256`.",
@@ -51,7 +68,8 @@ const Auth = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 43_200, // accepted messages are remembered for 24 hours, twice this tolerance
-        description: "Maximum difference between the signed time and now, in seconds. The default is 300.",
+        description:
+          "Maximum difference between the signed time and now, in seconds. The default is 300, for `sns` 3600.",
       }),
     ),
   },
@@ -62,12 +80,50 @@ const Auth = Type.Object(
   },
 );
 
+/** The senders with a preset. */
+export const SENDERS = [
+  "github",
+  "gitlab",
+  "stripe",
+  "sentry",
+  "grafana",
+  "alertmanager",
+  "pagerduty",
+  "linear",
+  "sendgrid",
+  "sns",
+] as const;
+
+/** The value or values that a path of `match.when` must have. */
+export type WhenValue = Scalar | readonly Scalar[] | { readonly exists: boolean };
+export type Scalar = string | number | boolean;
+
+/** The conditions of a mapping by path. The cross-checks examine the paths, and the values that are objects. */
+const When = Type.Unsafe<Readonly<Record<string, WhenValue>>>({
+  type: "object",
+  additionalProperties: {
+    type: ["string", "number", "boolean", "array", "object"],
+    items: { type: ["string", "number", "boolean"] },
+    minItems: 1,
+  },
+  examples: [{ "payload.action": ["opened", "reopened"], "headers.x-github-event": "pull_request" }],
+  description:
+    "Conditions by path, which a request must meet before it becomes a run. A path is written as in a template; its value must equal the value, or one of the list. `{ exists: true }` requires any value, `{ exists: false }` none. With `forEach`, a path such as `item.event` leaves out the items that do not meet it.",
+});
+
 /** One entry of `hooks.mappings`. */
 export const MappingSchema = Type.Object(
   {
     id: optional("Name of the mapping in logs, metrics and error messages. The default is its `match.path`.", {
       maxLength: 100,
     }),
+    preset: Type.Optional(
+      Type.Enum(SENDERS, {
+        examples: ["github"],
+        description:
+          "A sender whose `match.path`, `match.when`, kind of `auth`, `name`, `sessionKey` and message are filled in where the mapping does not set them. Requires the `secret`, `token`, `publicKey` or `topicArns` in `auth`.",
+      }),
+    ),
     match: Type.Optional(
       Type.Object(
         {
@@ -76,11 +132,11 @@ export const MappingSchema = Type.Object(
             examples: ["ci/build"],
           }),
           source: optional("Value that the top-level field `source` of the body must have.", { examples: ["ci"] }),
+          when: Type.Optional(When),
         },
         {
           additionalProperties: false,
-          description:
-            "Which requests the mapping handles. With both keys, both must match. With none, it handles every request.",
+          description: "Which requests the mapping handles. All keys must match. With none, it handles every request.",
         },
       ),
     ),
@@ -150,12 +206,31 @@ export const MappingSchema = Type.Object(
       },
     ),
     forEach: optional(
-      "Name of a top-level list in the body. Each item starts its own run; templates refer to it as `{{item}}`.",
+      "Name of a top-level list in the body, or `.` if the body itself is the list. Each item starts its own run; templates refer to it as `{{item}}`.",
       {
         examples: ["messages"],
       },
     ),
     auth: Type.Optional(Auth),
+    accept: Type.Optional(
+      Type.Array(Type.Enum(ACCEPTED_BODIES), {
+        minItems: 1,
+        uniqueItems: true,
+        examples: [["form"]],
+        description:
+          "Bodies that the mapping takes besides JSON: `text/plain` is JSON that is sent with this type, `form` are form fields, which become an object of texts.",
+      }),
+    ),
+    handshake: Type.Optional(
+      Type.Enum(["meta", "microsoft-graph"], {
+        description:
+          "Answers the request with which this sender verifies the URL: `meta` a GET with `hub.challenge`, `microsoft-graph` a POST with `validationToken`. Requires `match.path` and `verifyToken`.",
+      }),
+    ),
+    verifyToken: optional(
+      "For `handshake`: the verify token that you enter at Meta, or the `clientState` of the subscription at Microsoft Graph.",
+      { secret: true, maxLength: 128 },
+    ),
     maxBodyBytes: bytes("Maximum size of the body in bytes. The default is `hooks.maxBodyBytes`."),
   },
   { additionalProperties: false },

@@ -1,54 +1,32 @@
 import Type from "typebox";
-import { mailboxStatus } from "../../gmail/listener/mailboxStatus.ts";
-import { readChannels } from "../../models/deliveries/readChannels.ts";
-import * as examples from "../examples/gateway.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
-
-const closed = { additionalProperties: false } as const;
+import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
+import { readChannels } from "../../../models/deliveries/readChannels.ts";
+import * as channelExamples from "../../examples/channels.ts";
+import * as examples from "../../examples/gateway.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { Channel, ReplyTarget } from "./schemas.ts";
 
 const getChannels = route({
   method: "get",
   path: "/api/channels",
   operationId: "listChannels",
+  scopes: ["runs:read"],
   tag: "deliveries",
   summary: "List channels",
   description:
-    "Returns every configured channel with its pending and failed deliveries, and the recipient of the main session's replies. Use it to check that a channel works.",
-  example: examples.listChannels,
+    "Returns every configured channel with its pending and failed deliveries, whether it is stopped, and the recipient of the main session's replies. Use it to check that a channel works.",
+  example: channelExamples.listChannels,
   schemas: {},
   answers: {
     200: Type.Object(
       {
-        channels: s.Rows(
-          Type.Object(
-            {
-              channel: Type.String({ description: "Name of the channel." }),
-              configured: Type.Boolean({ description: "Whether the configuration has this channel." }),
-              pending: s.Count("Number of deliveries that wait or are being sent."),
-              failed: s.Count("Number of deliveries of the last 24 hours that failed."),
-              lastSentAt: s.TimestampOrNull("When a delivery was last sent. Null if none was sent in 24 hours."),
-              lastFailure: s.nullable(Type.String(), {
-                description: "Why the latest of the failed deliveries failed.",
-              }),
-            },
-            closed,
-          ),
-        ),
-        route: s.nullable(
-          Type.Object(
-            {
-              channel: Type.String({ description: "Name of the channel." }),
-              to: Type.String({ description: "The recipient in the notation of the channel." }),
-            },
-            closed,
-          ),
-          {
-            description: "The recipient of replies of the main session. Null if no target is set.",
-          },
-        ),
+        channels: s.Rows(Channel),
+        route: s.nullable(ReplyTarget, {
+          description: "The recipient of replies of the main session. Null if no target is set.",
+        }),
       },
-      closed,
+      s.named("ChannelList"),
     ),
   },
   errors: [],
@@ -60,7 +38,7 @@ const getChannels = route({
 const Fault = s.nullable(
   Type.Object(
     { since: s.Timestamp("When the failures started."), reason: Type.String({ description: "Why it fails." }) },
-    closed,
+    s.named("MailboxFault"),
   ),
   { description: "Since when and why this part fails. Null if it works." },
 );
@@ -69,6 +47,7 @@ const getGmail = route({
   method: "get",
   path: "/api/gmail",
   operationId: "getGmail",
+  scopes: ["runs:read"],
   tag: "deliveries",
   summary: "Get the state of the mailbox",
   description:
@@ -97,7 +76,7 @@ const getGmail = route({
               faults: Type.Object(
                 { mails: Fault, notices: Fault, watch: Fault },
                 {
-                  ...closed,
+                  ...s.named("MailboxFaults"),
                   description: "The faults of reading mails, receiving notifications and renewing the watch.",
                 },
               ),
@@ -107,17 +86,17 @@ const getGmail = route({
                     at: s.Timestamp("When the error occurred."),
                     reason: Type.String({ description: "The part that failed." }),
                   },
-                  closed,
+                  s.named("MailboxError"),
                 ),
                 { description: "The latest error, even if it is over. Null if there was none." },
               ),
             },
-            closed,
+            s.named("Mailbox"),
           ),
           { description: "The state of the mailbox. Null if no mailbox is configured." },
         ),
       },
-      closed,
+      s.named("MailboxState"),
     ),
   },
   errors: [],

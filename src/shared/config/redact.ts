@@ -1,9 +1,9 @@
-import { REDACTED, redactAddress } from "../../shared/address.ts";
-import { type ConfigNode, childNode } from "../../shared/config/nodes.ts";
-import { type Config, ConfigSchema } from "../../shared/config/schema/config.ts";
+import { REDACTED, redactAddress, redactPath } from "../address.ts";
+import { type ConfigNode, childNode } from "./nodes.ts";
+import { type Config, ConfigSchema } from "./schema/config.ts";
 
 /**
- * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys. A text with an
+ * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys, and lists their length. A text with an
  * environment variable is shown as in the file, because the variable may contain a secret.
  * @param file the configuration file's value, before variables are filled in
  */
@@ -13,8 +13,11 @@ export const redactConfig = (config: Config, file: unknown = {}): unknown =>
 function redact(value: unknown, node: ConfigNode | undefined, written: unknown): unknown {
   if (!node?.secret && typeof written === "string" && /\$\{[A-Za-z_]/.test(written)) return written;
   if (node?.secret === "credentials") return redactAddress(String(value));
+  if (node?.secret === "path") return redactPath(String(value));
   if (typeof value !== "object" || value === null) return node?.secret ? REDACTED : value;
-  if (Array.isArray(value)) return value.map((item, i) => redact(item, node?.items, at(written, i)));
+  if (Array.isArray(value)) {
+    return value.map((item, i) => (node?.secret ? REDACTED : redact(item, node?.items, at(written, i))));
+  }
   const known = Object.keys(node?.properties ?? {});
   const names = [...known.filter((name) => Object.hasOwn(value, name)), ...Object.keys(value)];
   const entries = [...new Set(names)].map((name) => {

@@ -1,0 +1,136 @@
+import { scopesOf, type ToolDefinition, toolsOf } from "../src/api/mcp/tools.ts";
+import type { AnyRoute } from "../src/api/route.ts";
+import { allRoutes } from "../src/api/routes/all.ts";
+import type { SCOPES } from "../src/shared/config/formats/scopes.ts";
+import { parseConfig } from "../src/shared/config/load.ts";
+
+const { hooks } = parseConfig(undefined, {});
+const ROUTES = allRoutes({ ...hooks, enabled: true }, []);
+
+const ABOUT: Readonly<Record<(typeof SCOPES)[number] | "hooks:NAME", string>> = {
+  "jobs:read": "GET of jobs, steps, gates, counts, and live events of jobs",
+  "jobs:report": "reports of steps, pings of existing jobs, opening and reading gates",
+  "jobs:write": "creating, changing, cancelling and deleting jobs, and creating job tokens; includes `jobs:report`",
+  "gates:answer": "answering gates",
+  "runs:read": "GET of runs, sessions, deliveries, channels and rules, live events of runs, the queues",
+  "runs:write": "retrying and cancelling runs and deliveries, deleting waiting events, testing rules; not reading them",
+  "hooks:agent": "calling the hook `agent`",
+  "hooks:wake": "calling the hook `wake`",
+  "hooks:NAME": "calling the mapped hook NAME",
+  admin: "everything, the audit log too",
+};
+
+/** Generates docs/reference/scopes.md from the routes. */
+export function scopeDocs(): string {
+  const scopes = Object.entries(ABOUT).map(([scope, what]) => `| \`${scope}\` | ${what} |`);
+  const calls = ROUTES.filter(({ scopes }) => scopes.length > 0).map(
+    (route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${listed(route.scopes)} | ${route.summary} |`,
+  );
+  return `# Tokens and scopes
+
+<!-- Made by \`npm run docs\` from the routes in src/api/routes. -->
+
+\`\`\`json5
+{
+  server: {
+    apiToken: "\${SIGNALBOX_API_TOKEN}",
+    tokens: [
+      {
+        name: "ci",
+        tokenSha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        scopes: ["jobs:read", "jobs:report"],
+        jobs: { idPrefix: "ci/" },
+        expiresAt: "2099-06-30",
+      },
+    ],
+  },
+}
+\`\`\`
+
+\`signalbox token new --name ci --scopes jobs:read,jobs:report\` prints a token and its entry. The entry has only a hash, so the
+configuration reveals no token.
+
+| token | scopes |
+|---|---|
+| \`server.apiToken\` | \`admin\` |
+| \`server.readOnlyToken\` | \`jobs:read\`, \`runs:read\` |
+| an entry of \`server.tokens\` | those that it names |
+| \`hooks.token\` | all hooks without an \`auth\` of their own, and reading a single run |
+| a job token (\`POST /api/jobs/:jobId/token\`) | \`read\`: \`jobs:read\`; \`report\`: \`jobs:read\` and \`jobs:report\`; both for its job only |
+| a browser's cookie | those of the token that it logged in with |
+
+- \`server.apiToken\`, \`server.readOnlyToken\` and \`hooks.token\` may each be a list. All are accepted, and the command line uses the
+  first: see [rotate secrets](../how-to/rotate-secrets.md).
+- \`jobs.idPrefix\` confines all scopes for jobs and gates. Other jobs are 404 for a read and 403 for a change. Lists, counts, live events
+  and deletions without an id concern only the jobs of the token.
+- A missing scope is 403 \`forbidden\`, and the answer names it. A wrong or expired token is 401 \`unauthorized\`.
+- A job token is stored nowhere. It ends with its time, with the deletion of its job, or with a new \`server.secret\`. Without a secret
+  it depends on \`server.apiToken\` instead.
+
+## Scopes
+
+| scope | allows |
+|---|---|
+${scopes.join("\n")}
+
+## Calls
+
+A call needs one of its scopes. \`admin\` allows each.
+
+| call | scope | does |
+|---|---|---|
+${calls.join("\n")}
+
+## Audit log
+
+\`GET /api/audit\` and the page \`/audit\` show deletions, forced cancellations, retries, answers to gates, new job tokens, log-ins and
+refused tokens: who, what, on which record, from which address. Entries have neither bodies nor secrets. They are kept for
+\`retention.auditAfter\`.
+
+| actor | is |
+|---|---|
+| the name of a token | a token of \`server.tokens\`, \`api-token\` or \`read-only-token\` |
+| \`cookie:NAME\` | a browser that logged in with this token |
+| \`job-token:JOB\` | the token of this job |
+| \`hook-token\` | \`hooks.token\` |
+| \`anonymous\` | a caller without a token, or with a refused one; the link of a gate |
+`;
+}
+
+/** Generates docs/reference/mcp.md from the tools. */
+export function mcpDocs(): string {
+  const tools = toolsOf(ROUTES).map(
+    (tool) =>
+      `| \`${tool.name}\` | ${listed(scopesOf(tool))} | ${callOf(tool)} | ${hintOf(tool)} | ${tool.description} |`,
+  );
+  return `# MCP
+
+<!-- Made by \`npm run docs\` from src/api/mcp/tools.ts. -->
+
+\`POST /mcp\` speaks the Model Context Protocol by streamable HTTP, in revisions 2025-06-18, 2025-11-25 and 2026-07-28.
+[Report over MCP](../how-to/report-over-mcp.md) has set-ups for clients.
+
+- It has no sessions: any web process serves any request, and \`GET\` and \`DELETE\` answer 405.
+- It takes the tokens of the [API](scopes.md) in \`Authorization: Bearer\`, and no cookies. Without a valid one it answers 401 with
+  \`WWW-Authenticate\`. Pages of other sites are refused with 403.
+- \`tools/list\` shows the tools that the scopes of the token allow, always in the order of this table.
+- With a job token, \`jobId\` may be left out.
+- An error of the service is a result with \`isError\` and the problem as text, such as \`progress must be <= 100 (invalid_body)\`.
+- A waiting tool answers after 50 seconds at the latest. \`job_wait\` sends \`notifications/progress\` to a client that gave a
+  \`progressToken\`. Waiting tools count for \`server.maxWaiting\`.
+- The resource \`signalbox://jobs/{jobId}\` is the JSON of a job.
+
+| tool | scope | calls | hint | what the model reads |
+|---|---|---|---|---|
+${tools.join("\n")}
+`;
+}
+
+const listed = (scopes: readonly string[]): string => scopes.map((scope) => `\`${scope}\``).join(" or ");
+
+const callOf = ({ route }: { readonly route: AnyRoute }): string => `\`${route.method.toUpperCase()} ${route.path}\``;
+
+function hintOf({ annotations }: ToolDefinition): string {
+  if (annotations.readOnlyHint) return "read-only";
+  return annotations.destructiveHint ? "destructive" : annotations.idempotentHint ? "idempotent" : "none";
+}

@@ -1,0 +1,37 @@
+import { isInScope } from "../../models/jobs/jobScope.ts";
+import { jobNotFound } from "../../models/jobs/jobs.ts";
+import type { Scope } from "../../shared/config/formats/scopes.ts";
+import { AppError } from "../../shared/errors.ts";
+import { type Caller, mayDo } from "./caller.ts";
+
+/** The part of a route that decides who may call it. */
+export interface Protected {
+  readonly method: string;
+  /** The scopes of which a caller needs one. */
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Decides whether a caller may call a route. This is the only place where scopes and the confinement to jobs are compared
+ * with a request for one record; lists take the confinement as a filter.
+ * @param jobId the job of the request, if it concerns one
+ * @throws AppError forbidden if a scope is missing, or for a change of a job outside of the confinement; job_not_found for
+ *   reading such a job
+ */
+export function authorize(caller: Caller, { method, scopes }: Protected, jobId: string | undefined): void {
+  if (!mayDo(caller, ...scopes)) throw missingScope(caller, scopes);
+  if (jobId === undefined || isInScope(jobId, caller.jobs)) return;
+  if (method === "get") throw jobNotFound(jobId);
+  const allowed =
+    caller.jobs && "idPrefix" in caller.jobs ? `jobs whose ids begin with ${caller.jobs.idPrefix}` : "its job";
+  throw new AppError("forbidden", { detail: `This token can only change ${allowed}.` });
+}
+
+/** Returns the error about a scope that a caller does not have. */
+export function missingScope({ actor }: Pick<Caller, "actor">, scopes: readonly Scope[]): AppError {
+  const needed = scopes.length === 1 ? `the scope ${scopes[0]}` : `one of the scopes ${scopes.join(", ")}`;
+  const detail = /^(cookie:)?read-only-token$/.test(actor)
+    ? `This token is read-only. Use server.apiToken to make changes: the request needs ${needed}.`
+    : `The request needs ${needed}, which this token does not have. Use another token, or add the scope in server.tokens.`;
+  return new AppError("forbidden", { detail });
+}

@@ -1,0 +1,30 @@
+import type { JobScope } from "../../models/jobs/jobScope.ts";
+import { allows, type Scope } from "../../shared/config/formats/scopes.ts";
+
+/** The caller of a request, and what it may do. */
+export interface Caller {
+  /** The name in the audit log: of the token, `cookie:NAME`, `job-token:JOB`, `hook-token` or `anonymous`. */
+  readonly actor: string;
+  readonly scopes: ReadonlySet<string>;
+  /** The jobs to which the scopes for jobs apply; all jobs when undefined. */
+  readonly jobs?: JobScope | undefined;
+  /** When the token or cookie stops being valid. */
+  readonly expiresAt?: Date | undefined;
+  /** Set when a browser's cookie authenticated the request. */
+  readonly login?: Login;
+  /** Whether a token in a header authenticated the request. */
+  readonly byHeader: boolean;
+  /** The address that the request came from. */
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** A browser's log-in, for routes whose responses outlast the check of the cookie. */
+export interface Login {
+  readonly cookie: string;
+  readonly expiresAt: Date;
+}
+
+/** Returns whether a caller may do what needs any of the scopes. */
+export const mayDo = ({ scopes }: Pick<Caller, "scopes">, ...needed: readonly Scope[]): boolean =>
+  allows(scopes, needed);

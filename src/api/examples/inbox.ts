@@ -1,0 +1,87 @@
+import type { Example } from "./example.ts";
+
+const REQUEST_ID = "b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21";
+const RUN_ID = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
+
+const ROW = {
+  requestId: REQUEST_ID,
+  createdAt: "2026-01-31T18:00:00.000Z",
+  hook: "github",
+  mapping: "github",
+  outcome: "accepted",
+  status: 202,
+  code: null,
+  reason: null,
+  signature: { type: "github", verdict: "valid" },
+  repeated: false,
+  address: "192.0.2.7",
+  contentType: "application/json",
+  bodyBytes: 33,
+  runIds: [RUN_ID],
+} as const;
+
+const REFUSED = {
+  ...ROW,
+  requestId: "0c6b3f5a-7a3e-4b0e-8f57-d2e1f4a9c001",
+  outcome: "refused",
+  status: 401,
+  code: "unauthorized",
+  reason: "If the mapping has `auth`, sign the request or send the token as that sender does.",
+  signature: { type: "github", verdict: "wrong" },
+  runIds: [],
+} as const;
+
+const PREVIEW = {
+  dryRun: true,
+  mapping: "github",
+  considered: [
+    { mapping: "github-push", unmet: "headers.x-github-event" },
+    { mapping: "github", unmet: null },
+  ],
+  transform: null,
+  runCount: 1,
+  runs: [
+    {
+      kind: "agent",
+      name: "Issue 7",
+      message: "The issue 7 was opened.",
+      sessionKey: "hook:github:7",
+      wakeMode: "now",
+      deliver: true,
+      channel: "last",
+      to: null,
+      model: null,
+      error: null,
+    },
+  ],
+} as const;
+
+export const listHookRequests: Example = { answers: { 200: { requests: [REFUSED, ROW], nextCursor: null } } };
+
+export const getHookRequest: Example = {
+  params: { requestId: REQUEST_ID },
+  answers: {
+    200: {
+      ...ROW,
+      url: "/hooks/github",
+      headers: { "content-type": "application/json", "x-github-event": "issues" },
+      query: {},
+      body: '{"action":"opened","number":7}',
+      bodyEncoding: "utf8",
+      payload: { action: "opened", number: 7 },
+    },
+  },
+};
+
+export const replayHookRequest: Example = {
+  params: { requestId: REQUEST_ID },
+  body: { dryRun: true },
+  answers: { 200: PREVIEW, 202: { ok: true, mapping: "github", runId: RUN_ID, runIds: [RUN_ID] } },
+};
+
+export const tryHookRequest: Example = {
+  body: { hook: "github", headers: { "x-github-event": "issues" }, body: '{"action":"opened","number":7}' },
+  answers: { 200: PREVIEW },
+};
+
+export const verifyHook: Example = { params: { name: "meta" }, answers: { 200: "1158201444" } };

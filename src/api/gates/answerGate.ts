@@ -1,0 +1,45 @@
+import type { Action, GateDoc } from "../../models/gates/gate.ts";
+import { type Gates, gateClosed } from "../../models/gates/gates.ts";
+import { packObject, unpackObject } from "../../models/jobs/freeObject.ts";
+import { invalidField } from "../../shared/errors.ts";
+import { checkContent } from "./content.ts";
+import type { FormSchema } from "./formSchema.ts";
+
+interface Answer {
+  readonly action: Action;
+  readonly content?: Record<string, unknown> | null;
+  readonly answeredBy: string;
+}
+
+/**
+ * Records a person's answer, once it fits the question.
+ * @param find reads the gate; called again if its question changes meanwhile
+ * @returns the answered gate
+ * @throws AppError invalid_body, gate_answered, gate_closed, unavailable; what `find` throws
+ */
+export async function answerGate(gates: Gates, find: () => Promise<GateDoc>, answer: Answer): Promise<GateDoc> {
+  for (;;) {
+    const gate = await find();
+    if (gate.status !== "open") throw gateClosed(gate);
+    const { action, answeredBy } = answer;
+    const content = packObject("content", contentOf(gate, answer));
+    const answered = await gates.answer(gate, { action, content, answeredBy });
+    if (answered) return answered;
+  }
+}
+
+/** Returns the content to store. @throws AppError invalid_body if it does not fit the question */
+function contentOf({ requestedSchema }: GateDoc, { action, content = null }: Answer): Record<string, unknown> | null {
+  const isEmpty = content === null || Object.keys(content).length === 0;
+  if (action !== "accept") {
+    if (isEmpty) return null;
+    throw invalidField("content", `is only allowed with the action accept, not with ${action}`);
+  }
+  if (requestedSchema === null) {
+    if (isEmpty) return null;
+    throw invalidField("content", "must be absent, because the gate has no requestedSchema");
+  }
+  const entered = content ?? {};
+  checkContent(unpackObject(requestedSchema) as unknown as FormSchema, entered);
+  return entered;
+}

@@ -1,0 +1,58 @@
+import { hash } from "node:crypto";
+import { Html, html } from "../html.ts";
+
+const STYLE = `
+html { background: var(--back); color: var(--text); }
+:root { color-scheme: light dark; --back: #fff; --text: #18181b; --line: #71717a; --soft: #52525b; --main: #1d4ed8; --on-main: #fff; --bad: #b91c1c; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #16161a; --text: #ededf0; --line: #8b8b94; --soft: #b4b4bd; --main: #93b4ff; --on-main: #0b1020; --bad: #ff9b9b; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; font: 1.05rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 36rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; }
+.text { white-space: pre-wrap; }
+.soft, small { color: var(--soft); font-size: .9rem; }
+small { display: block; }
+.bad { color: var(--bad); }
+.field, fieldset { margin: 0 0 1.1rem; padding: 0; border: 0; min-width: 0; }
+label, legend { font-weight: 600; padding: 0; }
+.choice, .choice label { font-weight: 400; display: flex; gap: .6rem; align-items: center; min-height: 2.5rem; }
+input:not([type=checkbox]), select, textarea {
+  display: block; width: 100%; font: inherit; padding: .6rem; margin-top: .25rem;
+  border: 1px solid var(--line); border-radius: .4rem; background: var(--back); color: var(--text);
+}
+input[type=checkbox] { width: 1.4rem; height: 1.4rem; flex: none; }
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
+button { font: inherit; font-weight: 600; min-height: 3rem; padding: 0 1.25rem; border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: var(--text); flex: 1 1 auto; }
+button[value=accept] { background: var(--main); border-color: var(--main); color: var(--on-main); }
+:focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
+dt { font-weight: 600; }
+dd { margin: 0 0 .75rem; white-space: pre-wrap; }
+`;
+
+/** The policy of the pages: no script, nothing from elsewhere, and forms that are sent to this service only. */
+export const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
+  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+].join("; ");
+
+/** Returns a whole page. */
+export const page = (title: string, content: Html): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<title>${title} · Signalbox</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`.text;

@@ -1,0 +1,54 @@
+import type { GateDoc } from "../../models/gates/gate.ts";
+import { unpackObject } from "../../models/jobs/freeObject.ts";
+import { type Html, html } from "../html.ts";
+import { enteredRows, formFields, type Rejected } from "./form.ts";
+import type { FormSchema } from "./formSchema.ts";
+import { page } from "./page.ts";
+
+const schemaOf = ({ requestedSchema }: GateDoc): FormSchema | null =>
+  unpackObject(requestedSchema) as unknown as FormSchema | null;
+
+const when = (time: Date): Html =>
+  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace("T", " ")} UTC</time>`;
+
+const question = ({ title, message }: GateDoc): Html =>
+  html`<h1>${title}</h1>${message && html`<p class="text">${message}</p>`}`;
+
+/** Returns the page with the question and its form. @param notice what a person must read first; set if the form was rejected */
+export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected): string {
+  const schema = schemaOf(gate);
+  const name = rejected?.submitted.get("answeredBy") ?? "";
+  return page(
+    notice ? `Not recorded: ${gate.title}` : gate.title,
+    html`${question(gate)}
+<p class="soft">Job ${gate.jobId}. Asked ${when(gate.createdAt)}.${gate.expiresAt && html` Answer before ${when(gate.expiresAt)}.`}</p>
+${notice && html`<p class="bad" role="alert">${notice}</p>`}
+<form method="post">
+<input type="hidden" name="revision" value="${gate.revision}">
+${schema && formFields(schema, rejected)}
+<div class="field"><label for="by">Your name <span class="soft">(optional)</span></label><input id="by" name="answeredBy" type="text" maxlength="200" autocomplete="name" value="${name}"></div>
+<div class="buttons">
+<button name="action" value="accept">Accept</button>
+<button name="action" value="decline" formnovalidate>Decline</button>
+<button name="action" value="cancel" formnovalidate>Cancel</button>
+</div>
+</form>`,
+  );
+}
+
+const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+
+/** Returns the page with the answer that was given, and by whom. */
+export function answeredPage(gate: GateDoc): string {
+  const decision = DECISIONS[gate.action ?? "cancel"];
+  const rows = enteredRows(schemaOf(gate) ?? { properties: {} }, unpackObject(gate.content) ?? {});
+  return page(
+    `${decision}: ${gate.title}`,
+    html`${question(gate)}
+<p role="status"><strong>${decision}</strong> by ${gate.answeredBy}${gate.answeredAt && html`, ${when(gate.answeredAt)}`}. The answer is recorded; you can close this page.</p>
+${rows.length > 0 && html`<dl>${rows.map(({ title, value }) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>`}`,
+  );
+}
+
+/** Returns a page that says why a link cannot be used. */
+export const closedPage = (title: string, text: string): string => page(title, html`<h1>${title}</h1><p>${text}</p>`);

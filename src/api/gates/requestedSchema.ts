@@ -1,0 +1,125 @@
+import Type from "typebox";
+import { AppError } from "../../shared/errors.ts";
+import { bodyCheck } from "../validate.ts";
+import { checkContent } from "./content.ts";
+import type { FieldSchema, FormSchema } from "./formSchema.ts";
+
+const text = (maxLength: number) => ({ type: "string", maxLength });
+const count = { type: "integer", minimum: 0, maximum: 1_000_000 };
+const texts = { type: "array", minItems: 1, maxItems: 200, uniqueItems: true, items: text(1_024) };
+const names = { type: "array", maxItems: 200, items: text(1_024) };
+const options = {
+  type: "array",
+  ...{ minItems: 1, maxItems: 200 },
+  items: {
+    type: "object",
+    required: ["const", "title"],
+    properties: { const: text(1_024), title: text(1_024) },
+    additionalProperties: false,
+  },
+};
+const annotations = { title: text(1_024), description: text(4_096) };
+
+/** The keywords of each type, as MCP's elicitation has them in its revisions of 2025-06-18 and 2025-11-25. */
+const KEYWORDS: Readonly<Record<FieldSchema["type"], object>> = {
+  string: {
+    ...{ minLength: count, maxLength: count, pattern: text(1_024), default: text(65_536) },
+    format: { enum: ["email", "uri", "date", "date-time"] },
+    ...{ enum: texts, enumNames: names, oneOf: options },
+  },
+  number: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "number" } },
+  integer: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "integer" } },
+  boolean: { default: { type: "boolean" } },
+  array: {
+    ...{ minItems: count, maxItems: count, default: names },
+    items: {
+      type: "object",
+      properties: { type: { const: "string" }, enum: texts, anyOf: options },
+      additionalProperties: false,
+    },
+  },
+};
+
+const field = {
+  type: "object",
+  required: ["type"],
+  properties: { type: { enum: Object.keys(KEYWORDS) } },
+  allOf: Object.entries(KEYWORDS).map(([type, keywords]) => ({
+    if: { required: ["type"], properties: { type: { const: type } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: {
+      properties: { type: {}, ...annotations, ...keywords },
+      additionalProperties: false,
+      ...(type === "array" && { required: ["items"] }),
+    },
+  })),
+};
+
+/** Checks that a value is a schema that a gate accepts: MCP's `requestedSchema`. */
+const checkShape = bodyCheck(
+  Type.Unsafe<unknown>({
+    type: "object",
+    required: ["type", "properties"],
+    properties: {
+      $schema: text(1_024),
+      type: { const: "object" },
+      ...annotations,
+      properties: { type: "object", maxProperties: 50, additionalProperties: field },
+      required: { type: "array", maxItems: 50, items: { type: "string" } },
+      additionalProperties: { type: "boolean" },
+    },
+    additionalProperties: false,
+  }),
+  { at: "/requestedSchema" },
+);
+
+/**
+ * Checks a `requestedSchema`: its keywords, that names refer to properties, that patterns are valid, and that defaults fit.
+ * @throws AppError invalid_body with the pointer of each fault
+ */
+export function checkRequestedSchema(schema: object): void {
+  checkShape(schema);
+  const { properties, required = [] } = schema as FormSchema;
+  for (const [i, name] of required.entries()) {
+    if (!Object.hasOwn(properties, name)) throw fault(["required", String(i)], "must be the name of a property");
+  }
+  for (const [name, one] of Object.entries(properties)) {
+    const at = (keyword: string) => ["properties", name, keyword];
+    if (one.enumNames && one.enumNames.length !== one.enum?.length) {
+      throw fault(at("enumNames"), "must have as many items as enum");
+    }
+    if (one.type === "array" && !one.items?.enum === !one.items?.anyOf) {
+      throw fault(at("items"), "must have either enum or anyOf");
+    }
+    if (one.pattern !== undefined && !isPattern(one.pattern)) {
+      throw fault(at("pattern"), "must be a regular expression");
+    }
+    if (one.default !== undefined && !isDefault(one)) throw fault(at("default"), "must fit the property");
+  }
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return Boolean(new RegExp(pattern, "u"));
+  } catch {
+    return false;
+  }
+}
+
+function isDefault(one: FieldSchema): boolean {
+  try {
+    checkContent({ properties: { value: one } }, { value: one.default });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fault(path: readonly string[], detail: string): AppError {
+  const steps = ["requestedSchema", ...path];
+  const pointer = steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return new AppError("invalid_body", {
+    detail: `${steps.join("/")} ${detail}.`,
+    errors: [{ pointer, detail }],
+  });
+}

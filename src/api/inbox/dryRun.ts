@@ -1,0 +1,89 @@
+import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
+import type { Considered } from "../../hooks/mappings/selectMapping.ts";
+import { renderCall } from "../../hooks/templates/render.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { ApiDeps } from "../deps.ts";
+
+/** Maximum runs of a dry run that are shown, and the maximum characters of each message. */
+const MAX_RUNS = 10;
+const MAX_MESSAGE_CHARS = 100_000;
+
+/** A run that a request would start. The fields are null where they do not apply. */
+interface RunPreview {
+  kind: "agent" | "wake" | null;
+  name: string | null;
+  message: string | null;
+  /** Null for a session of its own. */
+  sessionKey: string | null;
+  wakeMode: string | null;
+  deliver: boolean | null;
+  channel: string | null;
+  to: string | null;
+  model: string | null;
+  error: { code: string; message: string } | null;
+}
+
+export interface DryRun {
+  dryRun: true;
+  mapping: string | null;
+  considered: { mapping: string; unmet: string | null }[];
+  transform: string | null;
+  runCount: number;
+  runs: RunPreview[];
+}
+
+const NOTHING: RunPreview = {
+  ...{ kind: null, name: null, message: null, sessionKey: null, wakeMode: null },
+  ...{ deliver: null, channel: null, to: null, model: null, error: null },
+};
+
+/**
+ * Returns what a mapping makes of a call, without its transform and without a trace: nothing is stored or sent.
+ * @param mapping undefined if none takes the call
+ */
+export function dryRun(
+  deps: Pick<ApiDeps, "hooks" | "agent" | "clock">,
+  mapping: Mapping | undefined,
+  considered: readonly Considered[],
+  call: HookCall,
+): DryRun {
+  const calls = mapping ? expandItems(mapping, call, deps.clock.now()) : [];
+  const missing = { ...NOTHING, error: { code: "invalid_body", message: noList(mapping) } };
+  return {
+    dryRun: true,
+    mapping: mapping?.key ?? null,
+    considered: considered.map(({ mapping: { key }, unmet }) => ({ mapping: key, unmet })),
+    transform: mapping?.transform?.module ?? null,
+    runCount: calls?.length ?? 0,
+    runs:
+      mapping && calls ? calls.slice(0, MAX_RUNS).map((one) => preview(deps, mapping, one)) : calls ? [] : [missing],
+  };
+}
+
+const noList = (mapping: Mapping | undefined): string =>
+  `The body has no list ${mapping?.forEach}, which the forEach of the mapping names.`;
+
+function preview(
+  { hooks, agent, clock }: Pick<ApiDeps, "hooks" | "agent" | "clock">,
+  mapping: Mapping,
+  call: HookCall,
+): RunPreview {
+  try {
+    const made = renderCall(mapping, call, clock.now(), { kind: "kept" });
+    if (made === null) return NOTHING;
+    const name = made.name ?? mapping.key;
+    if (made.kind === "wake") {
+      const message = made.text.slice(0, MAX_MESSAGE_CHARS);
+      return { ...NOTHING, kind: "wake", name, message, sessionKey: MAIN_SESSION, wakeMode: made.mode ?? "now" };
+    }
+    const { sessionKey = null, request } = mappedRequest(made, mapping, { kind: "kept" }, hooks, agent);
+    const { wakeMode, deliver, channel, to, model } = request;
+    const message = request.message.slice(0, MAX_MESSAGE_CHARS);
+    return { ...NOTHING, kind: "agent", name, message, sessionKey, wakeMode, deliver, channel, to, model };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { ...NOTHING, error: { code: error.code, message: error.message } };
+  }
+}

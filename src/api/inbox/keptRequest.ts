@@ -1,0 +1,20 @@
+import { randomUUID } from "node:crypto";
+import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
+import { toJson } from "../../shared/json.ts";
+import type { AuthenticatedSender } from "../auth/hookAuth.ts";
+import { withoutNamedSecrets } from "../auth/withoutSecrets.ts";
+
+/** Returns a request as it is kept. @param status the HTTP status of the response */
+export function keptRequest(
+  { kind, mapping, call, received }: AuthenticatedSender,
+  createdAt: Date,
+  status: number,
+): NewHookRequest {
+  const { body, contentType, address, signature } = received;
+  return {
+    ...{ _id: randomUUID(), createdAt, hook: call.path, mapping: mapping.key, status },
+    outcome: kind === "filtered" ? "filtered" : "accepted",
+    ...{ signature, address, contentType, body },
+    head: toJson(withoutNamedSecrets(call)),
+  };
+}

@@ -1,0 +1,63 @@
+import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
+import { mappingsNamed } from "../../hooks/mappings/mapping.ts";
+import { acceptsBody, type BodyKind, decodeBody, parseBody } from "../../hooks/mappings/requestBody.ts";
+import { type Considered, selectMapping } from "../../hooks/mappings/selectMapping.ts";
+import type { HookRequestDoc } from "../../models/hooks/hookRequest.ts";
+import { AppError, invalidField } from "../../shared/errors.ts";
+import type { RequestHead } from "../auth/withoutSecrets.ts";
+
+/** Maximum size of a decoded body in bytes: the largest that a mapping can allow. */
+const MAX_DECODED_BYTES = 8 * 1024 * 1024;
+
+/** A call with the kind of its body, which decides the mappings that take it. */
+export interface KeptCall {
+  readonly call: HookCall;
+  readonly kind: BodyKind;
+}
+
+/** Returns the head of a kept request. */
+export const headOf = ({ head }: Pick<HookRequestDoc, "head">): RequestHead => JSON.parse(head) as RequestHead;
+
+/** Returns what the media type of a request says its body is. */
+export function kindOf(contentType: string | null): BodyKind {
+  const type = contentType?.split(";")[0]?.trim().toLowerCase();
+  return type === "text/plain" ? "text/plain" : type === "application/x-www-form-urlencoded" ? "form" : "json";
+}
+
+/** Returns a kept request as the call that its mapping received. @throws AppError request_state_conflict without a body */
+export async function callOf(request: HookRequestDoc): Promise<KeptCall> {
+  const { body, hook, contentType } = request;
+  if (!body) {
+    throw new AppError("request_state_conflict", {
+      detail: "The request was refused, so that its body is not kept. Let the sender send it again.",
+    });
+  }
+  const head = headOf(request);
+  const coding = String(head.headers["content-encoding"] ?? "identity").toLowerCase();
+  const known = coding === "x-gzip" ? "gzip" : coding === "gzip" || coding === "deflate" ? coding : "identity";
+  const decoded = await decodeBody(Buffer.from(body.value()), known, MAX_DECODED_BYTES);
+  const kind = kindOf(contentType);
+  return { call: { ...head, path: hook, payload: parseBody(decoded, kind) }, kind };
+}
+
+/**
+ * Selects the mapping for a kept or pasted request by the configuration of now. No sender is authenticated: the verdict at the
+ * arrival of a kept request counts, because the time of its signature has passed.
+ * @param key names the mapping; without it the mappings with the name of the hook are compared with the request
+ * @throws AppError invalid_body if there is no such mapping
+ */
+export function selectFor(
+  mappings: readonly Mapping[],
+  { call, kind }: KeptCall,
+  key: string | undefined,
+  now: Date,
+): { mapping: Mapping | undefined; considered: readonly Considered[] } {
+  if (key === undefined) {
+    const takers = mappingsNamed(mappings, call.path).filter((mapping) => acceptsBody(mapping, kind));
+    return selectMapping(takers, call, now);
+  }
+  const mapping = mappings.find((one) => one.key === key);
+  if (mapping) return { mapping, considered: [{ mapping, unmet: null }] };
+  const known = mappings.map((one) => one.key).join(", ");
+  throw invalidField("mapping", `must be the name of a mapping: ${known || "there is none"}`);
+}

@@ -1,0 +1,44 @@
+import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
+import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
+import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
+import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
+import type { Idempotency } from "../../models/hooks/reserveIds.ts";
+import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
+import { checkDepth } from "../../shared/json.ts";
+import { mappedHook } from "../../shared/queue/definitions.ts";
+import type { ApiDeps } from "../deps.ts";
+
+interface StartOptions {
+  readonly idempotency?: Idempotency | undefined;
+  /** Identifies a signed message. */
+  readonly message?: string | undefined;
+  /** The request as it is kept, if requests are kept. */
+  readonly kept?: NewHookRequest | null;
+  /** The id of the kept request that is replayed. */
+  readonly replayOf?: string;
+}
+
+/**
+ * Stores the runs that a mapping makes of a call, and enqueues them.
+ * @returns their ids; those of the first request for a repeated one
+ * @throws AppError invalid_body, body_too_large, idempotency_conflict, rate_limited, unavailable
+ */
+export async function startRuns(
+  { stores, queues, hooks, clock, metrics }: ApiDeps,
+  mapping: Mapping,
+  call: HookCall,
+  { idempotency, message, ...origin }: StartOptions,
+): Promise<string[]> {
+  checkDepth(call.payload);
+  const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
+  const context = mappingContext(mapping.key);
+  const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
+  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, ...origin };
+  const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
+  // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.
+  await Promise.all(
+    runIds.map((runId, i) => queues.add(mappedHook, { runId }, { jobId: runId, priority: waiting + i + 1 })),
+  );
+  metrics.hooks.inc({ hook: mapping.key });
+  return runIds;
+}

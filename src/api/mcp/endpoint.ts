@@ -1,0 +1,132 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import {
+  type AuthInfo,
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from "@modelcontextprotocol/server";
+import type { Context, Middleware } from "koa";
+import { version } from "../../shared/version.ts";
+import { type Caller, mayDo } from "../auth/caller.ts";
+import type { ApiDeps } from "../deps.ts";
+import type { AnyRoute } from "../route.ts";
+import { callTool, ownJob, prepareTool, type Tool } from "./callTool.ts";
+import { MCP_PATH } from "./operation.ts";
+import { inputSchema, outputSchema } from "./toolSchemas.ts";
+import { scopesOf, toolsOf } from "./tools.ts";
+
+const JOB_URI = "signalbox://jobs/";
+const JOB_TEMPLATE = {
+  uriTemplate: `${JOB_URI}{jobId}`,
+  name: "job",
+  title: "Job",
+  description: "A job with its progress, message, input, metadata and output.",
+  mimeType: "application/json",
+};
+
+const INSTRUCTIONS =
+  "Signalbox shows people how far long work is. Report each step of your work with step_report, ask people with gate_open, and stop when a result has cancelRequested.";
+
+/**
+ * Returns the endpoint of the Model Context Protocol (streamable HTTP) for requests with a parsed body and a `Caller` in
+ * `ctx.state.authContext`. It has no sessions: each request gets a server of its own, so that any process serves it.
+ * Source: https://modelcontextprotocol.io/specification/2026-07-28
+ */
+export function mcpEndpoint(routes: readonly AnyRoute[], deps: ApiDeps, { strict }: { strict: boolean }): Middleware {
+  const tools = toolsOf(routes).map((tool) => prepareTool(tool, deps, strict));
+  const listed = new Map(tools.map((tool) => [tool.name, [listTool(tool, []), listTool(tool, ["jobId"])] as const]));
+  const handler = createMcpHandler(
+    ({ authInfo }) => createServer(tools, listed, authInfo?.extra?.caller as Caller, deps),
+    {
+      onerror: (error) => deps.log.debug({ err: { message: error.message } }, "a request to MCP failed"),
+    },
+  );
+  return async (ctx) => {
+    const { authContext: caller } = ctx.state as { authContext: Caller };
+    const authInfo: AuthInfo = { token: "", clientId: caller.actor, scopes: [...caller.scopes], extra: { caller } };
+    ctx.state.operation = MCP_PATH;
+    ctx.state.mayWait = true;
+    await send(ctx, await handler.fetch(requestOf(ctx), { authInfo, parsedBody: ctx.request.body }));
+  };
+}
+
+/** Returns a request without its body, which has been read. It is aborted when the client leaves. */
+function requestOf(ctx: Context): Request {
+  const gone = new AbortController();
+  ctx.res.once("close", () => gone.abort());
+  const headers = Object.entries(ctx.headers).flatMap(([name, value]) =>
+    typeof value === "string" && name !== "authorization" ? [[name, value] as [string, string]] : [],
+  );
+  return new Request(`http://localhost${MCP_PATH}`, { method: "POST", headers, body: "{}", signal: gone.signal });
+}
+
+async function send(ctx: Context, response: Response): Promise<void> {
+  ctx.status = response.status;
+  // the SDK allows caching after revalidation, and these responses must not be stored
+  for (const [name, value] of response.headers) if (name !== "cache-control") ctx.set(name, value);
+  const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
+  ctx.state.isStream = isStream;
+  if (!response.body) ctx.body = null;
+  else if (isStream) ctx.body = Readable.fromWeb(response.body as ReadableStream);
+  else ctx.body = Buffer.from(await response.arrayBuffer());
+  if (!response.body) ctx.status = response.status; // Koa answers 204 for an empty body
+}
+
+type ListedTool = ReturnType<typeof listTool>;
+
+function listTool({ name, title, description, annotations, route }: Tool, omit: readonly string[]) {
+  return {
+    ...{ name, title, description, annotations: { title, ...annotations } },
+    inputSchema: inputSchema(route, omit),
+    outputSchema: outputSchema(route),
+  };
+}
+
+function createServer(
+  tools: readonly Tool[],
+  listed: ReadonlyMap<string, readonly [ListedTool, ListedTool]>,
+  caller: Caller,
+  deps: ApiDeps,
+): Server {
+  const server = new Server(
+    { name: "signalbox", title: "Signalbox", version },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+  );
+  const own = ownJob(caller) === undefined ? 0 : 1;
+  const allowed = tools.filter((tool) => mayDo(caller, ...scopesOf(tool)));
+  server.setRequestHandler("tools/list", async () => ({
+    tools: allowed.flatMap(({ name }) => listed.get(name)?.[own] ?? []),
+  }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`);
+    return callTool(tool, params.arguments ?? {}, caller, context, deps);
+  });
+  server.setRequestHandler("resources/list", async () => ({ resources: [] }));
+  server.setRequestHandler("resources/templates/list", async () => ({
+    resourceTemplates: mayDo(caller, "jobs:read") ? [JOB_TEMPLATE] : [],
+  }));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+    const tool = tools.find(({ name }) => name === "job_get");
+    const result = await callTool(tool as Tool, { jobId: jobIdOf(uri) }, caller, context, deps);
+    const [content] = result.content;
+    const text = content?.type === "text" ? content.text : "";
+    if (result.isError) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+    return { contents: [{ uri, mimeType: JOB_TEMPLATE.mimeType, text }] };
+  });
+  return server;
+}
+
+function jobIdOf(uri: string): string {
+  try {
+    if (uri.startsWith(JOB_URI)) return decodeURIComponent(uri.slice(JOB_URI.length));
+  } catch {
+    // an invalid percent-encoding names no job
+  }
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no resource ${uri}: use ${JOB_TEMPLATE.uriTemplate}.`,
+  );
+}

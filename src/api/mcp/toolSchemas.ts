@@ -1,0 +1,66 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import type { TSchema } from "typebox";
+import { METADATA_FILTER, metadataParameter, takesMetadata } from "../metadataFilter.ts";
+import type { RawRequest } from "../preparedRoute.ts";
+import type { AnyRoute } from "../route.ts";
+
+/** A JSON Schema of an object, as tools declare it. */
+export type ObjectSchema = Tool["inputSchema"];
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** Returns the properties that a client sends, without those that it may only send back. */
+const writable = (schema: TSchema | undefined): Properties =>
+  Object.fromEntries(
+    Object.entries((schema as { properties?: Properties } | undefined)?.properties ?? {}).filter(
+      ([, property]) => (property as { readOnly?: boolean }).readOnly !== true,
+    ),
+  );
+
+const requiredOf = (schema: TSchema | undefined): readonly string[] =>
+  (schema as { required?: readonly string[] } | undefined)?.required ?? [];
+
+/** Returns the schema of the arguments that are not in the path: of the body, or of the query of a route without a body. */
+const contentOf = ({ schemas: { body, query } }: AnyRoute): TSchema | undefined => body ?? query;
+
+/**
+ * Returns the schema of a tool's arguments: path parameters, and fields of the body or query parameters, in one object.
+ * @param omit arguments that the tool does not take, such as the job of a job token
+ */
+export function inputSchema(route: AnyRoute, omit: readonly string[]): ObjectSchema {
+  const { params } = route.schemas;
+  const properties = {
+    ...writable(params),
+    ...writable(contentOf(route)),
+    ...(takesMetadata(route) && { metadata: METADATA_FILTER }),
+  };
+  const required = [params, contentOf(route)].flatMap(requiredOf).filter((name) => !omit.includes(name));
+  return plain({ type: "object", properties, required, additionalProperties: false }) as ObjectSchema;
+}
+
+/** Returns the schema of the successful responses of a route, which are all alike. */
+export function outputSchema(route: AnyRoute): ObjectSchema {
+  const [schema] = Object.values(route.answers as Record<string, TSchema>);
+  return plain(schema) as ObjectSchema;
+}
+
+/** Returns a schema as plain JSON, without the keywords that only this service reads. */
+function plain(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "explode" ? undefined : value)));
+}
+
+/** Sorts the arguments of a tool into the parts of a request. Unknown ones go where the check of the route names them. */
+export function toRequest(route: AnyRoute, args: Readonly<Record<string, unknown>>): RawRequest {
+  const inPath = route.schemas.params?.properties ?? {};
+  const params: Record<string, unknown> = {};
+  const content: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(args)) {
+    if (Object.hasOwn(inPath, name)) params[name] = value;
+    else if (name === "metadata" && takesMetadata(route)) {
+      for (const [key, item] of Object.entries((value ?? {}) as object)) content[metadataParameter(key)] = [item];
+    } else content[name] = value;
+  }
+  return route.schemas.body
+    ? { params, query: {}, headers: {}, body: content }
+    : { params, query: content, headers: {}, body: undefined };
+}

@@ -1,0 +1,7 @@
+import MarkdownIt from "markdown-it";
+import { Html } from "../html.ts";
+
+const markdown = new MarkdownIt({ html: false });
+
+/** Returns a description of the OpenAPI document, which is Markdown, as HTML. */
+export const described = (text: string | undefined): Html => new Html(text === undefined ? "" : markdown.render(text));

@@ -1,0 +1,67 @@
+import Type from "typebox";
+import { AUDIT_ACTIONS } from "../../models/audit.ts";
+import * as examples from "../examples/service.ts";
+import { route } from "../route.ts";
+import * as s from "../schemas.ts";
+import { parseTimes } from "../validate.ts";
+
+const closed = { additionalProperties: false } as const;
+const Action = Type.Enum([...AUDIT_ACTIONS], {
+  title: "AuditAction",
+  description: "`token.refused`: a request or a log-in had an invalid or expired token.",
+});
+
+const Entry = Type.Object(
+  {
+    auditId: Type.String({ description: "Identifies the entry." }),
+    at: s.Timestamp("When the action took place."),
+    actor: Type.String({
+      description:
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `hook-token`, or `anonymous`.",
+    }),
+    action: Action,
+    target: s.nullable(Type.String(), {
+      description: "Id of the record, or the filters of a deletion. Null for a log-in or a refused token.",
+    }),
+    address: Type.String({ description: "IP address of the caller." }),
+    requestId: Type.String({ description: "Id of the request in the log." }),
+  },
+  s.named("AuditEntry"),
+);
+
+const getAudit = route({
+  method: "get",
+  path: "/api/audit",
+  operationId: "listAudit",
+  scopes: ["admin"],
+  tag: "operations",
+  summary: "List the audit log",
+  description:
+    "Returns who deleted, cancelled, retried or answered something, created a token or logged in, and which tokens were refused, newest first. Entries have no bodies and no secrets. They are kept for `retention.auditAfter`. The list ends when `nextCursor` is null.",
+  example: examples.listAudit,
+  schemas: {
+    query: Type.Object(
+      {
+        actor: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description: "Entries of this caller." })),
+        action: Type.Optional(
+          Type.Array(Action, { minItems: 1, description: "Entries of this action. Repeat the parameter for several." }),
+        ),
+        target: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 1_024, description: "Entries about this record." }),
+        ),
+        from: Type.Optional(s.Timestamp("Entries from this time on.")),
+        before: Type.Optional(s.Timestamp("Entries from before this time.")),
+        ...s.idPaging,
+      },
+      closed,
+    ),
+  },
+  answers: { 200: Type.Object({ entries: s.Rows(Entry), nextCursor: s.nextCursor }, s.named("AuditList")) },
+  errors: [],
+  async handler({ query: { limit = 100, from, before, ...rest } }, { stores }) {
+    const times = parseTimes({ from, before });
+    return { status: 200, body: await stores.audit.list({ limit, ...rest, ...times }) };
+  },
+});
+
+export const auditRoutes = [getAudit];

@@ -1,0 +1,70 @@
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { Channel } from "../channel.ts";
+import { createEndpoints } from "../endpoint.ts";
+import { excerpt, sendRequest } from "../http.ts";
+import { failureWithoutResponse } from "../httpStatus.ts";
+import { classifyResponse } from "./errors.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/** Length from which ntfy turns a message into an attachment. */
+const LIMIT_BYTES = 4_096;
+/** Maximum characters of a title: phones show fewer. */
+const MAX_TITLE_CHARS = 250;
+
+const TOPIC = /^[\w-]{1,64}$/;
+
+/**
+ * Creates the channel for ntfy. Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
+ * key.
+ */
+export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): Channel {
+  const endpoint = createEndpoints("channels.ntfy.baseUrl", settings.baseUrl);
+  const authorization = settings.token ? { Authorization: `Bearer ${settings.token}` } : {};
+  return {
+    style: { dialect: "plain", limit: LIMIT_BYTES, unit: "bytes" },
+    idempotentForMs: 0,
+    async send({ to, text, title, link }, signal) {
+      const topic = to.trim();
+      if (!TOPIC.test(topic)) {
+        return { kind: "gone", reason: "No topic of ntfy: give up to 64 letters, digits, - and _." };
+      }
+      const { url, headers } = endpoint(`/${topic}`);
+      const message = {
+        "Content-Type": "text/plain; charset=utf-8",
+        Priority: String(settings.priority),
+        ...(title && { Title: headerText(title) }),
+        ...(link && { Click: new URL(link).href }),
+      };
+      const request = {
+        method: "POST",
+        url,
+        headers: { ...headers, ...authorization, ...message },
+        body: text,
+      } as const;
+      const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
+      return response.kind === "response" ? classifyResponse(response) : failureWithoutResponse(response);
+    },
+    async check(signal) {
+      const { url, headers } = endpoint("/v1/account");
+      const request = { method: "GET", url, headers: { ...headers, ...authorization } } as const;
+      const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json ?? {};
+      if (response.status === 200 && typeof username === "string") {
+        return {
+          ok: true,
+          detail: username === "*" ? "it publishes anonymously" : `it publishes as ${excerpt(username)}`,
+        };
+      }
+      const result = classifyResponse(response);
+      return { ok: false, detail: "reason" in result ? result.reason : "ntfy's answer names no account." };
+    },
+  };
+}
+
+/** Returns a text on one line, encoded as RFC 2047 asks for headers. ntfy decodes it. */
+function headerText(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim().slice(0, MAX_TITLE_CHARS).toWellFormed();
+  return /^[\x20-\x7e]*$/.test(line) ? line : `=?UTF-8?B?${Buffer.from(line).toString("base64")}?=`;
+}

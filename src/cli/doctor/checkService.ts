@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { localUrl } from "../../shared/address.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { isObject } from "../../shared/json.ts";
+import { findRunningInstance } from "../start/dataDirectoryLock.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const ANSWER_WITHIN_MS = 5_000;
+/** The errors of a program that listens, but does not answer in HTTP or in time. */
+const LISTENS = /^(HPE_|UND_ERR_SOCKET$|ECONNRESET$|EPIPE$|TimeoutError$)/;
+
+/** Checks the service at the configured address, if it runs. */
+export async function checkService({ server, dataDir }: Config): Promise<Finding[]> {
+  const url = findRunningInstance(resolve(dataDir))?.url ?? localUrl(server);
+  const answer = await ask(`${url}/readyz`);
+  if ("code" in answer && !LISTENS.test(answer.code)) {
+    return [warn(`No service answers at ${url}: start it with signalbox start.`)];
+  }
+  if ("code" in answer || !Array.isArray(answer.body.checks)) {
+    const what = "another program uses this port, or a service that hangs";
+    return [fail(`${url} does not answer as Signalbox: ${what}. Stop it, or set PORT to another (server.port).`)];
+  }
+  if (answer.status === 200) return [ok(`The service answers at ${url} and is ready.`)];
+  return [fail(`The service at ${url} is not ready (${answer.status}): ${url}/readyz says what is missing.`)];
+}
+
+/** Checks that `server.publicUrl` leads to a service, if it is set. This machine may be unable to reach it although others can. */
+export async function checkPublicUrl({ server: { publicUrl } }: Config): Promise<Finding[]> {
+  if (publicUrl === undefined) return [];
+  const setting = "SIGNALBOX_PUBLIC_URL (server.publicUrl)";
+  const answer = await ask(`${publicUrl}/healthz`);
+  if ("code" in answer) {
+    const remedy = `check its DNS entry, its certificate and the proxy, or correct ${setting}`;
+    return [warn(`${publicUrl} cannot be reached from this machine (${answer.code}): ${remedy}.`)];
+  }
+  const isOurs = answer.status === 200 && answer.body.status === "ok";
+  if (isOurs || (await describesItself(publicUrl))) return [ok(`The service answers at ${publicUrl}.`)];
+  if ([502, 503, 504].includes(answer.status)) {
+    return [
+      warn(`The proxy at ${publicUrl} does not reach the service (${answer.status}): start it, or correct the proxy.`),
+    ];
+  }
+  const what = `${publicUrl} answers as another service (${answer.status} for /healthz)`;
+  return [fail(`${what}: let the proxy pass requests to Signalbox with their whole path, or correct ${setting}.`)];
+}
+
+/** Returns whether a URL serves the API's description: a proxy may keep /healthz from everybody else. */
+async function describesItself(url: string): Promise<boolean> {
+  const answer = await ask(`${url}/openapi.json`);
+  return "body" in answer && isObject(answer.body.info) && answer.body.info.title === "Signalbox";
+}
+
+type Answer = { readonly status: number; readonly body: Record<string, unknown> };
+
+/** Requests a URL. Returns the answer with its JSON object, an empty one for another body, or the code of the error. */
+async function ask(url: string): Promise<Answer | { readonly code: string }> {
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return { status: response.status, body: readObject(await response.text()) };
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: { code?: string } };
+    return { code: cause?.code ?? name };
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,34 @@
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
+import type { Stores } from "../stores.ts";
+import type { DeliveryDoc } from "./delivery.ts";
+
+/** Matches the deliveries that wait because the service of a channel refuses the credentials. */
+const stoppedOn = (channel: string) => ({ open: true, channel, channelStop: { $exists: true } });
+
+/**
+ * Removes the stop of a channel from its pending deliveries, once its service accepts the credentials. They are due at once,
+ * and the sweep enqueues them.
+ * @throws AppError unavailable
+ */
+export async function endChannelStop({ deliveries: { collection } }: Stores, channel: string): Promise<void> {
+  const change = { $unset: { channelStop: "" as const }, $set: { notBefore: null } };
+  await mapMongoErrors(() => collection.updateMany(stoppedOn(channel), change));
+}
+
+/**
+ * Makes the deliveries of a stopped channel due at once, as if each was retried by hand, so that they try the credentials. The
+ * sweep enqueues them.
+ * @returns the first of them, to be enqueued without waiting for the sweep; null if the channel is not stopped
+ * @throws AppError unavailable
+ */
+export async function resumeChannel(
+  { deliveries: { collection } }: Stores,
+  channel: string,
+  now: Date,
+): Promise<Pick<DeliveryDoc, "_id"> | null> {
+  const waiting = { ...stoppedOn(channel), claim: null };
+  await mapMongoErrors(() => collection.updateMany(waiting, { $set: { notBefore: null, since: now } }));
+  const first = { sort: { order: 1 }, projection: { _id: 1 } } as const;
+  return readFromCaughtUpPrimary(collection, () => collection.findOne(waiting, first));
+}

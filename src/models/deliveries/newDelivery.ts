@@ -1,0 +1,36 @@
+import { mongo } from "mongoose";
+import { type DeliveredEvent, type DeliveryDoc, type DeliveryKind, isTest, type NewDelivery } from "./delivery.ts";
+import { failureNoteOf } from "./failureNote.ts";
+
+/**
+ * Returns the document of a new delivery. One with a fault has failed, and one of the kind `wake` is sent.
+ * @param notesFailure whether the failure is noted
+ */
+export function newDeliveryDoc(
+  { fault, ...delivery }: NewDelivery,
+  createdAt: Date,
+  { notesFailure }: { notesFailure: boolean },
+): DeliveryDoc {
+  const state = fault !== null ? "failed" : delivery.kind === "wake" ? "sent" : "pending";
+  const open = state === "pending";
+  const doc: DeliveryDoc = {
+    ...delivery,
+    ...{ lane: laneOf(delivery), parts: [], open, state, reason: fault },
+    ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null },
+    ...{ createdAt, since: createdAt, sentAt: state === "sent" ? createdAt : null, endedAt: open ? null : createdAt },
+    order: new mongo.Timestamp({ t: 0, i: 0 }),
+  };
+  const note = state === "failed" && notesFailure ? failureNoteOf(doc, createdAt) : undefined;
+  return note ? { ...doc, notes: [note] } : doc;
+}
+
+type LaneFields = Pick<DeliveryDoc, "_id" | "channel" | "to"> & {
+  readonly kind?: DeliveryKind | undefined;
+  readonly event?: DeliveredEvent | undefined;
+};
+
+/** Returns the lane of a delivery. Webhooks may arrive in any order, and a test does not wait for what the channel holds up. */
+export const laneOf = ({ _id, kind, channel, to, event }: LaneFields): string => {
+  if (kind === "webhook") return `webhook ${_id}`;
+  return isTest({ event }) ? `test ${_id}` : `${channel} ${to}`;
+};

@@ -1,0 +1,155 @@
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import type { Clock } from "../../shared/clock.ts";
+import { DelayedFlush } from "../../shared/delayedFlush.ts";
+import type { Logger } from "../../shared/logger.ts";
+import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
+import { bucketOf } from "./durations.ts";
+
+/** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
+export const JobFiguresDoc = closedObject({
+  _id: BsonObjectId,
+  /** Length of the period. */
+  seconds: Type.Integer(),
+  /** Start of the period: a multiple of its length since 1970. */
+  start: BsonDate,
+  /** Name of the counted jobs; null for the figures of all jobs. */
+  name: nullable(Type.String()),
+  started: Type.Integer(),
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  /** See `Durations`. */
+  durations: Type.Optional(Type.Record(Type.String(), Type.Integer())),
+  expiresAt: BsonDate,
+});
+export type JobFiguresDoc = Static<typeof JobFiguresDoc>;
+
+export const jobFiguresCollection = defineCollection(JobFiguresDoc, [
+  { keys: { seconds: 1, start: 1, name: 1 }, unique: true },
+  { keys: { expiresAt: 1 }, expireAfterSeconds: 0 },
+]);
+
+const HOUR = 3_600;
+
+/** The lengths of periods in seconds, each with the seconds that its figures are kept: one hour, one day, and one week. */
+export const PERIODS = {
+  hour: { seconds: 300, keepSeconds: 2 * HOUR },
+  day: { seconds: HOUR, keepSeconds: 26 * HOUR },
+  week: { seconds: 6 * HOUR, keepSeconds: 8 * 24 * HOUR },
+} as const;
+
+/** Maximum names that a process counts in one hour. Jobs with further names count only among all jobs. */
+const MAX_NAMES = 100;
+
+/** The fields of a job that its figures depend on. */
+export interface CountedJob {
+  readonly name: string | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly status: "running" | "completed" | "failed";
+}
+
+/** Counts the jobs that start and end. */
+export interface JobCounter {
+  countStarted(job: CountedJob): void;
+  countEnded(job: CountedJob): void;
+}
+
+export const NO_JOB_COUNTER: JobCounter = { countStarted() {}, countEnded() {} };
+
+interface Figures {
+  readonly seconds: number;
+  readonly start: number;
+  readonly keepSeconds: number;
+  readonly name: string | null;
+  readonly counts: Record<string, number>;
+}
+
+export interface JobFiguresDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Interval at which the figures are stored. */
+  readonly storeEveryMs: number;
+}
+
+/**
+ * Counts the jobs that this process starts and ends, and adds the counts to the stored figures at each interval. The cost thus
+ * depends on the number of names, not of jobs. Figures never count a job twice; those of the last interval are missing if the
+ * process is killed or MongoDB cannot store them.
+ */
+export class JobFigures implements JobCounter {
+  readonly #collection: mongo.Collection<JobFiguresDoc>;
+  readonly #deps: JobFiguresDeps;
+  readonly #names = new Set<string>();
+  #namesHour = 0;
+  readonly #waiting = new Map<string, Figures>();
+  readonly #flush: DelayedFlush;
+
+  constructor(collection: mongo.Collection<JobFiguresDoc>, deps: JobFiguresDeps) {
+    this.#collection = collection;
+    this.#deps = deps;
+    this.#flush = new DelayedFlush(() => this.#storeAll(), deps.storeEveryMs);
+  }
+
+  countStarted({ name, createdAt }: CountedJob): void {
+    this.#count(name, createdAt, { started: 1 });
+  }
+
+  countEnded({ name, createdAt, endedAt, status }: CountedJob): void {
+    if (!endedAt || status === "running") return;
+    const bucket = bucketOf(endedAt.getTime() - createdAt.getTime());
+    this.#count(name, endedAt, { [status]: 1, [`durations.${bucket}`]: 1 });
+  }
+
+  /** Stores what has been counted. Failures are only logged. */
+  flush(): Promise<void> {
+    return this.#flush.flush();
+  }
+
+  async #storeAll(): Promise<void> {
+    const figures = [...this.#waiting.values()];
+    this.#waiting.clear();
+    if (figures.length === 0) return;
+    await this.#store(figures).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, "figures of jobs could not be stored");
+    });
+  }
+
+  async #store(figures: readonly Figures[]): Promise<void> {
+    const updates = figures.map(({ seconds, start, keepSeconds, name, counts }) => ({
+      updateOne: {
+        filter: { seconds, start: new Date(start), name },
+        update: {
+          $inc: { started: 0, completed: 0, failed: 0, ...counts },
+          $setOnInsert: { expiresAt: new Date(start + (seconds + keepSeconds) * 1_000) },
+        },
+        upsert: true,
+      },
+    }));
+    await mapMongoErrors(() => this.#collection.bulkWrite(updates, { ordered: false }));
+  }
+
+  #count(name: string | null, at: Date, counts: Record<string, number>): void {
+    for (const { seconds, keepSeconds } of Object.values(PERIODS)) {
+      const start = Math.floor(at.getTime() / (seconds * 1_000)) * seconds * 1_000;
+      for (const one of name !== null && this.#isCounted(name) ? [null, name] : [null]) {
+        const key = `${seconds} ${start} ${one === null ? "" : `=${one}`}`;
+        const figures = this.#waiting.get(key) ?? { ...{ seconds, start, keepSeconds }, name: one, counts: {} };
+        for (const [field, n] of Object.entries(counts)) figures.counts[field] = (figures.counts[field] ?? 0) + n;
+        this.#waiting.set(key, figures);
+      }
+    }
+    this.#flush.schedule();
+  }
+
+  #isCounted(name: string): boolean {
+    const hour = Math.floor(this.#deps.clock.now().getTime() / (HOUR * 1_000));
+    if (hour !== this.#namesHour) {
+      this.#namesHour = hour;
+      this.#names.clear();
+    }
+    if (this.#names.size < MAX_NAMES) this.#names.add(name);
+    return this.#names.has(name);
+  }
+}

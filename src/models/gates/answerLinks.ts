@@ -1,0 +1,73 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { mongo } from "mongoose";
+import type { IdempotencyKeys } from "../hooks/idempotencyKey.ts";
+import type { GateDoc } from "./gate.ts";
+
+/** The part of a gate that its link is sealed for. */
+type SealedGate = Pick<GateDoc, "_id" | "job" | "expiresAt">;
+
+/** Bytes of a UUID, of an internal id, of a time, and of the seal. */
+const [ID, JOB, TIME, SEAL] = [16, 12, 6, 16] as const;
+const HEAD = ID + JOB + TIME;
+/** The time of a link without an expiry. */
+const NEVER = 2 ** 48 - 1;
+
+/**
+ * Creates and verifies the tokens of links with which a person answers one gate without a log-in. A token holds the gate, its job's
+ * internal id and its expiry, sealed with a key that is derived from the database's secret. Nothing is stored, and a restored
+ * database accepts the tokens that it accepted before.
+ */
+export class AnswerLinks {
+  readonly #keys: Pick<IdempotencyKeys, "readSecret">;
+  #key: Promise<Buffer> | undefined;
+
+  constructor(keys: Pick<IdempotencyKeys, "readSecret">) {
+    this.#keys = keys;
+  }
+
+  /** Returns the token of a gate. @throws AppError unavailable */
+  async seal({ _id, job, expiresAt }: SealedGate): Promise<string> {
+    const time = Buffer.alloc(TIME);
+    time.writeUIntBE(expiresAt?.getTime() ?? NEVER, 0, TIME);
+    const head = Buffer.concat([Buffer.from(_id.replaceAll("-", ""), "hex"), job.id, time]);
+    return Buffer.concat([head, await this.#sealOf(head)]).toString("base64url");
+  }
+
+  /** Verifies a token. @returns the gate that it was sealed for; null if it is not one of this database @throws AppError unavailable */
+  async open(token: string): Promise<SealedGate | null> {
+    const bytes = Buffer.from(token, "base64url");
+    // A second spelling of the same bytes is not the token.
+    if (bytes.length !== HEAD + SEAL || bytes.toString("base64url") !== token) return null;
+    const head = bytes.subarray(0, HEAD);
+    if (!timingSafeEqual(bytes.subarray(HEAD), await this.#sealOf(head))) return null;
+    const time = head.readUIntBE(ID + JOB, TIME);
+    return {
+      _id: head.toString("hex", 0, ID).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
+      job: new mongo.ObjectId(head.subarray(ID, ID + JOB)),
+      expiresAt: time === NEVER ? null : new Date(time),
+    };
+  }
+
+  async #sealOf(head: Buffer): Promise<Buffer> {
+    this.#key ??= this.#deriveKey().catch((error: unknown) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return createHmac("sha256", await this.#key)
+      .update(head)
+      .digest()
+      .subarray(0, SEAL);
+  }
+
+  async #deriveKey(): Promise<Buffer> {
+    return Buffer.from(hkdfSync("sha256", await this.#keys.readSecret(), "", "signalbox answer link", 32));
+  }
+}
+
+/**
+ * Returns the address at which a person answers a gate.
+ * @param publicUrl the address of the service, with its base path
+ * @throws AppError unavailable
+ */
+export const answerUrl = async (links: AnswerLinks, publicUrl: string, gate: SealedGate): Promise<string> =>
+  `${publicUrl.replace(/\/$/, "")}/answer/${await links.seal(gate)}`;

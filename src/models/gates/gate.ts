@@ -1,0 +1,79 @@
+import Type, { type Static } from "typebox";
+import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { type FreeObject, unpackObject } from "../jobs/freeObject.ts";
+
+/** The ways in which a person can react to a question. The three actions are those of MCP elicitation. */
+export const ACTIONS = ["accept", "decline", "cancel"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const STATUSES = ["open", "answered", "expired", "withdrawn"] as const;
+
+/** A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes it. */
+const GateDoc = closedObject({
+  /** The gateId. */
+  _id: Type.String(),
+  jobId: Type.String(),
+  /** The internal id of the job. A job that is created again under the same jobId has none of the gates of the former one. */
+  job: BsonObjectId,
+  key: Type.String(),
+  title: Type.String(),
+  message: nullable(Type.String()),
+  /** JSON text, as free objects are stored. */
+  requestedSchema: nullable(Type.String()),
+  /** The action of the gate if it expires. */
+  onExpiry: Type.Enum(ACTIONS),
+  status: Type.Enum(STATUSES),
+  action: nullable(Type.Enum(ACTIONS)),
+  /** JSON text. */
+  content: nullable(Type.String()),
+  answeredBy: nullable(Type.String()),
+  createdAt: BsonDate,
+  answeredAt: nullable(BsonDate),
+  expiresAt: nullable(BsonDate),
+  /** Grows with each change of the question, so that an answer is never taken for one to another question. */
+  revision: Type.Number(),
+});
+export type GateDoc = Static<typeof GateDoc>;
+
+export const gateCollection = defineCollection(GateDoc, [
+  { keys: { jobId: 1, job: 1, key: 1 }, unique: true },
+  { keys: { createdAt: -1, _id: -1 } },
+  { keys: { status: 1, createdAt: -1, _id: -1 } },
+  { keys: { expiresAt: 1 }, partialFilterExpression: { status: "open" } },
+]);
+
+/** A gate as clients read it. Times are ISO 8601 UTC with milliseconds. */
+export interface GateView {
+  gateId: string;
+  jobId: string;
+  key: string;
+  title: string;
+  message: string | null;
+  requestedSchema: FreeObject | null;
+  status: GateDoc["status"];
+  action: Action | null;
+  content: FreeObject | null;
+  answeredBy: string | null;
+  createdAt: string;
+  answeredAt: string | null;
+  expiresAt: string | null;
+}
+
+/** Returns a gate as clients read it. */
+export function viewGate(gate: GateDoc): GateView {
+  return {
+    gateId: gate._id,
+    jobId: gate.jobId,
+    key: gate.key,
+    title: gate.title,
+    message: gate.message,
+    requestedSchema: unpackObject(gate.requestedSchema),
+    status: gate.status,
+    action: gate.action,
+    content: unpackObject(gate.content),
+    answeredBy: gate.answeredBy,
+    createdAt: gate.createdAt.toISOString(),
+    answeredAt: gate.answeredAt?.toISOString() ?? null,
+    expiresAt: gate.expiresAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,42 @@
+import { appendNotes, type Note } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import { type GateDoc, type GateView, viewGate } from "./gate.ts";
+
+/** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */
+const MAX_FREE_CHARS = 4_000;
+/** Maximum characters of a message in a note. Bodies of webhooks are cut to fewer. */
+const MAX_MESSAGE_CHARS = 8_000;
+
+/**
+ * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the event. The update
+ * is made exactly once for each transition, after a crash by the repair, so that the event is neither lost nor repeated.
+ * @param at when the job's update is made
+ */
+export function gateNote(gate: GateDoc, { types }: WantedEvents, at: Date): { readonly notes?: object } {
+  const type = TYPES[gate.status];
+  if (type === undefined || !types.has(type)) return {};
+  const note: Note = { id: gateNoteId(gate), type, at, gate: { ...snapshot(gate) } };
+  return { notes: appendNotes([{ $literal: note }]) };
+}
+
+/** Returns the id of the event of a gate's present status. A gate opens once and closes once. */
+export const gateNoteId = ({ _id, status }: Pick<GateDoc, "_id" | "status">): string => `${_id}-${status}`;
+
+const TYPES = {
+  open: "gate.opened",
+  answered: "gate.answered",
+  expired: "gate.expired",
+  withdrawn: undefined,
+} as const;
+
+/** Returns the gate as clients read it, without a form or an answer that is too long for a note. */
+function snapshot(gate: GateDoc): GateView {
+  const { requestedSchema, content, message } = gate;
+  const short = (text: string | null) => (text !== null && text.length > MAX_FREE_CHARS ? null : text);
+  return viewGate({
+    ...gate,
+    requestedSchema: short(requestedSchema),
+    content: short(content),
+    message: message?.slice(0, MAX_MESSAGE_CHARS).toWellFormed() ?? null,
+  });
+}

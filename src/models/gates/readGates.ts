@@ -1,0 +1,58 @@
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { readNewest } from "../db/newestFirst.ts";
+import { scopeQuery } from "../jobs/jobFilter.ts";
+import type { JobScope } from "../jobs/jobScope.ts";
+import { jobNotFound } from "../jobs/jobs.ts";
+import type { Stores } from "../stores.ts";
+import { type GateDoc, type GateView, viewGate } from "./gate.ts";
+import { type GateJob, gateNotFound, seenWith } from "./gates.ts";
+
+/** Reads the part of a job that its gates need. @throws AppError job_not_found, unavailable */
+export async function findGateJob({ jobs }: Stores, jobId: string): Promise<GateJob> {
+  const projection = { jobId: 1, openGates: 1, status: 1, cancel: 1 };
+  const job = await readFromCaughtUpPrimary(jobs.collection, () =>
+    jobs.collection.findOne<GateJob>({ jobId }, { projection }),
+  );
+  if (!job) throw jobNotFound(jobId);
+  return job;
+}
+
+/** Reads a gate as readers see it, and its job. @throws AppError job_not_found, gate_not_found, unavailable */
+export async function findGateWithJob(
+  stores: Stores,
+  jobId: string,
+  key: string,
+): Promise<{ gate: GateDoc; job: GateJob }> {
+  const job = await findGateJob(stores, jobId);
+  const gate = await stores.gates.find(job, key);
+  if (!gate) throw gateNotFound(jobId, key);
+  return { gate: seenWith(job, gate), job };
+}
+
+/** Reads a gate as readers see it. @throws AppError job_not_found, gate_not_found, unavailable */
+export const findGate = async (stores: Stores, jobId: string, key: string): Promise<GateDoc> =>
+  (await findGateWithJob(stores, jobId, key)).gate;
+
+interface GateListQuery {
+  readonly status?: readonly GateDoc["status"][] | undefined;
+  /** The jobs to which the caller's token is confined. */
+  readonly scope?: JobScope | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Returns a page of the gates of all jobs, the newest first. @throws AppError unavailable */
+export async function listGates(
+  { gates }: Stores,
+  { status, scope, limit, cursor }: GateListQuery,
+): Promise<{ gates: GateView[]; nextCursor: string | null }> {
+  const query = {
+    ...(status && { status: { $in: [...status] } }),
+    ...(scope && scopeQuery(scope)),
+  };
+  const bytesOf = ({ title, message, requestedSchema, content }: GateDoc) =>
+    [title, message, requestedSchema, content].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  const { rows, nextCursor } = await readNewest(gates.collection, { query, limit, cursor, bytesOf });
+  const current = await Promise.all((await gates.withJobs(rows)).map((gate) => gates.expireIfDue(gate)));
+  return { gates: current.filter((gate) => !status || status.includes(gate.status)).map(viewGate), nextCursor };
+}

@@ -1,0 +1,113 @@
+import type { mongo } from "mongoose";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { readAll } from "../db/readAll.ts";
+import type { JobDoc } from "../jobs/job.ts";
+import type { Stores } from "../stores.ts";
+import type { GateDoc } from "./gate.ts";
+
+/** Maximum records that one command reads or deletes. */
+const BATCH_SIZE = 500;
+
+/**
+ * Lets gates expire whose time has passed.
+ * @returns the number of gates that were due
+ * @throws AppError unavailable
+ */
+export async function expireGates({ gates }: Stores): Promise<number> {
+  for (let total = 0; ; ) {
+    const due = await gates.listDue(BATCH_SIZE);
+    await Promise.all(due.map((gate) => gates.expireIfDue(gate)));
+    total += due.length;
+    if (due.length < BATCH_SIZE) return total;
+  }
+}
+
+/**
+ * Corrects what a process left behind that died between the writes of a gate and of its job: an open gate that its job does not
+ * wait for, a closed one that it still waits for, and an open one whose job was deleted. Also withdraws the open gates of jobs that
+ * ended a day ago.
+ * @returns the number of corrections
+ * @throws AppError unavailable
+ */
+export async function repairGates(stores: Stores): Promise<number> {
+  return (await repairOpenGates(stores)) + (await repairWaitingJobs(stores));
+}
+
+async function repairOpenGates({ gates, jobs }: Stores): Promise<number> {
+  let corrections = 0;
+  for await (const batch of inBatches(gates.collection, { status: "open" })) {
+    const ids = { _id: { $in: batch.map(({ job }) => job) } };
+    const found = await readAll(jobs.collection, ids, { projection: { openGates: 1, endedAt: 1 } });
+    const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
+    for (const gate of batch) {
+      const job = byId.get(gate.job.toHexString());
+      const isOver = job !== undefined && gates.isLongOver(job);
+      if (!isOver && job?.openGates?.some(({ gateId }) => gateId === gate._id)) continue;
+      corrections++;
+      if (isOver) await gates.withdraw(gate);
+      else if (!job || !(await gates.addToJob(gate))) await gates.delete([gate]);
+    }
+  }
+  return corrections;
+}
+
+async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
+  let corrections = 0;
+  const waiting = { "openGates.gateId": { $exists: true } };
+  for await (const batch of inBatches(jobs.collection, waiting, { jobId: 1, openGates: 1 })) {
+    const entries = batch.flatMap(({ _id: job, jobId, openGates = [] }) =>
+      openGates.map(({ gateId }) => ({ _id: gateId, job, jobId })),
+    );
+    const ids = { _id: { $in: entries.map(({ _id }) => _id) } };
+    const found = new Map((await readAll(gates.collection, ids)).map((gate) => [gate._id, gate]));
+    for (const { _id, job, jobId } of entries) {
+      const gate = found.get(_id);
+      if (gate?.status === "open") continue;
+      corrections++;
+      await (gate ? gates.removeFromJob(gate) : gates.forgetInJob(_id, { _id: job, jobId }));
+    }
+  }
+  return corrections;
+}
+
+/** Reads the documents that match in batches, each once, in the order of their ids. */
+async function* inBatches<D extends JobDoc | GateDoc>(
+  collection: mongo.Collection<D>,
+  query: mongo.Filter<D>,
+  projection: mongo.Document = {},
+): AsyncGenerator<D[], void> {
+  const cursor = collection.find<D>(query, { projection, batchSize: BATCH_SIZE });
+  try {
+    let batch: D[] = [];
+    for await (const document of cursor) {
+      batch.push(document);
+      if (batch.length < BATCH_SIZE) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  } finally {
+    await cursor.close();
+  }
+}
+
+/**
+ * Deletes gates whose job no longer exists. A process that dies while it deletes a job leaves them.
+ * @yields the number of deleted gates after each batch
+ * @throws AppError unavailable
+ */
+export async function* deleteUnusedGates({ gates }: Stores): AsyncGenerator<number, void> {
+  for (let after = ""; ; ) {
+    const query = { _id: { $gt: after } };
+    const batch = await readFromCaughtUpPrimary(gates.collection, () =>
+      gates.collection.find(query, { projection: { job: 1 }, sort: { _id: 1 }, limit: BATCH_SIZE }).toArray(),
+    );
+    const last = batch.at(-1);
+    if (!last) return;
+    after = last._id;
+    const used = new Set((await gates.withJobs(batch)).map(({ _id }) => _id));
+    const unused = batch.filter(({ _id }) => !used.has(_id));
+    await gates.delete(unused);
+    yield unused.length;
+  }
+}

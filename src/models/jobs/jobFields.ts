@@ -1,0 +1,57 @@
+import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
+import { packObject } from "./freeObject.ts";
+import type { JobChange } from "./job.ts";
+import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
+import type { PayloadWrites } from "./payloads.ts";
+import { jobStatus } from "./reportUpdate.ts";
+import { nameKey, nameWords, searchTerms } from "./searchKeys.ts";
+
+type Expression = Record<string, unknown>;
+
+/** Returns a value unchanged to MongoDB, which would otherwise interpret strings with `$` as expressions. */
+const literal = (value: unknown): Expression => ({ $literal: value });
+const literalOrNone = (value: unknown) => (value === null ? "$$REMOVE" : literal(value));
+const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
+
+/**
+ * Returns the fields of a job after a change as expressions, for a job that exists and for a new one.
+ * @param writes collects the free objects that are stored on their own
+ */
+export function jobFields(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
+  const given = (field: keyof JobChange, value: unknown = change[field]) =>
+    change[field] === undefined ? or(`$${field}`, null) : literal(value);
+  const payload = (field: PayloadField) => {
+    const text = packObject(field, change[field] ?? null);
+    return given(field, text === null ? null : writes.keep(jobId, text));
+  };
+  return {
+    jobId: literal(jobId),
+    name: given("name"),
+    nameKey: change.name === undefined ? or("$nameKey", null) : literal(change.name && nameKey(change.name)),
+    nameWords: change.name === undefined ? or("$nameWords", []) : literal(nameWords(change.name ?? "")),
+    description: given("description"),
+    input: payload("input"),
+    metadata: payload("metadata"),
+    metadataTerms: change.metadata === undefined ? or("$metadataTerms", []) : literal(searchTerms(change.metadata)),
+    staleAfterSeconds: given("staleAfterSeconds"),
+    ...(change.status === undefined
+      ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
+      : jobStatus(change.status, now)),
+    ...(change.status === "running" && CLEAR_CANCEL_ON_RESTART),
+    progress:
+      change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
+    message: given("message"),
+    output: payload("output"),
+    createdAt: or("$createdAt", now),
+    updatedAt: { $max: ["$updatedAt", now] },
+    lastReportAt: isReport(change) ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
+    current: or("$current", null),
+    seq: or("$seq", 0),
+    ...(changesPayloads(change) && { replaced: replacedBy(change) }),
+    ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
+  };
+}
+
+/** Returns whether a change counts as a report. */
+export const isReport = (change: JobChange): boolean =>
+  ["status", "progress", "message", "output"].some((field) => field in change);

@@ -1,0 +1,93 @@
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonDate, closedObject } from "../db/collection.ts";
+import { appendNotes } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { StepDoc } from "./step.ts";
+
+/** The final status of a job. */
+type EndStatus = Exclude<StepDoc["status"], "running">;
+
+/** That a running job was announced as stale. It ends with the next report. */
+export const Silence = closedObject({
+  /** The id of the event that announced it. */
+  id: Type.String(),
+  /** The last report before the silence, or the creation of the job. The job is announced once for each. */
+  since: BsonDate,
+  /** The scan that found it, if chats got one message for all its stale jobs. */
+  batch: Type.Optional(Type.String()),
+});
+export type Silence = Static<typeof Silence>;
+
+/** An update of a job that may be an event. */
+export interface JobTransition {
+  /** The id of the update: that of its report, or a new one. Ids of events begin with it. */
+  readonly id: mongo.ObjectId;
+  /** The status to which the update may end the job. It must set `endedBy` by `endedBy`. */
+  readonly ends?: EndStatus | undefined;
+  /** The expression for why the job ends, such as the reason of a cancellation. */
+  readonly reason?: object | undefined;
+  /** Whether the update is a report, which ends a silence. */
+  readonly isReport: boolean;
+}
+
+/** Maximum characters of a message in a note. Bodies of webhooks are cut to fewer. */
+const MESSAGE_CHARS = 8_000;
+
+/** The fields of a job that later updates change, as expressions. */
+export const WAS = {
+  status: "$status",
+  progress: "$progress",
+  message: { $cond: [{ $gt: ["$message", null] }, { $substrCP: ["$message", 0, MESSAGE_CHARS] }, null] },
+  updatedAt: "$updatedAt",
+  lastReportAt: "$lastReportAt",
+  staleAt: "$staleAt",
+};
+
+/** Returns the field that names the update which brought a job to its final status. Belongs to the stage that sets the status. */
+export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document => ({
+  endedBy: { $cond: [{ $eq: ["$status", status] }, "$endedBy", id] },
+});
+
+/**
+ * Returns the fields of the last stage of an update of a job that note the events that it is. There are none if nobody wants an event
+ * that it can be.
+ */
+export function noteFields(transition: JobTransition, wanted: WantedEvents, now: Date): mongo.Document {
+  const endsSilence = transition.isReport && wanted.types.has("job.recovered");
+  const notes = [
+    ...(endsSilence ? [recovered(transition, now)] : []),
+    ...(transition.ends ? ended(transition, transition.ends, wanted, now) : []),
+  ];
+  const [first] = notes;
+  if (!first) return {};
+  const added = appendNotes(
+    ...notes.map(({ when, note }) => (notes.length > 1 ? { $cond: [when, [note], []] } : [note])),
+  );
+  const isEvent = notes.length > 1 ? { $or: notes.map(({ when }) => when) } : first.when;
+  return { notes: { $cond: [isEvent, added, "$notes"] }, ...(endsSilence && { silence: "$$REMOVE" }) };
+}
+
+interface ConditionalNote {
+  readonly when: object;
+  readonly note: object;
+}
+
+function recovered({ id }: JobTransition, now: Date): ConditionalNote {
+  const note = { id: `${id.toHexString()}-recovered`, type: "job.recovered", at: now };
+  // A missing batch leaves the field out. What the job was is not kept, because every report pays for the expression.
+  return { when: { $gt: ["$silence", null] }, note: { ...note, stale: "$silence.id", batch: "$silence.batch" } };
+}
+
+function ended(
+  { id, reason }: JobTransition,
+  status: EndStatus,
+  { types, callbacks }: WantedEvents,
+  now: Date,
+): ConditionalNote[] {
+  const type = `job.${status}` as const;
+  if (!types.has(type) && !callbacks) return [];
+  const isEnd = { $eq: ["$endedBy", id] };
+  const when = types.has(type) ? isEnd : { $and: [isEnd, { $gt: ["$callbackUrl", null] }] };
+  return [{ when, note: { id: id.toHexString(), type, at: now, was: WAS, ...(reason && { reason }) } }];
+}

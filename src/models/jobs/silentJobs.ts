@@ -1,0 +1,84 @@
+import type { mongo } from "mongoose";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
+import { readAll } from "../db/readAll.ts";
+import { appendNotes, newNoteId } from "../notifications/note.ts";
+import type { JobDoc } from "./job.ts";
+import { WAS } from "./jobNotes.ts";
+import { SILENT_SINCE, silentMs, staleJobs } from "./jobTimes.ts";
+
+type JobCollection = mongo.Collection<JobDoc>;
+
+/** The `staleMinute` of jobs that were announced as stale. No other job has it, and lists of stale jobs contain it. */
+const ANNOUNCED = new Date(0);
+
+/** When silent jobs are announced. */
+export interface SilenceScan {
+  readonly now: Date;
+  /** The end of an outage of Signalbox, during which jobs could not report; null if there was none. */
+  readonly resumedAt: Date | null;
+  /** The `staleAfterSeconds` of jobs that have none of their own. */
+  readonly staleAfterSeconds: number;
+}
+
+/** Returns the query for stale jobs that may not be announced yet. After an outage each job has one more stale period. */
+function unannounced({ now, resumedAt, staleAfterSeconds }: SilenceScan): mongo.Filter<JobDoc> {
+  const stale = { $and: [staleJobs(now), { staleMinute: { $gt: ANNOUNCED } }] };
+  if (resumedAt === null) return stale;
+  return { ...stale, $expr: { $lte: [{ $add: [resumedAt, silentMs(staleAfterSeconds)] }, now] } };
+}
+
+/** Counts the stale jobs that are not announced yet, up to a limit. @throws AppError unavailable */
+export function countSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
+  return readFromCaughtUpPrimary(collection, () => collection.countDocuments(unannounced(scan), { limit }));
+}
+
+/** A job and the event that it is stale. */
+export interface SilentJob {
+  readonly jobId: string;
+  readonly noteId: string;
+}
+
+/**
+ * Notes that jobs are stale, once for each silence.
+ * @param batch set if chats get one message for all of them
+ * @param limit maximum number of jobs
+ * @returns the jobs that were looked at; none when all stale jobs are announced
+ * @throws AppError unavailable
+ */
+export async function noteSilent(
+  collection: JobCollection,
+  scan: SilenceScan,
+  { batch, limit }: { batch: string | undefined; limit: number },
+): Promise<SilentJob[]> {
+  const projection = { jobId: 1, staleAt: 1 };
+  const found = await readAll(collection, unannounced(scan), { projection, limit, sort: { staleMinute: 1 } });
+  if (found.length === 0) return [];
+  const jobs = found.map(({ _id, jobId, staleAt }) => ({ _id, jobId, staleAt, noteId: newNoteId() }));
+  const updates = jobs.map(({ _id, jobId, staleAt, noteId }) => ({
+    // A report in between changes `staleAt`.
+    updateOne: {
+      filter: { _id, jobId, status: "running" as const, staleAt },
+      update: announce(noteId, batch, scan.now),
+    },
+  }));
+  await mapMongoErrors(() => collection.bulkWrite(updates, { ordered: false }));
+  return jobs;
+}
+
+/** Returns the update that notes a silence, unless it was noted before. */
+function announce(id: string, batch: string | undefined, now: Date): mongo.Document[] {
+  const isNoted = { $eq: ["$silence.since", SILENT_SINCE] };
+  const ofBatch = batch !== undefined && { batch };
+  const note = { id, type: "job.stale", at: now, was: WAS, ...ofBatch };
+  const silence = { id, since: SILENT_SINCE, ...ofBatch };
+  return [
+    {
+      $set: {
+        notes: { $cond: [isNoted, "$notes", appendNotes([note])] },
+        silence: { $cond: [isNoted, "$silence", silence] },
+        staleMinute: ANNOUNCED,
+      },
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import type { Clock } from "../../shared/clock.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
+import { readAll } from "../db/readAll.ts";
+import { retryUpsert } from "../db/retry.ts";
+import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "./note.ts";
+
+/** The state of an expectation of the configuration (`expect`). */
+export const ExpectationDoc = closedObject({
+  /** The id of the expectation. */
+  _id: Type.String(),
+  /** The beginning of the name of the expected jobs. */
+  name: Type.String(),
+  /** When it was first in the configuration with this name. */
+  since: BsonDate,
+  /** When the newest such job was created, as far as it was looked for. */
+  lastSeenAt: nullable(BsonDate),
+  /** The latest time by which a job was due and missing; null if none was, or one came since. */
+  missedAt: nullable(BsonDate),
+  notes: Notes,
+});
+export type ExpectationDoc = Static<typeof ExpectationDoc>;
+
+export const expectationCollection = defineCollection(ExpectationDoc, [NOTED_INDEX]);
+
+export class Expectations {
+  readonly collection: mongo.Collection<ExpectationDoc>;
+  readonly #clock: Clock;
+  readonly #notes: NoteNotifier;
+
+  constructor(collection: mongo.Collection<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
+    this.collection = collection;
+    this.#clock = clock;
+    this.#notes = notes;
+  }
+
+  /** Reads all expectations, including those that are no longer configured. @throws AppError unavailable */
+  list(): Promise<ExpectationDoc[]> {
+    return readAll(this.collection, {});
+  }
+
+  /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
+  async begin(id: string, name: string): Promise<void> {
+    const fresh = { name, since: this.#clock.now(), lastSeenAt: null, missedAt: null };
+    const isOther = { _id: id, name: { $ne: name } };
+    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(isOther, { $set: fresh }));
+    if (matchedCount > 0) return;
+    const create = () => this.collection.updateOne({ _id: id }, { $setOnInsert: fresh }, { upsert: true });
+    await mapMongoErrors(() => retryUpsert(create));
+  }
+
+  /** Stores when the newest job was created. @throws AppError unavailable */
+  async seen({ _id, name }: ExpectationDoc, at: Date): Promise<void> {
+    const change = { $max: { lastSeenAt: at }, $set: { missedAt: null } };
+    await mapMongoErrors(() => this.collection.updateOne({ _id, name }, change));
+  }
+
+  /** Notes that a job was missing at a time, once. @throws AppError unavailable */
+  async missed({ _id, name, missedAt, lastSeenAt }: ExpectationDoc, due: Date): Promise<void> {
+    const id = `missing-${_id}-${due.getTime()}`;
+    const note: Note = { id, type: "job.missing", at: this.#clock.now(), was: { lastSeenAt } };
+    const change = { $set: { missedAt: due }, $push: { notes: note } };
+    const { modifiedCount } = await mapMongoErrors(() =>
+      this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change),
+    );
+    if (modifiedCount > 0) this.#notes.noted("expectation", _id, id);
+  }
+}

@@ -1,0 +1,127 @@
+import type { Config } from "../../shared/config/schema/config.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
+import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
+import { findNewest } from "../jobs/newestJob.ts";
+import type { Stores } from "../stores.ts";
+
+type Rule = Config["notify"][number];
+type Expected = Config["expect"][number];
+
+/** The target of a rule, without secrets. */
+interface TargetView {
+  kind: DeliveryKind;
+  /** The origin of the address, because its path may be a secret. */
+  url: string | null;
+  format: "standard" | "cloudevents" | null;
+  channel: string | null;
+  to: string | null;
+  wakeMode: "now" | "next-heartbeat" | null;
+}
+
+/** A rule and its latest deliveries. Times are ISO 8601 UTC with milliseconds. */
+export interface RuleView {
+  ruleId: string;
+  on: string[];
+  where: Record<string, unknown> | null;
+  to: TargetView;
+  after: number;
+  cooldown: string | null;
+  lastEvent: { type: string; at: string } | null;
+  /** The newest first. */
+  latestDeliveries: DeliveryView[];
+  /** The number of deliveries that wait or are being sent. */
+  pending: number;
+  /** The number of deliveries from the last 24 hours that failed. */
+  failed: number;
+}
+
+/** An expectation and when it was last met. */
+export interface ExpectationView {
+  expectationId: string;
+  name: string;
+  every: string;
+  grace: string | null;
+  lastSeenAt: string | null;
+  missedAt: string | null;
+}
+
+const DAY_MS = 86_400_000;
+/** Number of deliveries of each rule. All of them are in the list of deliveries. */
+const LATEST = 5;
+
+/** Returns the rules of the configuration with their latest deliveries. @throws AppError unavailable */
+export async function readRules(
+  { deliveries }: Pick<Stores, "deliveries">,
+  rules: readonly Rule[],
+  now: Date,
+): Promise<RuleView[]> {
+  const since = new Date(now.getTime() - DAY_MS);
+  const counts = (match: object) =>
+    readFromCaughtUpPrimary(deliveries.collection, () =>
+      deliveries.collection
+        .aggregate<{ _id: string; count: number }>([
+          { $match: { ...match, "event.rule": { $type: "string" } } },
+          { $group: { _id: "$event.rule", count: { $sum: 1 } } },
+        ])
+        .toArray(),
+    );
+  const [latest, pending, failed] = await Promise.all([
+    Promise.all(rules.map(({ id }) => deliveries.findLatestOfRule(id, LATEST))),
+    counts({ open: true }),
+    counts({ state: "failed", createdAt: { $gte: since } }),
+  ]);
+  const countOf = (found: readonly { _id: string; count: number }[], rule: string) =>
+    found.find(({ _id }) => _id === rule)?.count ?? 0;
+  return rules.map((rule, i) => ({
+    ...viewRule(rule, latest[i] ?? []),
+    pending: countOf(pending, rule.id),
+    failed: countOf(failed, rule.id),
+  }));
+}
+
+function viewRule(
+  { id, on, where, to, after = 1, cooldown }: Rule,
+  latest: readonly ReadDelivery[],
+): Omit<RuleView, "pending" | "failed"> {
+  const [last] = latest;
+  return {
+    ruleId: id,
+    on: [...on],
+    where: where ? { ...where } : null,
+    to: viewTarget(to),
+    after,
+    cooldown: cooldown ?? null,
+    lastEvent: last?.event ? { type: last.event.type, at: last.createdAt.toISOString() } : null,
+    latestDeliveries: latest.map(viewDelivery),
+  };
+}
+
+function viewTarget({ webhook, channel, to, wake }: Rule["to"]): TargetView {
+  const none = { url: null, format: null, channel: null, to: null, wakeMode: null };
+  if (webhook) return { ...none, kind: "webhook", url: new URL(webhook.url).origin, format: webhook.format };
+  if (wake) return { ...none, kind: "wake", wakeMode: wake };
+  return { ...none, kind: "channel", channel: channel ?? null, to: to ?? null };
+}
+
+/** Returns the expectations of the configuration and when they were last met. @throws AppError unavailable */
+export async function readExpectations(
+  { expectations, jobs }: Pick<Stores, "expectations" | "jobs">,
+  expected: readonly Expected[],
+): Promise<ExpectationView[]> {
+  if (expected.length === 0) return [];
+  const known = new Map((await expectations.list()).map((one) => [one._id, one]));
+  return Promise.all(
+    expected.map(async ({ id, name, every, grace }) => {
+      const found = known.get(id);
+      const state = found?.name === name ? found : undefined; // another name begins it again
+      // The scan looks for jobs only when one is due.
+      const newest = state && (await findNewest(jobs, name, state.lastSeenAt ?? state.since));
+      return {
+        ...{ expectationId: id, name, every, grace: grace ?? null },
+        lastSeenAt: (newest ?? state?.lastSeenAt)?.toISOString() ?? null,
+        missedAt: newest ? null : (state?.missedAt?.toISOString() ?? null),
+      };
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import type { mongo } from "mongoose";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { newNoteId } from "../notifications/note.ts";
+import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { MappingOutcome, RunDoc, RunOutcome } from "./run.ts";
+
+/** Returns the update of a run that ends, with the note of the event. */
+export function endUpdate(
+  { kind: status, ...outcome }: RunOutcome,
+  now: Date,
+  wanted: WantedEvents,
+): mongo.UpdateFilter<RunDoc> {
+  const error = status === "completed" ? { error: null } : {};
+  const over = { open: false, claim: null, notBefore: null, settled: false, endedAt: now };
+  const { reply: _, ...was } = { reply: null, ...outcome, ...error, endedAt: now };
+  return { $set: { status, ...outcome, ...error, ...over }, ...noteEnd(status, was, now, wanted) };
+}
+
+/** Returns the update of a run whose mapping has an outcome, with the note of the event if that ends the run. */
+export function mappingUpdate(mapped: MappingOutcome, now: Date, wanted: WantedEvents): mongo.UpdateFilter<RunDoc> {
+  const stage = "turn" as const;
+  const over = { open: false, endedAt: now };
+  const used = { "mapped.call": null, "mapped.item": null };
+  const note = (status: EndStatus, was: object = {}) => noteEnd(status, { ...was, endedAt: now }, now, wanted);
+  switch (mapped.kind) {
+    case "agent":
+      return { $set: { stage, ...mapped, ...used } };
+    case "event": {
+      const event = { kind: "wake" as const, name: mapped.name, status: "completed" as const, settled: true };
+      const session = { sessionKey: MAIN_SESSION, singleUse: false };
+      return { $set: { stage, ...over, ...used, ...event, ...session }, ...note("completed") };
+    }
+    case "dropped":
+      return { $set: { stage, ...over, ...used, status: "dropped", settled: true }, ...note("dropped") };
+    case "failed": {
+      const { error } = mapped;
+      return {
+        $set: { ...over, stage: "mapping", status: "failed", error, settled: false },
+        ...note("failed", { error }),
+      };
+    }
+  }
+}
+
+type EndStatus = "completed" | "failed" | "dropped";
+
+/**
+ * Returns the operator that notes the end of a run; empty if nobody wants the event.
+ * @param was the fields that a retry of the run changes. The reply stays.
+ */
+function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks }: WantedEvents) {
+  const type = `run.${status}` as const;
+  if (!types.has(type) && !callbacks) return {};
+  return { $push: { notes: { id: newNoteId(), type, at, was: { status, ...was } } } };
+}

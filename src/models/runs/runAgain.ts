@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Stores } from "../stores.ts";
+import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";
+import { trackAccepted } from "./trackRun.ts";
+
+/**
+ * Stores a new run with the request of a run that has ended, and creates its job if the request says so. The caller puts it on
+ * its queue. A run that failed in its mapping is mapped anew.
+ * @returns the new run
+ * @throws AppError run_not_found, run_state_conflict, unavailable
+ */
+export async function runAgain(stores: Pick<Stores, "runs" | "jobs">, runId: string): Promise<NewRun> {
+  const run = await stores.runs.find(runId);
+  const reason = reasonAgainst(run);
+  if (reason !== null) throw new AppError("run_state_conflict", { detail: reason });
+  const { kind, name, singleUse, mapped, request, callbackUrl } = run;
+  const again: NewRun = {
+    ...{ _id: newIdLike(runId), kind, name, singleUse, mapped, request, callbackUrl, againOf: runId },
+    sessionKey: singleUse ? randomSessionKey() : run.sessionKey,
+  };
+  await stores.runs.accept([again]);
+  await trackAccepted(stores, again);
+  return again;
+}
+
+function reasonAgainst({ open, kind, mapped, request }: RunDoc): string | null {
+  if (open) return "The run has not ended: wait for its end, or cancel it.";
+  if (kind !== "agent") return "Only a run of the agent can run again, not an event of the main session.";
+  return request || mapped?.call || mapped?.item ? null : "The request of the run is no longer stored.";
+}
+
+/** Returns a random id. It has the version of the given one, because the ids of mails' runs decide which sessions they may use. */
+function newIdLike(runId: string): string {
+  const id = randomUUID();
+  return MAIL_RUN.test(runId) ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
+}

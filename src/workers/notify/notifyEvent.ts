@@ -1,0 +1,143 @@
+import { type DeliveryView, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
+import type { GateView } from "../../models/gates/gate.ts";
+import type { JobDoc } from "../../models/jobs/job.ts";
+import { hasTerm } from "../../models/jobs/jobFilter.ts";
+import type { PayloadField } from "../../models/jobs/payloadFields.ts";
+import { type JobWithStep, viewJobs } from "../../models/jobs/viewJobs.ts";
+import type { Note, NotedType } from "../../models/notifications/note.ts";
+import type { NotedRecord } from "../../models/notifications/outbox.ts";
+import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
+import type { RunDoc } from "../../models/runs/run.ts";
+import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { EventFacts } from "./rule.ts";
+
+/** A job as the data of events contains it: a list row without the parts that `include` adds. */
+export type JobRow = Omit<JobWithStep, PayloadField>;
+
+/** An event as receivers read it, with what rules compare. Times are ISO 8601 UTC with milliseconds. */
+export interface NotifyEvent {
+  readonly id: string;
+  readonly type: NotedType;
+  readonly at: Date;
+  readonly data: EventData;
+  readonly facts: EventFacts;
+  /** The subject that repeated events share: the name of jobs, a mapping, or a channel. */
+  readonly subject: string;
+  /** The path of the record in the dashboard. */
+  readonly path: string;
+  readonly callbackUrl: string | undefined;
+  /** Of `gate.opened`: the gate, whose link lets a person answer without a log-in. */
+  readonly asks: Parameters<AnswerLinks["seal"]>[0] | undefined;
+  /** Of `job.recovered`: the events that may have announced the job as stale, alone or with others. */
+  readonly announcedBy: readonly string[];
+  /** The rule under test. */
+  readonly onlyRule: string | undefined;
+}
+
+export interface EventData {
+  readonly job?: JobRow;
+  readonly reason?: string;
+  readonly lastReportAt?: string | null;
+  readonly run?: RunHead;
+  readonly delivery?: Omit<DeliveryView, "preview">;
+  readonly gate?: Readonly<Record<string, unknown>>;
+  readonly expect?: { readonly id: string; readonly name: string };
+  readonly lastSeenAt?: string | null;
+  readonly rule?: string;
+}
+
+type Described = Pick<NotifyEvent, "data" | "facts" | "subject" | "path"> &
+  Partial<Pick<NotifyEvent, "callbackUrl" | "asks">>;
+
+/** Returns the event of a note. @throws AppError unavailable */
+export async function readEvent(stores: Stores, record: NotedRecord, note: Note): Promise<NotifyEvent> {
+  const described = await describe(stores, record, note);
+  return {
+    ...{ callbackUrl: undefined, asks: undefined, ...described },
+    ...{ id: note.id, type: note.type, at: note.at },
+    announcedBy: [note.stale, note.batch].filter((id) => id !== undefined),
+    onlyRule: record.kind === "test" ? record.rule : undefined,
+  };
+}
+
+async function describe(stores: Stores, record: NotedRecord, note: Note): Promise<Described> {
+  switch (record.kind) {
+    case "job":
+      return describeJob(stores, { ...record.job, ...note.was }, note);
+    case "run":
+      return describeRun({ ...record.run, ...note.was });
+    case "delivery": {
+      const delivery = { ...record.delivery, ...note.was };
+      const { preview: _, ...data } = viewDelivery(delivery);
+      const run = delivery.runId === null ? undefined : await findRun(stores, delivery.runId);
+      return {
+        data: { delivery: data },
+        facts: { name: run?.name ?? undefined, mapping: run?.mapped?.mapping },
+        subject: delivery.kind === "webhook" ? `webhook ${delivery.to}` : delivery.channel,
+        path: "/deliveries",
+      };
+    }
+    case "expectation": {
+      const { _id: id, name } = record.expectation;
+      const { lastSeenAt } = (note.was ?? {}) as { lastSeenAt?: Date | null };
+      const data = { expect: { id, name }, lastSeenAt: lastSeenAt?.toISOString() ?? null };
+      return { data, facts: { name }, subject: name, path: "/" };
+    }
+    case "test":
+      return { data: { rule: record.rule }, facts: {}, subject: record.rule, path: "/" };
+  }
+}
+
+async function describeJob(stores: Stores, job: Omit<JobDoc, "steps">, note: Note): Promise<Described> {
+  const [view] = await viewJobs(stores, [{ ...job, input: null, metadata: null, output: null }]);
+  if (!view) throw new Error("a job without payloads has no view");
+  const { input: _, metadata: __, output: ___, ...row } = view;
+  const isSilence = note.type === "job.stale" || note.type === "job.recovered";
+  // A job that shows a run has the run's id, and names it in its metadata.
+  const run = hasTerm(job.metadataTerms ?? [], "runId", job.jobId) ? await findRun(stores, job.jobId) : undefined;
+  return {
+    data: {
+      job: row,
+      ...(note.reason !== undefined && { reason: note.reason }),
+      ...(isSilence && { lastReportAt: row.lastReportAt }),
+      ...(note.gate && { gate: note.gate }),
+    },
+    facts: {
+      ...{ name: job.name ?? undefined, jobId: job.jobId, metadataTerms: job.metadataTerms },
+      mapping: run?.mapped?.mapping,
+    },
+    subject: job.name ?? job.jobId,
+    path: `/jobs/${encodeURIComponent(job.jobId)}`,
+    ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
+    ...(note.type === "gate.opened" && { asks: sealedGate(job, note) }),
+  };
+}
+
+function describeRun(run: RunDoc): Described {
+  const mapping = run.mapped?.mapping;
+  return {
+    data: { run: runHead(run) },
+    facts: { name: run.name ?? undefined, mapping },
+    subject: mapping ?? run.name ?? "agent",
+    path: `/runs/${encodeURIComponent(run._id)}`,
+    ...(run.callbackUrl !== undefined && { callbackUrl: run.callbackUrl }),
+  };
+}
+
+/** Returns what the link of a gate is sealed for. */
+function sealedGate({ _id: job }: Pick<JobDoc, "_id">, { gate }: Note): NotifyEvent["asks"] {
+  const { gateId, expiresAt } = gate as unknown as GateView;
+  return { _id: gateId, job, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+}
+
+const isEnd = (type: NotedType): boolean => type === "job.completed" || type === "job.failed";
+
+/** Reads a run, unless it was deleted. */
+function findRun({ runs }: Stores, runId: string): Promise<RunDoc | undefined> {
+  return runs.find(runId).catch((error) => {
+    if (error instanceof AppError && error.code === "run_not_found") return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,43 @@
+import { hasTerm } from "../../models/jobs/jobFilter.ts";
+import { nameKey, type SearchTerm } from "../../models/jobs/searchKeys.ts";
+import type { NotedType } from "../../models/notifications/note.ts";
+import { durationMs } from "../../shared/config/formats/duration.ts";
+import { parseTemplate, type Template } from "../../shared/config/formats/template.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+
+type RuleConfig = Config["notify"][number];
+
+/** A rule of the configuration whose texts are parsed. */
+export interface Rule extends Pick<RuleConfig, "id" | "to" | "where"> {
+  readonly on: ReadonlySet<NotedType>;
+  readonly template: Template | undefined;
+  readonly after: number;
+  readonly cooldownMs: number;
+}
+
+/** The values that `where` compares. A field is undefined if the record of the event has none. */
+export interface EventFacts {
+  readonly name?: string | undefined;
+  readonly jobId?: string | undefined;
+  readonly metadataTerms?: readonly SearchTerm[] | undefined;
+  readonly mapping?: string | undefined;
+}
+
+export function compileRules(rules: Config["notify"]): readonly Rule[] {
+  return rules.map(({ on, template, after = 1, cooldown, ...rule }) => ({
+    ...rule,
+    ...{ on: new Set(on), template: template === undefined ? undefined : parseTemplate(template) },
+    ...{ after, cooldownMs: cooldown === undefined ? 0 : durationMs(cooldown) },
+  }));
+}
+
+/** Returns whether a rule handles an event with these facts. All conditions that it has must match. */
+export function matchesWhere({ where = {} }: Pick<Rule, "where">, facts: EventFacts): boolean {
+  const { name, jobId, metadata = {}, mapping } = where;
+  return (
+    (name === undefined || (facts.name !== undefined && nameKey(facts.name).startsWith(nameKey(name)))) &&
+    (jobId === undefined || facts.jobId?.startsWith(jobId) === true) &&
+    (mapping === undefined || facts.mapping === mapping) &&
+    Object.entries(metadata).every(([key, value]) => hasTerm(facts.metadataTerms ?? [], key, String(value)))
+  );
+}
