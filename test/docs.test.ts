@@ -36,6 +36,13 @@ describe("the documents", () => {
     expect(PAGES.flatMap(brokenLinks)).to.deep.equal([]);
   });
 
+  it("name the files of the packages by the current version", () => {
+    const { version } = JSON.parse(read("package.json"));
+    const named = PAGES.flatMap((page) => [...read(page).matchAll(/signalbox-(?:client-)?(\d[\w.-]*)\.tgz/g)]);
+
+    expect(new Set(named.map(([, given]) => given))).to.deep.equal(new Set([version]));
+  });
+
   it("are each linked from another page", () => {
     const linked = new Set(
       PAGES.flatMap((page) =>

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { parser } from "@prometheus-io/lezer-promql";
 import { expect } from "chai";
+import { parse } from "yaml";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const recorded = (name: string): Record<string, { type: string; labels: object }> =>
@@ -29,15 +31,36 @@ function metricOf(name: string) {
 /** Labels that Prometheus adds to each sample. */
 const OF_TARGET = ["job", "instance"];
 
-const panels = (): { title: string; targets?: { expr: string; legendFormat: string }[] }[] =>
-  JSON.parse(read("docs/how-to/grafana-dashboard.json")).panels;
+interface Panel {
+  id: number;
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { expr: string }[];
+}
+const panels = (): Panel[] => JSON.parse(read("docs/how-to/grafana-dashboard.json")).panels;
+
+interface Rule {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string; action: string };
+}
+const rules = (): Rule[] =>
+  parse(read("docs/how-to/alerts.yml")).groups.flatMap((group: { rules: Rule[] }) => group.rules);
+
+/** Returns whether Prometheus' own grammar for editors parses the query without an error. */
+function isPromQl(query: string): boolean {
+  let isValid = query.trim() !== "";
+  parser.parse(query).iterate({
+    enter: ({ type }) => {
+      isValid &&= !type.isError;
+    },
+  });
+  return isValid;
+}
 
 const expressions: Readonly<Record<string, () => string[]>> = {
-  "alerts.yml": () =>
-    read("docs/how-to/alerts.yml")
-      .split("- alert: ")
-      .slice(1)
-      .map((rule) => /expr:([\s\S]*?)\n {8}(?:for|labels):/.exec(rule)?.[1] ?? ""),
+  "alerts.yml": () => rules().map(({ expr }) => expr),
   "grafana-dashboard.json": () => panels().flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 };
 
@@ -56,16 +79,37 @@ describe("the monitoring files", () => {
       expect(unknown).to.deep.equal([]);
     });
 
-    it(`${file} has balanced parentheses and braces in each query`, () => {
-      const count = (query: string, sign: string) => query.split(sign).length;
+    it(`${file} has queries that Prometheus' grammar accepts`, () => {
+      const rejected = queries().filter((query) => !isPromQl(query.replaceAll("$job", "signalbox")));
 
-      const unbalanced = queries().filter((query) =>
-        ["()", "{}", "[]"].some(([a = "", b = ""]) => count(query, a) !== count(query, b)),
-      );
-
-      expect(unbalanced).to.deep.equal([]);
+      expect(rejected).to.deep.equal([]);
     });
   }
+
+  it("the grammar rejects queries with a fault", () => {
+    for (const query of ["sum(up", 'up{job="a"', "sum by (up) >", ""]) expect(isPromQl(query), query).to.equal(false);
+  });
+
+  it("each alert has a severity, a duration that Prometheus understands, a summary and an action", () => {
+    const incomplete = rules().filter(
+      ({ for: duration = "1m", labels, annotations }) =>
+        !/^\d+[smhd]$/.test(duration) ||
+        !["warning", "critical"].includes(labels.severity) ||
+        !annotations.summary ||
+        !annotations.action,
+    );
+
+    expect(incomplete).to.deep.equal([]);
+  });
+
+  it("the panels of the dashboard have ids of their own and do not overlap", () => {
+    const cells = panels().flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+    );
+
+    expect(new Set(panels().map(({ id }) => id)).size).to.equal(panels().length);
+    expect(new Set(cells).size).to.equal(cells.length);
+  });
 
   it("the dashboard shows every metric of the service", () => {
     const shown = expressions["grafana-dashboard.json"]?.()
@@ -78,7 +122,7 @@ describe("the monitoring files", () => {
   });
 
   it("monitor.md names each alert once, and no other", () => {
-    const alerts = [...read("docs/how-to/alerts.yml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+    const alerts = rules().map(({ alert }) => alert);
     const table = read("docs/how-to/monitor.md").split("## Alerts")[1]?.split("## ")[0] ?? "";
 
     expect([...table.matchAll(/`(Signalbox\w+)`/g)].map(([, name]) => name)).to.have.members(alerts);

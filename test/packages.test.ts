@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { INSTALL_BOARD } from "../src/api/queueBoard.ts";
 import { GMAIL_MISSING } from "../src/cli/exit.ts";
-import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
 import { MEMORY_SERVER } from "../src/cli/start/programs/mongod.mjs";
 
 const run = promisify(execFile);
@@ -88,30 +88,36 @@ describe("npm run sbom", () => {
 });
 
 describe("the options of Node that bound the heap", () => {
-  const asText = HEAP_OPTIONS.join(" ");
-  const asList = HEAP_OPTIONS.map((option) => `"${option}"`).join(", ");
-  const places: [string, string, string[]][] = [
-    ["package.json", asText, ["src/api/main.ts", "src/workers/main.ts"]],
-    ["Dockerfile", asList, ['"src/api/main.ts"']],
-    ["compose.yaml", asList, ['"src/workers/main.ts"']],
-  ];
-  for (const [file, options, programs] of places) {
-    it(`are in ${file} what \`signalbox start\` passes to its processes`, () => {
+  const web = "exec node $(node src/cli/start/printHeapOptions.ts $WEB_CONCURRENCY) src/api/main.ts";
+  const worker = "exec node $(node src/cli/start/printHeapOptions.ts) src/workers/main.ts";
+  for (const [file, commands] of [
+    ["package.json", [web, worker]],
+    ["Dockerfile", [web]],
+    ["compose.yaml", [worker.replace("node $(", () => "node $$(")]], // Compose replaces $$ by $.
+    ["examples/hosts/fly.toml", [web, worker]],
+  ] as const) {
+    it(`are computed when ${file} starts a process`, () => {
       const text = readFileSync(file, "utf8");
 
-      for (const program of programs) expect(text).to.match(new RegExp(`${options},? ${program}`));
+      for (const command of commands) expect(text).to.include(command);
+      expect(text.match(/src\/(api|workers)\/main\.ts/g)).to.have.length(commands.length);
     });
   }
 });
 
-describe("the sentence about the packages of Gmail", () => {
-  it("names the major versions of package.json", () => {
-    const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-    const named = [...GMAIL_MISSING.matchAll(/(\S+)@(\d+)/g)];
+describe("the sentence about packages that the npm package leaves out", () => {
+  for (const [what, sentence] of [
+    ["Gmail", GMAIL_MISSING],
+    ["the queue board", INSTALL_BOARD],
+  ] as const) {
+    it(`names the major versions of package.json: ${what}`, () => {
+      const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+      const named = [...sentence.matchAll(/(\S+)@(\d+)/g)];
 
-    expect(named).to.have.length(2);
-    for (const [, name = "", major] of named) expect(dependencies[name], name).to.match(new RegExp(`^${major}\\.`));
-  });
+      expect(named).to.have.length(2);
+      for (const [, name = "", major] of named) expect(dependencies[name], name).to.match(new RegExp(`^${major}\\.`));
+    });
+  }
 });
 
 describe("the fetcher of MongoDB", () => {

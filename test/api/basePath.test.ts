@@ -87,7 +87,7 @@ describe("server.basePath", function () {
       request(origin, { path: target, agent: false }, resolve).on("error", reject).end();
     });
 
-    expect([response.statusCode, String(await buffer(response))]).to.deep.equal([200, '{"status":"ok"}']);
+    expect([response.statusCode, String(await buffer(response))]).to.deep.equal([200, '{"status":"ok"}\n']);
   });
 
   it("serves the metrics and the documents, whose addresses contain the path", async () => {
@@ -98,10 +98,11 @@ describe("server.basePath", function () {
     expect(metrics.body).to.include("signalbox_");
     expect(openApi.body.servers).to.deep.equal([{ url: "/signalbox" }]);
     expect(openApi.body.info.description).to.include("(/signalbox/docs/errors)");
-    const links = [...errors.body.matchAll(/href="([^"]+)"/g)].map(
+    const links = [...errors.body.matchAll(/href="([^#"][^"]*)"/g)].map(
       ([, href]) => new URL(href, `${app.url}/docs/errors`).pathname,
     );
-    expect(links).to.deep.equal(["/signalbox/guide/reference/errors", "/signalbox/docs"]);
+    expect(links).to.include.members(["/signalbox/", "/signalbox/guide/reference/errors", "/signalbox/docs"]);
+    for (const link of links) expect(link).to.match(/^\/signalbox\//);
   });
 
   it("is a prefix outside of which nothing answers but probes", async () => {
@@ -129,7 +130,7 @@ describe("server.basePath", function () {
 
   it("serves the dashboard: log-in, a reloaded page of a job, live events, navigation and links", async () => {
     const page = await contexts.open(`${app.url}/jobs/ci%2F7`);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     expect(new URL(page.url()).pathname).to.equal("/signalbox/login");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Build 7" }).waitFor();
@@ -151,9 +152,19 @@ describe("server.basePath", function () {
     expect(links.filter((link) => !/^(\/signalbox\/|#)/.test(link))).to.deep.equal([]);
   });
 
+  it("leads from a channel to its deliveries below the path", async () => {
+    const page = await contexts.open(`${app.url}/channels`);
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "0 failed in 24 h" }).click();
+
+    await page.getByRole("heading", { name: "Deliveries", exact: true }).waitFor();
+    expect(page.url()).to.equal(`${app.url}/deliveries?channel=log&state=failed`);
+  });
+
   it("serves the dashboard at the path itself, without a slash at its end", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByRole("link", { name: "Build 7" }).waitFor();
@@ -204,7 +215,7 @@ describe("server.basePath", function () {
     try {
       await behind.call("PUT", "/api/jobs/j-1", { name: "Through a proxy" }, AUTH);
       const page = await contexts.open(`${site.url}/signalbox/jobs/j-1`);
-      await page.getByLabel("API token").fill(TOKEN);
+      await page.getByLabel("Token").fill(TOKEN);
       await page.keyboard.press("Enter");
       await page.getByText("Live", { exact: true }).waitFor();
       await page.reload();

@@ -4,7 +4,6 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { ERRORS } from "../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 
@@ -237,6 +236,16 @@ describe("error responses", () => {
     });
   }
 
+  it("name the call that creates a job, and a path without a slash at its end", async () => {
+    const created = await app.call("POST", "/api/jobs");
+    const trailing = await app.call("GET", "/api/jobs/");
+    const unknown = await app.call("GET", "/api/nothing/");
+
+    expect(created.body.detail).to.match(/ Create a job with PUT \/api\/jobs\/\{jobId\}, with an id of your own\.$/);
+    expect(trailing.body.detail).to.match(/\/api\/jobs\/\. Leave out the slash at the end: \/api\/jobs\.$/);
+    expect(unknown.body.detail).to.match(/ See \/docs for the list of endpoints\.$/);
+  });
+
   it("answer OPTIONS with the methods of the path", async () => {
     const { status, headers } = await app.call("OPTIONS", "/api/jobs");
 
@@ -315,13 +324,6 @@ describe("error responses", () => {
       expect([status, body.code]).to.deep.equal(expected);
     });
   }
-
-  it("are explained one by one at /docs/errors", async () => {
-    const { status, body } = await app.call("GET", "/docs/errors");
-
-    expect(status).to.equal(200);
-    for (const code of Object.keys(ERRORS)) expect(body).to.include(`id="${code}"`);
-  });
 
   it("do not reveal the causes of internal errors", async () => {
     const broken = await startApp({ strict: false });

@@ -46,6 +46,7 @@ describe("lists over 100,000 jobs", () => {
       jobId: `team-${n % 100}/job-${n}`,
       name: `Pipeline ${n % 1_000}`,
       nameKey: `pipeline ${n % 1_000}`,
+      nameWords: ["pipeline", `${n % 1_000}`],
       metadataTerms: [`env=${n % 50}`, `owner=${n % 7}`],
       status,
       progress: 0,
@@ -56,6 +57,7 @@ describe("lists over 100,000 jobs", () => {
       staleAt: status === "running" ? staleAt : null,
       staleMinute: status === "running" ? minuteOf(staleAt) : null,
       endedAt: status === "running" ? null : updatedAt,
+      ...(n % 20 === 0 && { cancel: { requestedAt: updatedAt, reason: null } }),
     };
   }
 
@@ -67,6 +69,7 @@ describe("lists over 100,000 jobs", () => {
     { createdFrom: minutesAgo(80_000), createdBefore: minutesAgo(100) },
     { updatedFrom: minutesAgo(90_000), updatedBefore: minutesAgo(50) },
     { stale: true },
+    { cancelled: true },
   ];
   const combinations = subsets(conditions).map((subset) => Object.assign({}, ...subset) as JobFilter);
 
@@ -98,6 +101,31 @@ describe("lists over 100,000 jobs", () => {
     for (const { filter, documents, rows } of looked) {
       expect(documents, filter.join()).to.be.at.most(Math.max(2_000, rows * 2));
     }
+  });
+
+  it("search for words anywhere in a name by index, and count what it finds without a scan of all jobs", async () => {
+    const searches: [JobFilter, number][] = [
+      [{ search: "777" }, 200],
+      [{ search: "PIPE 777" }, 200],
+      [{ search: "team-7/job-7" }, 2_000],
+      [{ search: "pipeline" }, 2_000],
+      [{ search: "absent" }, 0],
+      [{ search: "777", status: ["failed"] }, 2_000],
+    ];
+    for (const [filter, documents] of searches) {
+      const { stages, stats } = await explain(filter);
+      expect(stages, JSON.stringify(filter)).to.include("IXSCAN").and.to.not.include("COLLSCAN");
+      expect(stats.totalDocsExamined, JSON.stringify(filter)).to.be.at.most(documents);
+    }
+
+    const [rare, frequent] = [
+      await app.call("GET", "/api/stats?search=777"),
+      await app.call("GET", "/api/stats?search=pipe"),
+    ];
+    expect(rare.body).to.deep.include({ capped: false });
+    expect(rare.body.jobs).to.include({ total: 100, running: 50 });
+    expect(frequent.body).to.deep.include({ capped: true });
+    expect(frequent.body.jobs.total).to.equal(10_000);
   });
 
   it("read one page at a time, however many pages precede it", async () => {

@@ -3,11 +3,13 @@ import { startApp, type TestApp } from "../support/app.ts";
 
 const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
+const CONFIG =
+  '{ channels: { log: {} }, outbound: { allowedHosts: ["a.example"], secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } }';
 
 describe("GET /queues", () => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
+    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ, config: CONFIG });
   });
   afterEach(() => app.close());
   const cookieOf = async (token: string) => {
@@ -32,9 +34,35 @@ describe("GET /queues", () => {
     expect([page.status, file.status]).to.deep.equal([200, 200]);
     expect(page.headers.get("Content-Security-Policy")).to.match(/default-src 'none'; script-src 'self';/);
     const names = list.body.queues.map(({ name }: { name: string }) => name);
-    expect(names).to.include.members(["agent-hook", "mapped-hook", "heartbeat", "delivery-log", "delivery-telegram"]);
+    expect(names).to.have.members([
+      ...["agent-hook", "mapped-hook", "heartbeat", "notify", "retention", "channel-check"],
+      ...["delivery-log", "delivery-webhook"],
+    ]);
     const { jobs } = list.body.queues.find(({ name }: { name: string }) => name === "delivery-log");
     expect(jobs[0].data).to.deep.equal({ deliveryId: "d-1" });
+  });
+
+  it("leads back to the dashboard, and loads nothing from other hosts", async () => {
+    const { body } = await app.call("GET", "/queues", undefined, await cookieOf(TOKEN));
+
+    expect(body).to.match(/<a href="\/settings"[^>]*>Back to Signalbox<\/a><div id="root">/);
+    expect(body).to.not.match(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it("shows no queue of deliveries if no channel is configured", async () => {
+    const none = await startApp({ apiToken: TOKEN });
+    try {
+      const { headers: answered } = await none.call("POST", "/session", { token: TOKEN });
+      const headers = { Cookie: answered.get("Set-Cookie")?.split(";")[0] as string };
+
+      const { body } = await none.call("GET", "/queues/api/queues", undefined, headers);
+
+      expect(body.queues.map(({ name }: { name: string }) => name)).to.have.members([
+        ...["agent-hook", "mapped-hook", "heartbeat", "notify", "retention", "channel-check"],
+      ]);
+    } finally {
+      await none.close();
+    }
   });
 
   it("redirects browsers without a log-in to the log-in page, and rejects changes with the read-only token", async () => {

@@ -172,7 +172,10 @@ export async function send(
   message: Partial<OutgoingMessage> = {},
   { signal = new AbortController().signal, channel = fixture.channel } = {},
 ): Promise<SendOutcome> {
-  const result = await channel.send({ to: fixture.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
+  const result = await channel.send(
+    { to: fixture.to, text: TEXT, plainText: TEXT, plain: false, key: KEY, ...message },
+    signal,
+  );
   expectNoSecrets(fixture, result);
   return result;
 }

@@ -56,7 +56,7 @@ describe("signalbox completion", () => {
     [["signalbox", "j"], ["jobs"]],
     [
       ["signalbox", "jobs", ""],
-      ["list", "get", "watch", "delete"],
+      ["list", "get", "watch", "cancel", "delete"],
     ],
     [
       ["signalbox", "hooks", "send", ""],
@@ -68,7 +68,7 @@ describe("signalbox completion", () => {
     ],
     [
       ["signalbox", "jobs", "list", "--status", ""],
-      ["running", "completed", "failed", "stale"],
+      ["running", "completed", "failed", "stale", "cancelled"],
     ],
     [["signalbox", "jobs", "list", "--status", "f"], ["failed"]],
     [["signalbox", "jobs", "list", "--status", "=", "f"], ["failed"]],
@@ -126,11 +126,13 @@ describe("signalbox completion", () => {
     expect(zsh).to.include("'list:List jobs, newest first.'");
     expect(zsh).to.include("'--steps:include the steps'");
     expect(zsh).to.include(
-      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed' 'stale'; return ;;",
+      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed' 'stale' 'cancelled'; return ;;",
     );
     expect(zsh).to.include("'--hooks-path:hooks.path of the service ");
     expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'List jobs, newest first.'");
-    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed stale' -d ");
+    expect(fish).to.include(
+      "-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed stale cancelled' -d ",
+    );
     expect(fish).to.include("-n '__signalbox_at \\'hooks send\\'' -l body -r -F -d ");
   });
 });

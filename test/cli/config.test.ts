@@ -13,10 +13,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import JSON5 from "json5";
-import { redactConfig } from "../../src/cli/configFile/redact.ts";
 import { configTemplate } from "../../src/cli/configFile/template.ts";
 import { hostsOf } from "../../src/shared/address.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
+import { redactConfig } from "../../src/shared/config/redact.ts";
 import { configKeys } from "../../src/shared/config/schema/config.ts";
 import { runInProcess } from "../support/cli.ts";
 import { ENCODINGS } from "../support/encodings.ts";
@@ -177,6 +177,7 @@ describe("redactConfig", () => {
     expect(secrets.map(({ key }) => key)).to.deep.equal([
       "server.apiToken",
       "server.readOnlyToken",
+      "server.secret",
       "mongodb.uri",
       "redis.url",
       "hooks.token",
@@ -198,6 +199,8 @@ describe("redactConfig", () => {
       ...["whatsapp.accessToken", "whatsapp.apiUrl", "signal.apiUrl", "imessage.apiUrl", "imessage.password"].map(
         (key) => `channels.${key}`,
       ),
+      ...["ntfy.baseUrl", "ntfy.token", "email.password"].map((key) => `channels.${key}`),
+      "outbound.secret",
     ]);
   });
 
@@ -274,6 +277,7 @@ describe("signalbox init", () => {
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
     expect(readdirSync(home)).to.deep.equal(["signalbox.json5"]);
     expect(written.hooks.enabled).to.equal(true);
+    expect(written.jobs.deleteAll).to.equal("require-all");
     expect(written.hooks.token).to.match(/^[\w-]{32}$/);
     expect(written.server.apiToken).to.match(/^[\w-]{32}$/);
     expect((await run("config check")).stdout).to.include("is valid");
@@ -328,6 +332,22 @@ describe("configTemplate", () => {
     expect(text.split("\n").filter((line) => line.length > 100 && !/^ *\/\/?\w/.test(line))).to.deep.equal([]);
   });
 
+  it("contains examples of rules and expectations that are valid", () => {
+    const text = configTemplate({});
+    const exampleOf = (key: string) =>
+      new RegExp(`^ *// {3}(${key}: \\[[\\s\\S]*?\\],)\n(?! *// {3})`, "m")
+        .exec(text)?.[1]
+        ?.replace(/^ *\/\/ {3}/gm, "");
+
+    const { notify, expect: expected } = parseConfig(
+      `{ ${exampleOf("notify")} ${exampleOf("expect")} channels: { telegram: { botToken: "1:a" } } }`,
+      { NOTIFY_SECRET: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
+    );
+
+    expect(notify.map(({ id }) => id)).to.deep.equal(["ops", "ci"]);
+    expect(expected).to.deep.equal([{ id: "backup", name: "Nightly backup", every: "1d", grace: "2h" }]);
+  });
+
   it("gives the defaults if no line is uncommented", () => {
     expect(parseConfig(configTemplate({}), {})).to.deep.equal(parseConfig(undefined, {}));
   });
@@ -337,6 +357,7 @@ describe("configTemplate", () => {
       "server.apiToken": "the-token-of-the-API",
       "hooks.token": "the-token-of-the-hooks",
       "hooks.presets": ["gmail"],
+      "server.publicUrl": "https://jobs.example.com/signalbox",
     };
     const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
     parseConfig(text, {});

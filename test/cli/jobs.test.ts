@@ -31,6 +31,14 @@ describe("signalbox jobs", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
 
+  it("get keeps the lines of a message, aligned, and without control characters", async () => {
+    const { jobId } = await createJob(app, { message: "Error: no\n  at a.ts:1\u001b[2J\nStatus  completed" });
+
+    const { stdout } = await jobs("get", jobId);
+
+    expect(stdout).to.match(/^Message( +)Error: no\n {7}\1 {2}at a\.ts:1\ufffd\[2J\n {7}\1Status {2}completed$/m);
+  });
+
   describe("list", () => {
     it("prints a table, newest first, with control characters in names made safe", async () => {
       const team = randomUUID();
@@ -45,6 +53,24 @@ describe("signalbox jobs", () => {
       expect(lines).to.have.length(2);
       expect(lines[0]).to.match(new RegExp(`^${second.jobId} +evil�\\]0;stolen�+\\[2J�31m �gnp +failed +42 % +\\d+s$`));
       expect(lines[1]).to.match(new RegExp(`^${first.jobId} +First +running +0 % +\\d+s +line one line two$`));
+    });
+
+    it("leaves out ids that the terminal has no room for, and names what is wrong with a port that fetch blocks", async () => {
+      const { jobId, path } = await createJob(app, { name: "Nightly report", metadata: { team: randomUUID() } });
+      await app.call("PUT", `${path}/steps/${"k".repeat(30)}`, {
+        stepName: "Collect",
+        progress: 5,
+        message: "at work",
+      });
+
+      const narrow = onScreen(["jobs", "get", jobId, "--steps"], env, { columns: 60 });
+      await narrow.ended;
+      const blocked = await runInProcess(["jobs", "list"], { SIGNALBOX_URL: "http://127.0.0.1:6000" });
+
+      const text = (await narrow.lines()).join("\n");
+      expect(text).to.match(/^NAME +STATUS +DONE +TRIES +TOOK +MESSAGE\nCollect +running /m);
+      expect(blocked.code).to.equal(3);
+      expect(blocked.stderr).to.include("cannot be reached: fetch blocks the port 6000, as browsers do.");
     });
 
     it("prints one complete job in each line with --json, made safe too", async () => {

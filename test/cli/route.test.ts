@@ -1,33 +1,51 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
-import { mongoUri } from "../support/servers/servers.ts";
 
 describe("signalbox route", () => {
-  let env: Record<string, string>;
+  let app: TestApp;
   before(async () => {
-    env = { MONGODB_URI: await mongoUri(`test-${randomUUID()}`) };
+    app = await startApp({ config: `{ channels: { telegram: { botToken: "t" } } }` });
   });
+  after(() => app.close());
 
-  const route = (...args: string[]) => runInProcess(["route", ...args], env);
+  const route = (...args: string[]) => runInProcess(["route", ...args, "--url", app.url], {});
 
-  it("shows that there is no route, and later the one that was set", async () => {
+  it("shows that there is no route, then the one that was set, until it is cleared", async () => {
     const none = await route("show");
     const set = await route("set", "telegram", "12345");
     const shown = await route("show");
+    const json = await route("show", "--json");
+    const cleared = await route("clear");
 
-    expect([none.code, set.code, shown.code]).to.deep.equal([0, 0, 0]);
-    expect(none.stdout).to.include("No route is set");
-    expect(shown.stdout).to.equal("telegram 12345\n");
+    expect([none.code, set.code, shown.code, cleared.code]).to.deep.equal([0, 0, 0, 0]);
+    expect(none.stdout).to.equal("No route is set. Set one with `signalbox route set CHANNEL TO`.\n");
+    expect([set.stdout, shown.stdout]).to.deep.equal(["telegram 12345\n", "telegram 12345\n"]);
+    expect(JSON.parse(json.stdout)).to.deep.equal({
+      replyTarget: { channel: "telegram", to: "12345" },
+      source: "set",
+    });
+    expect(cleared.stdout).to.equal(none.stdout);
   });
 
-  it("rejects an unknown channel with one sentence", async () => {
-    const { code, stderr } = await route("set", "fax", "12345");
+  it("shows the route of the configuration", async () => {
+    const config = `{ channels: { log: {} }, session: { main: { channel: "log", to: "ops" } } }`;
+    const other = await startApp({ config });
+    const { stdout } = await runInProcess(["route", "show", "--url", other.url], {});
+    await other.close();
 
-    expect(code).to.equal(2);
-    expect(stderr).to.include(
-      "Allowed choices are whatsapp, telegram, discord, slack, mattermost, signal, imessage, msteams, log.\n",
+    expect(stdout).to.equal("log ops (session.main)\n");
+  });
+
+  it("rejects an unknown channel and one that is not configured with one sentence", async () => {
+    const unknown = await route("set", "fax", "12345");
+    const unconfigured = await route("set", "slack", "12345");
+
+    expect([unknown.code, unconfigured.code]).to.deep.equal([2, 3]);
+    expect(unknown.stderr).to.include(
+      "Allowed choices are whatsapp, telegram, discord, slack, mattermost, signal, imessage, msteams, ntfy, email, log.\n",
     );
+    expect(unconfigured.stderr).to.equal("The channel slack is not configured: add channels.slack.\n");
   });
 
   it("trims the recipient and rejects one that is too long", async () => {

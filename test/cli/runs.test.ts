@@ -307,6 +307,31 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       );
     });
 
+    it("get prints which run of its session a queued run waits for", async () => {
+      model.script(hangs("It begins"));
+      const first = await sendAgent("x", "--session-key", "in-turn");
+      const second = await sendAgent("y", "--session-key", "in-turn");
+
+      const { stdout } = await cli(["runs", "get", second.runId]);
+
+      await cli(["runs", "cancel", first.runId]);
+      expect(stdout).to.match(new RegExp(`\nStatus +queued\nWaits for +run ${first.runId} of the same session\n`));
+      expect(await ended(second.runId)).to.not.have.property("waitsFor");
+    });
+
+    it("again starts a new run with the same request, and prints of which run it is a rerun", async () => {
+      const { runId } = await sendAgent("once more");
+      await ended(runId);
+
+      const plain = await cli(["runs", "again", runId]);
+      const json = await cli(["runs", "again", runId, "--json"]);
+
+      expect([plain.code, json.code]).to.deep.equal([0, 0]);
+      expect(plain.stdout).to.match(new RegExp(`^Run +[-0-9a-f]{36}\n[\\s\\S]*\nRerun of +${runId}\n`));
+      const made = await ended(JSON.parse(json.stdout).runId);
+      expect(made).to.include({ againOf: runId, status: "completed" });
+    });
+
     it("watch waits for the end and prints the reply, and retry starts a failed run again", async () => {
       model.script(answers(400, { error: { message: "no" } }));
       const { runId } = await sendAgent("x");
@@ -323,7 +348,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([retried.code, JSON.parse(retried.stdout).runId]).to.deep.equal([0, runId]);
       expect([watched.code, watched.stdout]).to.deep.equal([0, "Better.\n"]);
       expect(again.code).to.equal(3);
-      expect(again.stderr.trim()).to.match(/\.$/);
+      expect(again.stderr).to.equal("Only a failed run can be retried.\n");
     });
 
     it("cancel ends a run that another terminal watches", async () => {
@@ -331,12 +356,14 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { runId } = await sendAgent("x");
       const terminal = atTerminal(["runs", "watch", runId], env);
       await terminal.shows(/running {2}\d+s$/);
+      const waiting = app.waiting();
 
       const cancelled = await cli(["runs", "cancel", runId]);
       const code = await terminal.ended;
 
       expect(cancelled.code).to.equal(0);
       expect(cancelled.stdout).to.match(/^Status +failed$/m);
+      expect(waiting).to.equal(1);
       expect(code).to.equal(1);
       expect(await terminal.lines()).to.have.length(1); // the line that moved is gone
       expect((await terminal.lines())[0]).to.match(/^The run failed \(cancelled\)/);
@@ -382,9 +409,10 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
 
     it("all commands exit with 3 if there is no such run", async () => {
       const answers = [];
-      for (const act of ["get", "watch", "retry", "cancel"]) answers.push(await cli(["runs", act, randomUUID()]));
+      for (const act of ["get", "watch", "retry", "again", "cancel"])
+        answers.push(await cli(["runs", act, randomUUID()]));
 
-      expect(answers.map(({ code }) => code)).to.deep.equal([3, 3, 3, 3]);
+      expect(answers.map(({ code }) => code)).to.deep.equal([3, 3, 3, 3, 3]);
       for (const { stderr } of answers) expect(stderr).to.match(/^There is no run/);
     });
   });

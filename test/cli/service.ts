@@ -57,20 +57,16 @@ async function printed(run: { printed(): string }, what: RegExp): Promise<void> 
  * environment contains only PATH, PORT=0 and the given variables.
  */
 export function runCli(command: string | readonly string[], env: Record<string, string>, cwd = "."): Service {
-  return startProgram(resolve("src/cli/main.ts"), typeof command === "string" ? command.split(" ") : command, env, cwd);
+  const words = typeof command === "string" ? command.split(" ") : command;
+  return startCommand(process.execPath, [resolve("src/cli/main.ts"), ...words], env, cwd);
 }
 
-/** Starts a program of Node in an environment that contains only what is given. */
-export const startProgram = (
-  path: string,
-  args: readonly string[],
-  env: Record<string, string>,
-  cwd: string,
-): Service => startCommand(process.execPath, [path, ...args], env, cwd);
-
-/** Runs a line of the Procfile in an environment that contains only what is given. */
-export const startShell = (line: string, env: Record<string, string>, cwd: string): Service =>
-  startCommand("sh", ["-c", `exec ${line}`], env, cwd);
+/**
+ * Runs a line of shell, such as one of the Procfile, in an environment that contains only what is given.
+ * @param before commands of the shell before it
+ */
+export const startShell = (line: string, env: Record<string, string>, cwd: string, before = ""): Service =>
+  startCommand("sh", ["-c", `${before}exec ${line}`], env, cwd);
 
 function startCommand(command: string, args: readonly string[], env: Record<string, string>, cwd: string): Service {
   const child = spawn(command, args, {

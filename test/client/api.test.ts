@@ -30,16 +30,17 @@ const keysOf = <Known extends object>(fields: Record<keyof Required<Known>, bool
 const STEP = {
   ...{ stepId: true, jobId: true, stepKey: true, stepName: true, status: true, progress: true, message: true },
   ...{ createdAt: true, updatedAt: true, startedAt: true, attempts: true, lastReportAt: true, stale: true },
-  ...{ output: true, durationMs: true },
+  ...{ output: true, durationMs: true, failedAttempts: true },
 } as const;
 const JOB = {
   ...{ jobId: true, name: true, description: true, input: true, metadata: true, status: true, progress: true },
   ...{ message: true, output: true, createdAt: true, updatedAt: true, lastReportAt: true, stale: true, staleAt: true },
-  ...{ staleAfterSeconds: true, currentStep: true, step: true, steps: true },
+  ...{ staleAfterSeconds: true, waitingFor: true, cancel: true, currentStep: true, step: true, steps: true },
 } as const;
 const DELIVERY = {
   ...{ deliveryId: true, runId: true, channel: true, to: true, state: true, attempts: true, parts: true },
-  ...{ maybeTwice: true, reason: true, notBefore: true, createdAt: true, sentAt: true },
+  ...{ kind: true, rule: true, eventType: true, lastStatus: true },
+  ...{ preview: true, maybeTwice: true, reason: true, notBefore: true, createdAt: true, sentAt: true },
 } as const;
 
 describe("signalbox/client API calls", () => {
@@ -54,7 +55,11 @@ describe("signalbox/client API calls", () => {
   it("declare exactly the fields that the service returns for jobs, steps and deliveries", () => {
     const served = [JobRead, SingleStep, ServedDelivery].map(({ properties }) => Object.keys(properties).sort());
 
-    expect(served).to.deep.equal([keysOf<Job>(JOB), keysOf<Step>(STEP), keysOf<Delivery>(DELIVERY)]);
+    expect(served).to.deep.equal([
+      keysOf<Omit<Job, "cancelRequested">>(JOB),
+      keysOf<Step>(STEP),
+      keysOf<Delivery>(DELIVERY),
+    ]);
   });
 
   it("create, filter, page through, read and delete jobs", async () => {
@@ -78,7 +83,7 @@ describe("signalbox/client API calls", () => {
     const { steps } = await client.jobs.steps(ids[0]!, { limit: 5 });
     const slimSteps = await client.jobs.steps(ids[0]!, { fields: ["progress"] });
     const deleted = await client.jobs.delete(ids[2]!);
-    await client.jobs.deleteAll({ metadata: { team } });
+    const rest = await client.jobs.deleteAll({ metadata: { team } });
 
     expect([...first.jobs, ...second.jobs].map(({ jobId }) => jobId)).to.deep.equal([...ids].reverse());
     expect(slim.jobs[0]).to.deep.equal({ jobId: ids[2], status: "running", progress: 0 });
@@ -87,6 +92,7 @@ describe("signalbox/client API calls", () => {
     expect(withStep.step).to.deep.include({ stepKey: "s", status: "completed", output: { ok: true } });
     expect(withStep.step?.durationMs).to.be.a("number");
     expect(deleted).to.deep.equal({ ok: true });
+    expect(rest).to.deep.equal({ ok: true, deleted: 2 });
     expect((await client.jobs.list({ metadata: { team } })).jobs).to.deep.equal([]);
   });
 
@@ -119,8 +125,18 @@ describe("signalbox/client API calls", () => {
 
     await client.jobs.deleteAll({ all: true });
 
-    expect(sent.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(["DELETE /api/jobs"]);
+    expect(sent.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(["DELETE /api/jobs?all=true"]);
     await server.close();
+  });
+
+  it("list the audit log", async () => {
+    await client.jobs.put("to delete", {});
+    await client.jobs.delete("to delete");
+
+    const { entries } = await client.audit({ action: "job.delete", target: "to delete" });
+
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.have.all.keys("auditId", "at", "actor", "action", "target", "address", "requestId");
   });
 
   it("return the counts of jobs", async () => {
@@ -222,9 +238,9 @@ describe("signalbox/client API calls", () => {
     const after = await browser.access.get();
 
     expect([before, inside, after]).to.deep.equal([
-      { needsToken: true, access: null },
-      { needsToken: true, access: "full" },
-      { needsToken: true, access: null },
+      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
+      { needsToken: true, access: "full", name: "api-token", scopes: ["admin"], jobIdPrefix: null, hooksUrl: "/hooks" },
+      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
     ]);
     expect(wrong).to.include({ status: 401, code: "unauthorized" });
     expect(jobs.total).to.be.a("number");

@@ -1,17 +1,33 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { IN_FULL } from "../support/packages.ts";
 
 const SOURCE = resolve("clients/python");
 /** Packages that bootstrap installed: pytest, flit_core and vermin. */
 const PACKAGES = resolve(".tools/python");
 const TOKENS = { apiToken: "an-api-token-of-length", hookToken: "a-hook-token-of-length" };
 const CONFIG = `{ hooks: { enabled: true, token: "${TOKENS.hookToken}" } }`;
+
+const MYPY = "mypy==2.4.1";
+
+/** A program whose two mistakes a type checker finds. */
+const PROGRAM = `from signalbox_client import Client
+
+with Client("http://127.0.0.1:3000") as client:
+    job = client.job("report-8")
+    job.create(nmae="Monthly report")
+    job.create(name="Monthly report", metadata={"team": "sales"})
+    with job.step("collect", name="Collect", start=0, end=100) as step:
+        step.progress("half")
+        step.progress(client.jobs.get("report-8")["progress"], "half")
+        step.output = {"rows": 3}
+`;
 
 describe("signalbox-client for Python", function () {
   this.timeout(180_000);
@@ -72,6 +88,23 @@ print(*sorted(str(file) for file in wheel.files if file.name == "py.typed" or fi
 
     await run("python3", [...vermin, join(SOURCE, "src")]);
   });
+
+  const checkTypes = async () => {
+    const mypy = join(room, "mypy");
+    await run("python3", ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--target", mypy, MYPY]);
+    writeFileSync(join(room, "program.py"), PROGRAM);
+    const options = ["--strict", "--no-error-summary", `--cache-dir=${room}/cache`];
+    const modules = ["-p", "signalbox_client", "-m", "program"];
+    const check = `import sys; sys.path.insert(0, ${JSON.stringify(mypy)}); from mypy.main import main; main()`;
+
+    const printed = await run(python, ["-c", check, ...options, ...modules]).catch((error: Error) => error.message);
+
+    expect(printed.match(/^\S+ error: .*\[[\w-]+\]$/gm)).to.deep.equal([
+      'program.py:5: error: Unexpected keyword argument "nmae" for "create" of "Job"  [call-arg]',
+      'program.py:8: error: Argument 1 to "progress" of "BaseReporter" has incompatible type "str"; expected "float"  [arg-type]',
+    ]);
+  };
+  if (IN_FULL) it("is typed strictly, so that a type checker finds the mistakes of a program", checkTypes);
 
   for (const file of readdirSync(join(SOURCE, "tests")).filter((name) => name.startsWith("test_")))
     it(`passes tests/${file} against the service`, async () => {

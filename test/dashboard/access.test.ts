@@ -22,12 +22,12 @@ describe("dashboard login", () => {
 
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("API token").fill("another-token-of-length");
+    await page.getByLabel("Token").fill("another-token-of-length");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").getByText("not the token").waitFor();
     expect(await page.getByText("Behind the door").count()).to.equal(0);
 
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
@@ -39,9 +39,20 @@ describe("dashboard login", () => {
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, "Strict"]]);
   });
 
+  it("names the service to password managers, and nothing more to people and screen readers", async () => {
+    const page = await contexts.open(app.url);
+    await page.getByLabel("Token").waitFor();
+    const name = page.locator("input[autocomplete=username]");
+    await page.keyboard.press("Shift+Tab");
+
+    expect(await name.inputValue()).to.equal(new URL(app.url).host);
+    expect(await page.getByRole("textbox").count()).to.equal(1); // that of the token
+    expect(await page.evaluate("document.activeElement.name")).to.not.equal("username");
+  });
+
   it("allows changes with the API token, and ends with the logout", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Behind the door" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
@@ -50,13 +61,13 @@ describe("dashboard login", () => {
 
     await page.getByRole("button", { name: "Log out" }).click();
 
-    await page.getByLabel("API token").waitFor();
+    await page.getByLabel("Token").waitFor();
     expect(await page.context().cookies()).to.deep.equal([]);
   });
 
   it("shows a job without actions to a read-only token", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("API token").fill(READ_ONLY);
+    await page.getByLabel("Token").fill(READ_ONLY);
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
@@ -67,11 +78,11 @@ describe("dashboard login", () => {
 
   it("fits the full header of a read-only token into any width", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("API token").fill(READ_ONLY);
+    await page.getByLabel("Token").fill(READ_ONLY);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
 
-    for (const width of [320, 360, 768, 800, 1021, 1440]) {
+    for (const width of [320, 360, 900, 1024, 1401, 1440]) {
       await page.setViewportSize({ width, height: 600 });
       const [end, nav, head] = await page.evaluate<number[]>(
         `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
@@ -81,7 +92,7 @@ describe("dashboard login", () => {
       );
 
       expect(Math.max(end as number, nav as number), `at ${width}`).to.be.at.most(head as number);
-      if (width >= 768) expect(links, `the links at ${width}`).to.be.at.most(room as number);
+      if (width >= 900) expect(links, `the links at ${width}`).to.be.at.most(room as number);
     }
   });
 
@@ -103,7 +114,7 @@ describe("dashboard login", () => {
       [owner, TOKEN, 1],
       [reader, READ_ONLY, 0],
     ] as const) {
-      await page.getByLabel("API token").fill(token);
+      await page.getByLabel("Token").fill(token);
       await page.keyboard.press("Enter");
       await page.waitForURL("**/runs/run-1"); // Otherwise the next navigation would abort the login.
       for (const [path, words] of [
@@ -121,13 +132,13 @@ describe("dashboard login", () => {
 
   it("appears when the login has expired, and then opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/runs`);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No runs yet").waitFor();
 
     await page.context().clearCookies();
     await page.getByRole("link", { name: "Deliveries" }).click();
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByText("No deliveries yet").waitFor();
@@ -135,7 +146,7 @@ describe("dashboard login", () => {
 
   it("appears without any action when a poll finds that the login has expired", async () => {
     const page = await openWithClock("/sessions");
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No events are waiting").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
@@ -143,40 +154,40 @@ describe("dashboard login", () => {
     await page.context().clearCookies();
     await page.clock.fastForward(5_000); // the polling interval
 
-    await page.getByLabel("API token").waitFor();
+    await page.getByLabel("Token").waitFor();
   });
 
   it("applies to all pages of a browser, and so does the logout", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     const other = await page.context().newPage();
     await other.goto(app.url);
-    await other.getByLabel("API token").waitFor();
-    await page.getByLabel("API token").fill(TOKEN);
+    await other.getByLabel("Token").waitFor();
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await other.getByText("Behind the door").waitFor();
 
     await other.getByRole("button", { name: "Log out" }).click();
 
-    await page.getByLabel("API token").waitFor();
+    await page.getByLabel("Token").waitFor();
     expect(await page.getByText("Behind the door").count()).to.equal(0);
   });
 
   it("appears when a change finds that the login has expired", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Delete" }).click();
     await page.context().clearCookies();
 
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 
-    await page.getByLabel("API token").waitFor();
+    await page.getByLabel("Token").waitFor();
     await page.getByText("You are not logged in").waitFor();
   });
 
   it("shows an error when the logout fails", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Behind the door").waitFor();
     await page.context().setOffline(true);
@@ -191,7 +202,7 @@ describe("dashboard login", () => {
     const page = await contexts.open(`${app.url}/queues`);
     // The real board requests fonts that its policy blocks, and a blocked request fails the test.
     await page.route("**/queues", (route) => route.fulfill({ contentType: "text/html", body: "<h1>The board</h1>" }));
-    await page.getByLabel("API token").fill(TOKEN);
+    await page.getByLabel("Token").fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "The board" }).waitFor();
@@ -207,7 +218,7 @@ describe("dashboard login", () => {
   ]) {
     it(`opens only pages of this service, so not ${JSON.stringify(to)}`, async () => {
       const page = await contexts.open(`${app.url}/login?to=${encodeURIComponent(to)}`);
-      await page.getByLabel("API token").fill(TOKEN);
+      await page.getByLabel("Token").fill(TOKEN);
       await page.keyboard.press("Enter");
 
       await page.getByText("Behind the door").waitFor();

@@ -1,24 +1,10 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
 import { expect } from "chai";
-import type { Page } from "playwright-core";
 import { startApp } from "../support/app.ts";
+import { findings } from "../support/axe.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** Returns axe-core's findings of serious or worse impact with their element, for all rules or the given ones. */
-async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} at ${target}: ${failureSummary}`));
-}
 
 describe("dashboard accessibility", function () {
   this.timeout(180_000);
@@ -54,9 +40,9 @@ describe("dashboard accessibility", function () {
     const locked = await startApp({ apiToken: "an-api-token-of-length" });
     try {
       const page = await contexts.open(locked.url);
-      await page.getByLabel("API token").waitFor();
+      await page.getByLabel("Token").waitFor();
       const onLogIn = await findings(page);
-      await page.getByLabel("API token").fill("an-api-token-of-length");
+      await page.getByLabel("Token").fill("an-api-token-of-length");
       await page.keyboard.press("Enter");
       await page.getByText("No jobs yet").waitFor();
       const inEmptyState = await findings(page);
@@ -65,10 +51,23 @@ describe("dashboard accessibility", function () {
       await page.getByRole("dialog").waitFor();
       const inQuestion = await findings(page);
       await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+      const inHelp = await findings(page);
+      const { jobId, path } = await createJob(showcase.app, { name: "To be cancelled" });
+      await page.goto(`${showcase.app.url}/jobs/${jobId}`);
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("dialog", { name: "Cancel this job?" }).waitFor();
+      const inReason = await findings(page);
+      await page.getByLabel("Reason, if you like").fill("No longer needed");
+      await page.keyboard.press("Enter");
+      await page.getByText("Cancel requested, no report yet").waitFor();
+      const withRequest = await findings(page);
+      await showcase.app.call("DELETE", path);
 
-      expect([onLogIn, inEmptyState, inQuestion, await findings(page)]).to.deep.equal([[], [], [], []]);
+      const all = { onLogIn, inEmptyState, inQuestion, inHelp, inReason, withRequest };
+      expect(all).to.deep.equal(Object.fromEntries(Object.keys(all).map((name) => [name, []])));
     } finally {
       await locked.close();
     }
@@ -98,13 +97,13 @@ describe("dashboard accessibility", function () {
 
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to content");
     const titles: string[] = [];
-    for (const name of ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"]) {
+    for (const name of ["Runs", "Sessions", "Deliveries", "Notifications", "Channels", "Jobs"]) {
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
       await page.getByRole("heading", { level: 1, name }).waitFor();
       titles.push(await page.title());
     }
     expect(titles).to.deep.equal(
-      ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"].map((one) => `${one} · Signalbox`),
+      ["Runs", "Sessions", "Deliveries", "Notifications", "Channels", "Jobs"].map((one) => `${one} · Signalbox`),
     );
     expect(await page.evaluate("document.activeElement.id")).to.equal("main");
   });

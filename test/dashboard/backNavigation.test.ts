@@ -35,7 +35,7 @@ describe("dashboard back navigation", () => {
 
       await act(page);
 
-      await page.getByRole("searchbox").waitFor();
+      await page.getByRole("combobox", { name: /^Search jobs/ }).waitFor();
       expect(new URL(page.url()).search).to.equal("?status=running&metadata.team=sales");
     });
   }

@@ -23,7 +23,7 @@ describe("dashboard page of channels", () => {
     const { gmailMailboxes } = app.stores;
     const page = await openLive("/channels");
     await page.getByText("The mailbox needs attention").waitFor();
-    await page.locator("p").getByText(`No process has listened to ${ACCOUNT} yet`).waitFor();
+    await page.locator("p.fault").getByText(`No process has listened to ${ACCOUNT} yet`).waitFor();
 
     await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
     const now = app.clock.now();
@@ -32,6 +32,27 @@ describe("dashboard page of channels", () => {
     await page.getByText("Each new email starts a run").waitFor();
     await page.getByText("mailhost:7", { exact: true }).waitFor();
     expect(await page.getByText("The mailbox needs attention").count()).to.equal(0);
+  });
+
+  it("shows a channel whose credentials are refused, with a badge in the navigation, until no delivery waits", async () => {
+    const { deliveries } = app.stores;
+    const [_id, reason] = ["stopped-one", "The service answered 401."];
+    const now = app.clock.now();
+    await deliveries.add({ _id, runId: null, channel: "log", to: "ops", text: "Done.", fault: null });
+    await deliveries.acquire(_id, "t", new Date(now.getTime() + 60_000));
+    const channelStop = { since: now, reason };
+    await deliveries.retryLater(_id, "t", new Date(now.getTime() + 300_000), { reason, channelStop });
+
+    const page = await openLive("/runs");
+    await page.getByRole("link", { name: "Channels 1 stopped" }).click();
+    const card = page.locator("li.card", { has: page.getByRole("heading", { name: "log" }) });
+    await card.locator(".status-failed", { hasText: "Stopped" }).waitFor();
+    await card.locator(".fault", { hasText: reason }).waitFor();
+    await card.getByText("Next try").waitFor();
+
+    await deliveries.cancel(_id);
+    await card.locator(".status-failed").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Channels", exact: true }).waitFor();
   });
 
   it("updates the main session's reply target, whoever sets it", async () => {

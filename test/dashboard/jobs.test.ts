@@ -95,7 +95,7 @@ describe("dashboard list of jobs", () => {
   it("lists and counts jobs that become stale, without an event", async () => {
     const page = await openWithClock("/?stale=true");
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByText("No jobs match").waitFor();
+    await page.getByText("No stale jobs").waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
     await countOf(page, "All").getByText("1").waitFor(); // The reload after its creation has ended.
 
@@ -199,17 +199,22 @@ describe("dashboard list of jobs", () => {
 
   it("shows hostile names as text: HTML, right-to-left, very long", async () => {
     const hostile = ["<img src=x onerror=alert(1)><b>bold</b>", "\u202Ekcehc \u202Dtfel ot thgir", "x".repeat(1_024)];
+    // Signs that reverse the direction of what follows are shown as a box.
+    const shown = (name: string) => name.replace(/[\u202d\u202e]/g, "▯");
     for (const name of hostile) await createJob(app, { name, description: name, metadata: { [name]: name } });
     const page = await openLive();
     await eventually(async () => (await names(page)).length === 3, "the jobs");
-    expect(await names(page)).to.deep.equal(hostile.toReversed());
+    expect(await names(page)).to.deep.equal(hostile.map(shown).toReversed());
 
     const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
     expect(await page.evaluate(isTooWide)).to.equal(false);
     for (const name of hostile) {
-      await page.locator(".table-body .cell-name a").filter({ hasText: name }).click();
+      await page
+        .locator(".table-body .cell-name a")
+        .filter({ hasText: shown(name) })
+        .click();
       await page.getByRole("heading", { level: 1 }).waitFor();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal(name);
+      expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal(shown(name));
       expect(await page.evaluate(isTooWide)).to.equal(false);
       await page.goBack();
     }
@@ -236,10 +241,16 @@ describe("dashboard list of jobs", () => {
     const page = await openLive("/", { colorScheme: "dark" });
     const brightness = () =>
       page.evaluate<number>("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])");
+    const bars = () =>
+      page.evaluate<boolean>(
+        "document.querySelector('meta[name=theme-color]').content === getComputedStyle(document.documentElement).backgroundColor",
+      );
     expect(await brightness()).to.be.lessThan(64);
+    expect(await bars()).to.equal(true);
 
     await page.getByRole("button", { name: "Theme: system" }).click();
     expect(await brightness()).to.be.greaterThan(192);
+    expect(await bars()).to.equal(true);
     await page.reload();
 
     await page.getByRole("button", { name: "Theme: light" }).waitFor();

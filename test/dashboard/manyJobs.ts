@@ -18,6 +18,7 @@ export async function manyJobs(app: TestApp, length: number): Promise<void> {
       jobId: `many-${at + 1}`,
       name,
       nameKey: name.toLowerCase(),
+      nameWords: name.toLowerCase().split(" "),
       createdAt: time,
       updatedAt: time,
     };

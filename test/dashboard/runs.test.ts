@@ -9,6 +9,7 @@ import {
   type ModelServer,
   answers as modelAnswers,
   says,
+  saysPlain,
   startModelServer,
 } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
@@ -61,7 +62,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
 
     await ring("ci", { build: 4711 });
     await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("Completed").waitFor();
-    await page.getByRole("link", { name: "CI" }).click();
+    await page.getByRole("link", { name: "CI", exact: true }).click();
 
     await page.getByRole("region", { name: "Reply, content" }).getByText("The test sum is wrong.").waitFor();
     await page.getByRole("region", { name: "Prompt, content" }).getByText("Build 4711 failed").waitFor();
@@ -74,14 +75,18 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
   });
 
-  it("list a run's reply as soon as it ends", async () => {
+  it("list a run's reply and usage as soon as it ends", async () => {
     const page = await contexts.openLive(`${app.url}/runs`);
     await page.getByText("No runs yet").waitFor();
-    model.script(says("The test sum is wrong."));
+    const details = { prompt_tokens_details: { cached_tokens: 9_000 } };
+    model.script(saysPlain("The test sum is wrong.", { prompt_tokens: 12_000, completion_tokens: 345, ...details }));
 
     await ring("ci", { build: 4711 });
 
-    await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("The test sum is wrong.").waitFor();
+    const row = page.getByRole("row").filter({ hasText: "hook:ci" });
+    await row.getByText("The test sum is wrong.").waitFor();
+    await row.getByText("12.3K").waitFor();
+    expect(await row.getByText("12.3K").getAttribute("title")).to.equal("input 12,000 (9,000 cached), output 345");
   });
 
   it("retry a failed run, which then completes", async () => {
@@ -90,13 +95,50 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
     const page = await contexts.openLive(`${app.url}/runs/${runId}`);
     await outcome(page, "Failed").waitFor();
     await eventually(async () => (await app.stores.runs.find(runId)).settled, "all that follows from its end");
+    const { error } = await app.stores.runs.find(runId);
 
     await page.getByRole("button", { name: "Retry" }).click();
 
     await page.getByText("Retry started").waitFor();
     await outcome(page, "Completed").waitFor();
     await page.getByRole("region", { name: "Reply, content" }).getByText("Now it works.").waitFor();
+    const attempts = page.getByRole("region", { name: "Failed attempts" });
+    await attempts.getByText(error?.message ?? "").waitFor();
+    await attempts.getByText(/^Attempt 1, failed/).waitFor();
     expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
+  });
+
+  it("run a completed run again, as a new run that links to the old one", async () => {
+    model.script(says("The first reply."), says("The second reply."));
+    const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
+    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
+    const reply = page.getByRole("region", { name: "Reply, content" });
+    await reply.getByText("The first reply.").waitFor();
+
+    await page.getByRole("button", { name: "Run again" }).click();
+
+    await page.getByText("Run started").waitFor();
+    await reply.getByText("The second reply.").waitFor();
+    await page.getByRole("link", { name: "an earlier run" }).click();
+    await reply.getByText("The first reply.").waitFor();
+    expect(new URL(page.url()).pathname).to.equal(`/runs/${runId}`);
+  });
+
+  it("show which run of its session a queued run waits for", async () => {
+    model.script(hangs("It begins"), says("At last."));
+    const first = await ring("agent", { message: "One", name: "Ahead", sessionKey: "in-turn", deliver: false });
+    const second = await ring("agent", { message: "Two", sessionKey: "in-turn", deliver: false });
+    const page = await contexts.openLive(`${app.url}/runs/${second}`);
+
+    await page.getByRole("link", { name: "a run of the same session" }).click();
+
+    await page.getByRole("heading", { name: "Ahead" }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal(`/runs/${first}`);
+    await page.goBack();
+    await page.getByRole("link", { name: "a run of the same session" }).waitFor();
+    await app.call("POST", `/api/runs/${first}/cancel`);
+    await page.getByRole("region", { name: "Reply, content" }).getByText("At last.").waitFor();
+    expect(await page.getByText("a run of the same session").count()).to.equal(0);
   });
 
   it("cancel a running run", async () => {

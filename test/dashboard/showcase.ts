@@ -188,7 +188,7 @@ const HOOK_TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
 
 const configOf = (servers: { model: string; telegram: string }): string => `{
-  hooks: { enabled: true, token: "${HOOK_TOKEN}", mappings: [{
+  hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d", mappings: [{
     id: "ci", match: { path: "ci" }, name: "CI", sessionKey: "hook:ci", wakeMode: "next-heartbeat", trackAsJob: true, channel: "telegram", to: "7001",
     messageTemplate: "Build {{build}} on {{branch}} failed:\\n\\n{{log}}",
     instructions: "Say in three sentences what broke, and who is affected.",
@@ -199,6 +199,11 @@ const configOf = (servers: { model: string; telegram: string }): string => `{
   },
   channels: { telegram: { apiUrl: "${servers.telegram}", botToken: "1:t" } },
   session: { main: { channel: "telegram", to: "7001" } },
+  notify: [
+    { id: "ops", on: ["job.failed", "job.stale", "job.recovered"], to: { channel: "telegram", to: "7001" }, cooldown: "1h" },
+    { id: "look-after", on: ["job.stale"], where: { name: "Backup" }, to: { wake: "next-heartbeat" } },
+  ],
+  expect: [{ id: "catalogue", name: "Nightly catalogue", every: "1d", grace: "2h" }],
 }`;
 
 /**
@@ -218,10 +223,19 @@ async function playRuns(app: TestApp): Promise<string[]> {
   return ids;
 }
 
+/** Tests a rule and waits for its delivery. */
+async function playTest(app: TestApp): Promise<void> {
+  await app.call("POST", "/api/notify/ops/test");
+  const read = async () => (await app.call("GET", "/api/deliveries?rule=ops&state=sent")).body.deliveries.length;
+  await eventually(async () => (await read()) > 0, "the test to be sent");
+}
+
 export interface Showcase {
   readonly app: TestApp;
   /** The ids of a mapped run that is tracked as a job, a delivered run, and a run whose delivery failed. */
   readonly runs: readonly string[];
+  /** The id of the kept request of the mapped run. */
+  readonly request: string;
   close(): Promise<void>;
 }
 
@@ -236,9 +250,13 @@ export async function openShowcase(): Promise<Showcase> {
   const worker = await startWorker(app);
   await playJobs(app);
   const runs = await playRuns(app);
+  await app.call("POST", "/api/jobs/backup-eu-3/token", { scope: "read" });
+  await playTest(app);
+  const kept = await app.stores.hookRequests.collection.findOne();
   return {
     app,
     runs,
+    request: kept?._id ?? "",
     async close() {
       await worker.close();
       await app.close();
@@ -249,9 +267,12 @@ export async function openShowcase(): Promise<Showcase> {
 }
 
 /** Returns the paths of all pages with content, each with words that appear once it is loaded. */
-export const pagesOf = ({ runs }: Pick<Showcase, "runs">): readonly (readonly [path: string, words: string])[] => [
+export const pagesOf = ({
+  runs,
+  request,
+}: Pick<Showcase, "runs" | "request">): readonly (readonly [path: string, words: string])[] => [
   ["/", "Backup of eu-3"],
-  ["/?name=nothing", "No jobs match"],
+  ["/?name=nothing&metadata.team=sales", "No jobs with metadata.team = sales"],
   ["/jobs/research-battery-recycling", "Collect sources"],
   ["/jobs/backup-eu-3", "No report for"],
   ["/jobs/reindex-support?step=swap", "First reported"],
@@ -259,9 +280,15 @@ export const pagesOf = ({ runs }: Pick<Showcase, "runs">): readonly (readonly [p
   ["/runs", "Night report"],
   [`/runs/${runs[0]}`, "Say in three sentences"],
   [`/runs/${runs[2]}`, "is not configured"],
+  ["/requests", "It started its runs"],
+  [`/requests/${request}`, "hook-token: valid"],
+  ["/requests/none", "Request not found"],
   ["/deliveries", "is not configured"],
   ["/sessions", "hook:ci"],
   ["/sessions/main", "Events waiting for the main session"],
   ["/sessions/hook%3Aci", "Build 4711"],
+  ["/notify", "All deliveries of ops"],
   ["/channels", "Not configured"],
+  ["/audit", "backup-eu-3"],
+  ["/settings", "Configuration in force"],
 ];

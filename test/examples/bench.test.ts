@@ -112,14 +112,24 @@ describe("bench self-test", function () {
   });
 
   it("has figures of all further measurements of the comparison", () => {
-    const { processes, echo, footprints, starts, streams, hanging, heavy } = made.compare;
+    const { processes, echo, footprints, starts, streams, waiting, hanging, heavy } = made.compare;
 
     expect(processes.map(({ connections }) => connections)).to.deep.equal([...CONNECTIONS]);
     expect(echo).to.have.length(1);
     expect(footprints.map(({ name }) => name)).to.deep.equal(["web", "worker"]);
     expect(starts.runs).to.equal(3);
     expect(heavy).to.have.length(8);
-    expectPositive([processes, echo, footprints, heavy, hanging.quiet.read, hanging.hanging.read, streams.told]);
+    expect(waiting.map(({ work }) => work)).to.deep.equal(["report", "read"]);
+    expectPositive([
+      processes,
+      echo,
+      waiting,
+      footprints,
+      heavy,
+      hanging.quiet.read,
+      hanging.hanging.read,
+      streams.told,
+    ]);
     expectPositive([streams.reports, streams.pages.open, streams.pages.jobs, streams.pages.reports]);
     // Differences of two clocks and of two sizes may be 0 or negative.
     for (const figure of [starts.p50, starts.p99, hanging.quiet.other, hanging.hanging.other, streams.kibEach]) {
@@ -231,6 +241,8 @@ describe("bench command line", () => {
         save: true,
         cpu: false,
         streams: false,
+        waiting: false,
+        tokens: false,
         attack: false,
         selftest: false,
       },

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Program, runProgram } from "./program.ts";
 import { type Meet, type Relay, startRelay } from "./relay.ts";
 
@@ -58,11 +59,13 @@ describe("examples/pipeline", function () {
     return relay;
   };
   const start = (args: string[], url = app.url): Program =>
-    runProgram("examples/pipeline/main.ts", args, { SIGNALBOX_URL: url, SIGNALBOX_TOKEN: "" });
+    runProgram("examples/pipeline/main.ts", args, { SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: "" });
   const arguments_ = () => [folder, "--job", jobId, "--out", join(room, "report.md")];
   const readJob = async () => (await app.call("GET", `/api/jobs/${jobId}`)).body;
   const readStep = async (key: string) => (await app.call("GET", `/api/jobs/${jobId}/steps/${key}`)).body;
   const hashedPaths = async () => (await readStep("hash")).output.files.map(({ path }: { path: string }) => path);
+  const gate = () => `/api/jobs/${jobId}/gates/publish`;
+  const isAsking = () => eventually(async () => (await app.call("GET", gate())).body.status === "open", "the question");
   const isReportOn = (path: string, stepKey: string) => path === `/api/jobs/${jobId}/steps/${stepKey}`;
 
   it("completes the job with the content of the folder", async () => {
@@ -178,6 +181,53 @@ describe("examples/pipeline", function () {
     expect((await readJob()).output).to.include({ files: PATHS.length, report: join(room, "report.md") });
   });
 
+  it("asks a person before it writes the report, and waits for the same answer after it was killed", async () => {
+    const killed = start([...arguments_(), "--ask"]);
+    await isAsking();
+    killed.kill();
+    await killed.ended;
+    expect(existsSync(join(room, "report.md"))).to.equal(false);
+    const { gateId, title } = (await app.call("GET", gate())).body;
+    expect(title).to.equal(`Write the report on ${PATHS.length} files?`);
+
+    const again = start(["--job", jobId]);
+    await app.call("POST", `${gate()}/answer`, { action: "accept" });
+    const { code, stderr } = await again.ended;
+
+    expect(code, stderr).to.equal(0);
+    expect((await app.call("GET", gate())).body.gateId).to.equal(gateId);
+    expect(await readJob()).to.include({ status: "completed" });
+    expect(existsSync(join(room, "report.md"))).to.equal(true);
+  });
+
+  it("fails the job without a report when the person declines", async () => {
+    const program = start([...arguments_(), "--ask"]);
+    await isAsking();
+    await app.call("POST", `${gate()}/answer`, { action: "decline" });
+
+    expect((await program.ended).code).to.equal(1);
+    expect(await readJob()).to.include({
+      status: "failed",
+      message: "The report was not written: the answer was decline.",
+    });
+    expect(existsSync(join(room, "report.md"))).to.equal(false);
+  });
+
+  for (const force of [false, true])
+    it(`stops when its job is cancelled while it asks, and asks again later (${force ? "by force" : "on request"})`, async () => {
+      const first = start([...arguments_(), "--ask"]);
+      await isAsking();
+      await app.call("POST", `/api/jobs/${jobId}/cancel`, { reason: "The folder has moved", force });
+      expect((await first.ended).stderr).to.include("Cancelled: The folder has moved\nGo on with: --job");
+      expect(await readJob()).to.include({ status: "failed", message: "Cancelled: The folder has moved" });
+
+      const second = start(["--job", jobId]);
+      await isAsking();
+      await app.call("POST", `${gate()}/answer`, { action: "accept" });
+      expect((await second.ended).code).to.equal(0);
+      expect(await readJob()).to.include({ status: "completed" });
+    });
+
   it("waits while the service answers 503 and 429", async () => {
     const busy = [503, 429, 503];
     const relay = await relayed(({ path }) => {
@@ -212,6 +262,31 @@ describe("examples/pipeline", function () {
     expect(await readStep("report")).to.include({ status: "completed", attempts: 2 });
     expect(await readJob()).to.include({ status: "completed", progress: 100 });
   });
+
+  for (const stepKey of ["scan", "hash", "classify", "report"])
+    it(`stops in the step ${stepKey} when its job is cancelled, and continues later`, async () => {
+      let isCancelled = false;
+      const relay = await relayed(async ({ method, path }) => {
+        if (method === "PUT" && isReportOn(path, stepKey) && !isCancelled) {
+          isCancelled = true;
+          await app.call("POST", `/api/jobs/${jobId}/cancel`, { reason: "The folder has moved" });
+        }
+        return undefined;
+      });
+
+      const first = await start(arguments_(), relay.url).ended;
+      const cancelled = await readJob();
+      const attempts = relay.passed.filter(({ path, body }) => isReportOn(path, stepKey) && body?.status === "running");
+      const { code, stderr } = await start(["--job", jobId]).ended;
+
+      expect(first.code).to.equal(1);
+      expect(first.stderr).to.include("Cancelled: The folder has moved\nGo on with: --job");
+      expect(cancelled).to.include({ status: "failed", message: "Cancelled: The folder has moved" });
+      expect(cancelled.cancel.reason).to.equal("The folder has moved");
+      expect(attempts).to.have.length(1);
+      expect(code, stderr).to.equal(0);
+      expect(await readJob()).to.include({ status: "completed", cancel: null });
+    });
 
   it("completes on an empty folder", async () => {
     rmSync(folder, { recursive: true });

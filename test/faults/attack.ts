@@ -2,6 +2,7 @@ import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
 import { isGivenUp } from "./checks/checkDeliveries.ts";
 import { check } from "./checks/checker.ts";
+import { greatestDelay } from "./checks/checkNotifications.ts";
 import type { History, Refusal } from "./checks/history.ts";
 import type { Violation } from "./checks/violation.ts";
 import { type InjectedFault, injectFaults } from "./faults.ts";
@@ -15,6 +16,8 @@ import { type Processes, startSystem } from "./system/system.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;
+/** Maximum time from a transition to its webhook without any fault, on a machine that does much else. */
+const USUAL_DELAY_MS = 15_000;
 /** Polling interval for the end of all work. */
 const POLL_EVERY_MS = 100;
 
@@ -47,6 +50,9 @@ export interface Figures {
   readonly runs: number;
   readonly events: number;
   readonly deliveries: number;
+  readonly notifications: number;
+  /** The greatest time from a transition to its webhook. */
+  readonly notifiedAfterMs: number;
   readonly reads: number;
   /** Number of acknowledged requests. */
   readonly acknowledged: number;
@@ -80,7 +86,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const stores = new Stores(system.mongodb.uri);
   open.onClose("stores", () => stores.close());
 
-  const sent: SentRequests = { reports: [], hooks: [], jobIds: [], runIds: [] };
+  const sent: SentRequests = { reports: [], hooks: [], transitions: [], jobIds: [], runIds: [] };
   const observations: Observations = { reads: [], runReads: [] };
   const refusals: Refusal[] = [];
   const [stopFaults, stopLoad, stopReaders, giveUp] = Array.from({ length: 4 }, () => new AbortController()) as [
@@ -90,9 +96,10 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     AbortController,
   ];
   settings.stop?.addEventListener("abort", () => stopFaults.abort());
+  const { turns, posts, received } = system.services;
   const clientOf = (name: string, until: AbortSignal) => new Client(system.urls, random.fork(name), refusals, until);
   const client = clientOf("client", giveUp.signal);
-  const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load });
+  const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load, received });
   const reading = readAll(observations, sent, {
     ...{ client: clientOf("readers", giveUp.signal), random, stop: stopReaders.signal },
     everyMs: settings.load.readEveryMs,
@@ -123,21 +130,46 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     const stored = await stores.readAll(sent.jobIds, reader);
     // The main session's heartbeat goes on: its turn may have added a delivery since the end of all other work.
     const isPending = stored.deliveries.some(({ state }) => state === "pending");
-    return (!isPending || giveUp.signal.aborted) && stored;
+    // Jobs go on becoming stale: what was noted before the read is received once no work is left.
+    const isQuiet = !isPending && (await stores.unfinished().catch(() => "unknown")) === "";
+    return (isQuiet || giveUp.signal.aborted) && stored;
   };
   const stored = await eventually(readEnded, "the end of all deliveries", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
   clearTimeout(giveUpTimer);
-  const { turns, posts } = system.services;
-  const { reports, hooks } = sent;
-  const history: History = { reports, hooks, ...observations, refusals, turns, posts, crashes: system.crashes, stored };
+  const { reports, hooks, transitions } = sent;
+  const history: History = {
+    reports,
+    hooks,
+    ...observations,
+    refusals,
+    turns,
+    posts,
+    received,
+    transitions,
+    notifiedWithinMs: notifiedWithin(settings),
+    crashes: system.crashes,
+    stored,
+  };
   return { seed, topology, faults, violations: check(history), figures: figuresOf(history, endedAfterMs) };
 }
 
-function figuresOf({ reports, hooks, reads, runReads, turns, stored }: History, endedAfterMs: number): Figures {
+/**
+ * Returns the maximum time from a transition to its notification if Redis is only emptied meanwhile. An emptied Redis may lose the
+ * event and then its delivery, and the sweep finds either.
+ */
+function notifiedWithin({ kinds, processes: { sweep } }: AttackSettings): number | undefined {
+  const isOnlyEmptied = kinds.every((kind) => kind === "flush-redis");
+  return isOnlyEmptied ? 2 * (sweep.everyMs + sweep.minAgeMs) + USUAL_DELAY_MS : undefined;
+}
+
+function figuresOf(history: History, endedAfterMs: number): Figures {
+  const { reports, hooks, reads, runReads, turns, received, stored } = history;
   const answers = hooks.flatMap((hook) => hook.answers).length;
   const marks = turns.flatMap(({ mark }) => mark ?? []);
   return {
     ...{ reports: reports.length, hooks: hooks.length, runs: stored.runs.length, events: stored.events.length },
+    notifications: received.length,
+    notifiedAfterMs: greatestDelay(history),
     ...{ deliveries: stored.deliveries.length, reads: reads.length + runReads.length },
     acknowledged: reports.filter(({ acknowledged }) => acknowledged).length + answers,
     repeatedTurns: marks.length - new Set(marks).size,

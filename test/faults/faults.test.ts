@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { SEED } from "../support/random.ts";
+import { FAULT_TIMINGS } from "../support/timings.ts";
 import { type AttackSettings, attack } from "./attack.ts";
 import { KIND_NAMES } from "./plan.ts";
 import { report } from "./report.ts";
@@ -11,6 +12,7 @@ const SHORT = { seed: SEED, seconds: 1, maxSeconds: 2, load: { reporters: 3, ses
 const BRIEF = {
   ...{ web: "test/support/processes/web.ts", worker: "test/support/processes/worker.ts" },
   heartbeat: "2s",
+  sweep: FAULT_TIMINGS.sweep,
 };
 
 /** Divides the kinds between two concurrent attacks, one with two web processes and one with two workers. */
@@ -43,5 +45,16 @@ describe("fault suite, short form", function () {
     expect(faults.map(({ kind }) => kind)).to.have.members(KIND_NAMES);
     expect(faults.filter(({ wasInjected }) => !wasInjected)).to.deep.equal([]);
     for (const { figures } of results) expect(figures.acknowledged).to.be.greaterThan(50);
+  });
+
+  it("notifies of every event within two sweeps while Redis is emptied again and again", async () => {
+    const lines: string[] = [];
+    const processes = { ...BRIEF, webs: 1, workers: 1 };
+    const settings = { ...SHORT, topology: "single", seconds: 6, kinds: ["flush-redis"], processes } as const;
+
+    const result = await attack({ ...settings, log: (line) => lines.push(line) });
+
+    expect(result.violations.length === 0 ? "" : report(result), lines.join("\n")).to.equal("");
+    expect(result.faults.length).to.be.above(2);
   });
 });

@@ -12,6 +12,8 @@ const FIGURES: Readonly<Record<keyof Figures, string>> = {
   runs: "resulting runs",
   events: "events of the main session",
   deliveries: "deliveries",
+  notifications: "webhooks received",
+  notifiedAfterMs: "seconds from a transition to its webhook, at most",
   reads: "reads and events that readers received",
   repeatedTurns: "agent turns repeated after a crash",
   failedRuns: "runs that failed after three attempts",

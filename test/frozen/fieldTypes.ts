@@ -5,7 +5,7 @@ import { expectDefinedDocuments } from "../support/servers/storedDocuments.ts";
 export type FieldTypes = Record<string, Record<string, string[]>>;
 
 /** Paths of maps whose keys are values, such as step keys: `*` stands for each key. */
-const MAPS = new Set(["jobs.steps"]);
+const MAPS = new Set(["jobs.steps", "jobFigures.durations"]);
 
 /**
  * Adds the fields of all documents that a database holds now. A field that had another type before has both.

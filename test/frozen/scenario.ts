@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import type { Answer } from "../support/app.ts";
-import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GmailFixture, startGmailFixture } from "../support/gmail/gmailFixture.ts";
 import { googleError } from "../support/gmail/googleServer.ts";
@@ -70,8 +69,7 @@ async function playRequests(uri: string, db: mongo.Db, documents: FieldTypes): P
   const telegram = await startChannelServer();
   const fixture = await startGmailFixture({ mongo: uri, hooks: SETTINGS.hooks, rest: SETTINGS.rest(telegram.url) });
   try {
-    const { code, stderr } = await runInProcess(["route", "set", "log", "ops"], fixture.env);
-    expect(code, stderr).to.equal(0);
+    await send(fixture, ["PUT", "/api/sessions/main/reply-target", { channel: "log", to: "ops" }], 200);
     await reportJobs(fixture);
     await logInAndOut(fixture);
     await sendHooks(fixture);
@@ -81,6 +79,8 @@ async function playRequests(uri: string, db: mongo.Db, documents: FieldTypes): P
       await areAtRest(db);
       await receiveMail(fixture, db, documents);
       await areAtRest(db);
+      const figures = { name: { $ne: null }, durations: { $exists: true } };
+      await eventually(() => db.collection("jobFigures").countDocuments(figures), "the figures of jobs");
       await addFieldTypes(documents, db);
       await deliver(fixture, db, telegram, documents);
       await addFieldTypes(documents, db);
@@ -133,9 +133,18 @@ async function reportJobs(fixture: GmailFixture): Promise<void> {
     ["PUT", "/api/jobs/running/steps/last", { stepName: "Last", progress: 30, message: "Soon" }],
     201,
   );
+  const schema = { type: "object", properties: { rows: { type: "integer" } }, required: ["rows"] };
+  const question = { title: "Go on?", message: "12 rows", requestedSchema: schema, expiresAt: "2099-01-01T00:00:00Z" };
+  await send(fixture, ["PUT", "/api/jobs/running/gates/answered", question], 201);
+  const answer = { action: "accept", content: { rows: 1 }, answeredBy: "Ann" };
+  await send(fixture, ["POST", "/api/jobs/running/gates/answered/answer", answer], 200);
+  await send(fixture, ["PUT", "/api/jobs/running/gates/open", { title: "Go on?" }], 201);
   await send(fixture, ["PUT", "/api/jobs/new", {}], 201);
   await send(fixture, ["PUT", "/api/jobs/failed", {}], 201);
   await send(fixture, ["PUT", "/api/jobs/failed", { status: "failed", message: "Broken", output: { why: "x" } }], 200);
+  await send(fixture, ["PUT", "/api/jobs/cancelled", {}], 201);
+  await send(fixture, ["POST", "/api/jobs/cancelled/cancel", { reason: "Not needed" }], 202);
+  await send(fixture, ["POST", "/api/jobs/cancelled/cancel", { force: true }], 202);
   await send(fixture, ["GET", "/api/jobs/missing"], 404);
 }
 

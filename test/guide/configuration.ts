@@ -5,8 +5,17 @@ import { ConfigSchema } from "../../src/shared/config/schema/config.ts";
 
 export type Settings = Record<string, Record<string, unknown>>;
 
-/** The channels whose address is `apiUrl`. */
-const WITH_API_URL = ["telegram", "slack", "discord"];
+/** The databases of a service, and the prefix of its keys in Redis. */
+export interface Stores {
+  readonly mongodb: string;
+  readonly redis: string;
+  readonly prefix: string;
+}
+
+/** The key with the address of each channel that the pages send to. */
+const WITH_ADDRESS: Readonly<Record<string, string>> = {
+  ...{ telegram: "apiUrl", slack: "apiUrl", discord: "apiUrl", ntfy: "baseUrl" },
+};
 
 /**
  * Reads a configuration as a page shows it: a whole file, some of its sections without the outer braces, one mapping, or
@@ -37,17 +46,20 @@ export function checkConfiguration(settings: Settings, env: Record<string, strin
 /** Returns a configuration with the addresses of a test's servers. */
 export function withServers(
   settings: Settings,
-  to: { port: number; chatUrl: string; mongodb: string; redis: string; prefix: string },
+  to: { port: number; chatUrl: string; stores: Stores | undefined },
 ): Settings {
   const channels = Object.entries(settings.channels ?? {}).map(([name, channel]) => [
     name,
-    WITH_API_URL.includes(name) ? { ...(channel as object), apiUrl: to.chatUrl } : channel,
+    WITH_ADDRESS[name] ? { ...(channel as object), [WITH_ADDRESS[name]]: to.chatUrl } : channel,
   ]);
+  const publicUrl = settings.server?.publicUrl !== undefined && { publicUrl: settings.server.publicUrl };
   return {
     ...withHooks(settings),
-    server: { host: "127.0.0.1", port: to.port },
-    mongodb: { uri: to.mongodb },
-    redis: { url: to.redis, prefix: to.prefix },
+    server: { ...publicUrl, host: "127.0.0.1", port: to.port },
+    ...(to.stores && {
+      mongodb: { uri: to.stores.mongodb },
+      redis: { url: to.stores.redis, prefix: to.stores.prefix },
+    }),
     ...(channels.length > 0 && { channels: Object.fromEntries(channels) }),
   };
 }

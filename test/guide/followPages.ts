@@ -2,8 +2,17 @@ import { documentBlocks } from "../support/documentBlocks.ts";
 import { eventually } from "../support/eventually.ts";
 import { Reader } from "./reader.ts";
 
+/** Waits for the message of a job that has failed. */
+const failureMessage = (link: string) => (reader: Reader) =>
+  eventually(
+    () => reader.chatTexts("/signalbox-CHOOSE-A-NAME").includes(`backup failed.\n\nThe disk is full${link}`),
+    "the message about the job that failed",
+  );
+
 /** Results that appear after the last command of a page. */
 const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> = {
+  "README.md": failureMessage(""),
+  "docs/how-to/get-told-when-a-job-fails.md": failureMessage("\n\nhttp://127.0.0.1:3000/jobs/backup"),
   "docs/tutorials/github-to-chat.md": (reader) =>
     eventually(
       () => reader.chatRequests().filter((path) => path.endsWith("/sendMessage")).length > 1,
@@ -11,7 +20,17 @@ const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> =
     ),
 };
 
-/** Declares a test for each page that follows it from its first block to its last. */
+/** Follows a page from its first block to its last. @throws if a block does not work, with its line */
+export async function followPage(reader: Reader, page: string): Promise<void> {
+  for (const block of documentBlocks(page)) {
+    await reader.follow(block).catch((error: Error) => {
+      throw new Error(`${page}:${block.line}: ${error.message}`);
+    });
+  }
+  await OUTCOMES[page]?.(reader);
+}
+
+/** Declares a test for each page that follows it in a clone. */
 export function followPages(pages: readonly string[]): void {
   let reader: Reader | undefined;
   afterEach(async () => {
@@ -22,12 +41,7 @@ export function followPages(pages: readonly string[]): void {
   for (const page of pages) {
     it(`work as written in ${page}`, async () => {
       reader = await Reader.inClone();
-      for (const block of documentBlocks(page)) {
-        await reader.follow(block).catch((error: Error) => {
-          throw new Error(`${page}:${block.line}: ${error.message}`);
-        });
-      }
-      await OUTCOMES[page]?.(reader);
+      await followPage(reader, page);
     });
   }
 }

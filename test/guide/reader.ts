@@ -9,15 +9,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { startShell } from "../cli/service.ts";
 import type { DocumentBlock } from "../support/documentBlocks.ts";
-import { type Service, startProcess } from "../support/process.ts";
+import { startProcess } from "../support/process.ts";
 import { type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { acquireDatabase } from "../support/servers/databases.ts";
 import { answers, type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 import { freePort, redisUrl } from "../support/servers/servers.ts";
-import { asConfiguration, checkConfiguration, type Settings, withServers } from "./configuration.ts";
+import { asConfiguration, checkConfiguration, type Settings, type Stores, withServers } from "./configuration.ts";
 import { ReaderShell } from "./readerShell.ts";
 
 /** The files of a clone that a reader's own clone does not share, because the pages write them. */
@@ -26,37 +27,53 @@ const OWN = [".signalbox", ".env", ".git", "signalbox.json5", "hooks", "report.m
 const TOKEN = "the-token-that-the-first-start-makes";
 const DEFAULT: Settings = { hooks: { enabled: true, token: TOKEN } };
 
+/** An answer with which Telegram and ntfy accept a message. */
+const CHAT_ANSWER = { ok: true, result: { message_id: 1, username: "bot" }, id: "1", event: "message" };
+
 const PROGRAMS: Readonly<Record<string, { readonly ending: string; readonly command: string }>> = {
   js: { ending: ".mjs", command: "npx node" },
   ts: { ending: ".ts", command: "npx node" },
   py: { ending: ".py", command: "PYTHONPATH=clients/python/src python3" },
 };
 
+/** What differs between a clone and an installed package. */
+interface Installation {
+  /** The module of the command line. */
+  readonly cli: string;
+  /** The settings without a configuration; undefined for no file. */
+  readonly settings: Settings | undefined;
+  /** The databases of the service; undefined for the embedded ones. */
+  readonly stores: (Stores & { release(): Promise<void> }) | undefined;
+  /** Starts the service, and resolves when it is ready. */
+  start(env: Record<string, string>): Promise<{ stop(): Promise<unknown> }>;
+}
+
 interface Servers {
   readonly port: number;
   readonly model: ModelServer;
   readonly chat: ChannelServer;
-  readonly mongodb: { readonly uri: string; release(): Promise<void> };
-  readonly redis: string;
 }
 
 /**
- * Somebody who follows a page in a clone of their own: runs its commands and programs, and restarts the service with each
- * configuration that the page shows. The service, the model server and the chats have other addresses than in the page.
+ * Somebody who follows a page: runs its commands and programs, and restarts the service with each configuration that the
+ * page shows. The service, the model server and the chats have other addresses than in the page.
  */
 export class Reader {
   readonly #directory: string;
+  readonly #installation: Installation;
   readonly #servers: Servers;
   readonly #shell: ReaderShell;
-  #service: Service | undefined;
-  #settings = DEFAULT;
+  #service: { stop(): Promise<unknown> } | undefined;
+  #settings: Settings | undefined;
   /** The settings and the environment of the running service, as text. */
   #running = "";
 
-  private constructor(directory: string, servers: Servers) {
+  private constructor(directory: string, installation: Installation, servers: Servers) {
     this.#directory = directory;
+    this.#installation = installation;
     this.#servers = servers;
-    this.#shell = new ReaderShell(directory);
+    this.#settings = installation.settings;
+    this.#shell = new ReaderShell(directory, installation.cli);
   }
 
   /** Makes a clone out of links in a new directory, with an empty database. */
@@ -67,19 +84,54 @@ export class Reader {
     }
     mkdirSync(join(directory, ".signalbox"));
     writeFileSync(join(directory, ".signalbox", "hooks-token"), TOKEN);
-    const chat = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, username: "bot" } }));
-    const [port, model, mongodb, redis] = await Promise.all([
-      freePort(),
-      startModelServer(),
-      acquireDatabase(),
-      redisUrl(),
-    ]);
-    return new Reader(directory, { port, model, chat, mongodb, redis });
+    const [{ uri, release }, redis] = await Promise.all([acquireDatabase(), redisUrl()]);
+    const installation = {
+      cli: resolve("src/cli/main.ts"),
+      settings: DEFAULT,
+      stores: { mongodb: uri, redis, prefix: basename(directory), release },
+      async start(env: Record<string, string>) {
+        const service = startProcess("test/support/processes/both.ts", env);
+        await service.ready;
+        return service;
+      },
+    };
+    return new Reader(directory, installation, await startServers());
+  }
+
+  /** Makes a directory with the packages of another and a port of its own. `signalbox start` uses its embedded servers there. */
+  static async withPackages(packages: string): Promise<Reader> {
+    const directory = mkdtempSync(join(tmpdir(), "signalbox-reader-"));
+    symlinkSync(packages, join(directory, "node_modules"));
+    const cli = join(directory, "node_modules/signalbox/lib/cli/main.js");
+    const path = [resolve(".tools/bin"), process.env.PATH].join(delimiter);
+    const servers = await startServers();
+    writeFileSync(join(directory, ".env"), `PORT=${servers.port}\n`);
+    const installation = {
+      ...{ cli, settings: undefined, stores: undefined },
+      async start(env: Record<string, string>) {
+        const line = `${process.execPath} ${cli} start`;
+        const service = startShell(line, { ...env, PATH: path, HOME: directory }, directory);
+        await service.ready();
+        const stop = () => {
+          service.kill("SIGTERM");
+          return service.ended;
+        };
+        return { stop };
+      },
+    };
+    return new Reader(directory, installation, servers);
   }
 
   /** The paths of the requests that the chats have received. */
   chatRequests(): string[] {
     return this.#servers.chat.requests.map(({ path }) => path);
+  }
+
+  /** The texts that the chats have received at a path, with the service's address as in the page. */
+  chatTexts(path: string): string[] {
+    const { chat, port } = this.#servers;
+    const sent = chat.requests.filter((request) => request.path === path);
+    return sent.map(({ text }) => text.replaceAll(`http://127.0.0.1:${port}`, "http://127.0.0.1:3000"));
   }
 
   /** Follows a block. Blocks of other languages, and those with `no-run`, are for reading. @throws if it does not work */
@@ -89,6 +141,7 @@ export class Reader {
     if (language === "json5") this.#configure(code);
     const program = PROGRAMS[language];
     if (language !== "sh" && !program) return;
+    if (!this.#installation.settings && code.startsWith("npm run")) return; // the scripts of a clone
     await this.#start();
     const text = this.#withAddresses(code);
     if (!program) return void (await this.#shell.run(text));
@@ -100,8 +153,8 @@ export class Reader {
   async close(): Promise<void> {
     this.#shell.close();
     await this.#service?.stop();
-    const { model, chat, mongodb } = this.#servers;
-    await Promise.all([model.close(), chat.close(), mongodb.release()]);
+    const { model, chat } = this.#servers;
+    await Promise.all([model.close(), chat.close(), this.#installation.stores?.release()]);
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -124,24 +177,18 @@ export class Reader {
 
   /** Starts the service, or restarts it if the configuration or .env has changed. */
   async #start(): Promise<void> {
-    const { port, chat, model, mongodb, redis } = this.#servers;
+    const { port, chat, model } = this.#servers;
     const env = this.#readEnv();
-    const settings = withServers(this.#settings, {
-      ...{ port, chatUrl: chat.url, mongodb: mongodb.uri, redis, prefix: basename(this.#directory) },
-    });
-    const file = this.#file;
-    const text = this.#withAddresses(JSON.stringify(settings));
+    const { stores } = this.#installation;
+    const settings = this.#settings && withServers(this.#settings, { port, chatUrl: chat.url, stores });
+    const text = settings ? this.#withAddresses(JSON.stringify(settings)) : "";
     const wanted = text + JSON.stringify(env);
-    if (wanted === this.#running) return;
+    if (this.#service && wanted === this.#running) return;
     await this.#service?.stop();
     model.script();
-    writeFileSync(file, text);
-    this.#service = startProcess("test/support/processes/both.ts", {
-      ...env,
-      SIGNALBOX_CONFIG: file,
-      PORT: String(port),
-    });
-    await this.#service.ready;
+    if (settings) writeFileSync(this.#file, text);
+    const ofFile = settings && { SIGNALBOX_CONFIG: this.#file };
+    this.#service = await this.#installation.start({ ...env, ...ofFile, PORT: String(port) });
     this.#shell.export("READER_URL", `http://127.0.0.1:${port}`);
     this.#running = wanted;
   }
@@ -160,4 +207,10 @@ export class Reader {
       .replace(/http:\/\/(127\.0\.0\.1|localhost):3000/g, `http://127.0.0.1:${this.#servers.port}`)
       .replace(/http:\/\/(127\.0\.0\.1|localhost):11434\/v1/g, this.#servers.model.url);
   }
+}
+
+async function startServers(): Promise<Servers> {
+  const chat = await startChannelServer(answers(200, CHAT_ANSWER));
+  const [port, model] = await Promise.all([freePort(), startModelServer()]);
+  return { port, model, chat };
 }

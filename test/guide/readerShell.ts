@@ -5,12 +5,11 @@ import { join, resolve } from "node:path";
 const MAX_MS = 40_000;
 
 /**
- * Programs that stand before the real ones on PATH: `npx` without its start-up time, `signalbox` as of this clone, `curl`
+ * Programs that stand before the real ones on PATH: `npx` without its start-up time, `signalbox` as the reader has it, `curl`
  * that fails on an error status, `sleep` without the wait.
  */
 const PROGRAMS: Readonly<Record<string, string>> = {
   npx: 'exec "$@"',
-  signalbox: `exec ${process.execPath} ${resolve("src/cli/main.ts")} "$@"`,
   curl: `PATH=\${PATH#*:}
 case " $* " in *" -f"* | *" --fail"*) exec curl "$@" ;; *) exec curl --fail-with-body "$@" ;; esac`,
   npm: `PATH=\${PATH#*:} SIGNALBOX_URL=$READER_URL exec npm "$@"`,
@@ -24,11 +23,13 @@ export class ReaderShell {
   #printed = "";
   #onOutput = () => {};
 
-  constructor(directory: string) {
+  /** @param cli the module of the command line */
+  constructor(directory: string, cli: string) {
     this.#directory = directory;
     const programs = join(directory, ".programs");
     mkdirSync(programs);
-    for (const [name, body] of Object.entries(PROGRAMS)) {
+    const signalbox = `exec ${process.execPath} ${cli} "$@"`;
+    for (const [name, body] of Object.entries({ ...PROGRAMS, signalbox })) {
       writeFileSync(join(programs, name), `#!/bin/sh\n${body}\n`);
       chmodSync(join(programs, name), 0o755);
     }

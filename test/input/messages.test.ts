@@ -233,6 +233,7 @@ describe("invalid responses of services", function () {
           whatsapp: { apiUrl: server.url, accessToken: SECRET, phoneNumberId: "1" },
           signal: { apiUrl: server.url, account: "+4915100000000" },
           imessage: { apiUrl: server.url, password: SECRET },
+          ntfy: { baseUrl: server.url, token: SECRET },
         },
       }),
       {},
@@ -245,7 +246,7 @@ describe("invalid responses of services", function () {
         mattermost: "@ada",
         msteams: "19:abc@thread.v2",
       },
-      ...{ whatsapp: "+4915100000001", signal: "+4915100000001", imessage: "+4915100000001" },
+      ...{ whatsapp: "+4915100000001", signal: "+4915100000001", imessage: "+4915100000001", ntfy: "ops" },
     };
     const usual = [
       { ok: true, result: { message_id: 7 } },
@@ -307,7 +308,7 @@ describe("invalid responses of services", function () {
         seed: SEED + n,
       })) {
         server.script(...given.map(gives));
-        const message = { to: recipients[name] as string, text: PROMPT, plain: false, key: "a-0" };
+        const message = { to: recipients[name] as string, text: PROMPT, plainText: PROMPT, plain: false, key: "a-0" };
         const result = await channel.send(message, AbortSignal.timeout(20_000));
         const shown = `${name}: ${JSON.stringify(given)} → ${JSON.stringify(result)}`.slice(0, 2_000);
         kindsSeen[result.kind] = (kindsSeen[result.kind] ?? 0) + 1;

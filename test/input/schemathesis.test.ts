@@ -56,6 +56,8 @@ describe("schemathesis with all checks of /openapi.json", () => {
     const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${40 * TIMES}\n`; // Their cases are short.
     writeFileSync(config, readFileSync(join(HERE, "schemathesis.toml"), "utf8") + scenarios);
     const args = ["--config-file", config, "run", `${app.url}/openapi.json`];
+    // MCP has a protocol of its own above HTTP: test/e2e/mcp.test.ts runs its conformance tests.
+    args.push("--exclude-path", "/mcp");
     const phases = ["--phases", "examples,coverage,fuzzing,stateful"];
     const amount = ["--max-examples", String(10 * TIMES), "--seed", String(SEED), "--generation-database", "none"];
 

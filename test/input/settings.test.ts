@@ -11,8 +11,10 @@ const SECRETS = [
   "secret-of-the-hooks-0003",
   "secret-of-a-sender-0004",
   "5:secret-of-a-bot-0005",
+  "whsec_c2VjcmV0LW9mLW91ci13ZWJob29rcy0wMDA2",
+  "secret-of-a-header-0007",
 ];
-const [API = "", HOOKS = "", SENDER = "", BOT = ""] = SECRETS;
+const [API = "", HOOKS = "", SENDER = "", BOT = "", OWN = "", HEADER = ""] = SECRETS;
 
 /** A configuration with values in every section. */
 const whole = () => ({
@@ -77,6 +79,22 @@ const whole = () => ({
     },
   },
   channels: { telegram: { botToken: BOT }, signal: { account: "+4915100000000" } },
+  notify: [
+    {
+      id: "one",
+      on: ["job.failed", "job.stale", "job.recovered"],
+      where: { name: "a", jobId: "b", metadata: { c: 1 }, mapping: "one" },
+      to: {
+        webhook: { url: "https://x.example/in", secret: [OWN], headers: { "X-Key": HEADER }, include: ["output"] },
+      },
+      after: 2,
+      cooldown: "1h",
+    },
+    { id: "two", on: ["job.missing"], to: { channel: "telegram", to: "1" }, template: "{{type}} {{data.expect.id}}" },
+    { id: "three", on: ["run.failed"], to: { wake: "now" } },
+  ],
+  expect: [{ id: "a", name: "b", every: "1d", grace: "2h" }],
+  outbound: { allowedHosts: ["*.example.com"], secret: OWN },
 });
 
 const ODD: unknown[] = [

@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { HEAP_OPTIONS } from "../../src/cli/start/child.ts";
+import { parse, parseAllDocuments } from "yaml";
+import { PROBES } from "../../src/shared/config/checks/config.ts";
 import { configKeys } from "../../src/shared/config/schema/config.ts";
 
 const FOLDER = "examples/hosts";
@@ -31,10 +34,103 @@ describe(FOLDER, () => {
 
     expect(Object.keys(formation)).to.have.members(processes.filter((name) => name !== "release"));
   });
+});
 
-  it("fly.toml: limits the heap as the npm scripts do", () => {
-    const text = readFileSync(join(FOLDER, "fly.toml"), "utf8");
+describe("examples/hosts/kubernetes.yaml", () => {
+  interface Probe {
+    readonly httpGet: { readonly path: string; readonly port: string };
+  }
+  interface Container extends Readonly<Partial<Record<"startupProbe" | "livenessProbe" | "readinessProbe", Probe>>> {
+    readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+    readonly resources: object;
+  }
+  const documents = parseAllDocuments(readFileSync(join(FOLDER, "kubernetes.yaml"), "utf8"));
+  const resources = documents.map((document) => document.toJS());
+  const named = (name: string) => resources.find(({ metadata }) => metadata.name === name);
+  const podOf = (name: string) => named(name).spec.template;
+  const containerOf = (name: string): Container => podOf(name).spec.containers[0];
 
-    expect(text.match(new RegExp(`node ${HEAP_OPTIONS.join(" ")} src/(api|workers)`, "g"))).to.have.length(2);
+  it("has no errors, and every resource has a kind and a name of its own", () => {
+    const names = resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+    expect(documents.flatMap(({ errors }) => errors)).to.deep.equal([]);
+    expect(names).to.have.members([
+      ...["ConfigMap signalbox-settings", "Job signalbox-release", "Deployment signalbox-web"],
+      ...["Service signalbox", "Deployment signalbox-worker"],
+    ]);
+  });
+
+  for (const name of ["signalbox-web", "signalbox-worker"]) {
+    it(`${name}: selects its own pods, and gives them the time and the memory that they need`, () => {
+      const { matchLabels } = named(name).spec.selector;
+      const { metadata, spec } = podOf(name);
+
+      expect(metadata.labels).to.deep.equal(matchLabels);
+      expect(spec.terminationGracePeriodSeconds).to.be.greaterThan(25); // server.shutdownSeconds
+      expect(containerOf(name).resources).to.deep.include({ limits: { memory: "512Mi" } });
+    });
+
+    it(`${name}: probes paths of the API at a port that its container has`, () => {
+      const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(name);
+      const names = ports.map((port) => port.name);
+      const asked = [startupProbe, livenessProbe, readinessProbe].flatMap((probe) => probe?.httpGet ?? []);
+
+      expect(asked.map(({ path }) => path)).to.include("/healthz");
+      expect(asked.filter(({ path, port }) => !PROBES.includes(path) || !names.includes(port))).to.deep.equal([]);
+    });
+  }
+
+  it("the service leads to the web pods, and the worker has its metrics where it is probed", () => {
+    const { selector, ports } = named("signalbox").spec;
+    expect(selector).to.deep.equal(podOf("signalbox-web").metadata.labels);
+    expect(ports[0].targetPort).to.equal("http");
+    expect(containerOf("signalbox-web").ports[0]?.containerPort).to.equal(3_000); // PORT of the Dockerfile
+    expect(containerOf("signalbox-worker").ports[0]?.containerPort).to.equal(
+      Number(named("signalbox-settings").data.WORKER_METRICS_PORT),
+    );
+  });
+});
+
+describe("compose.yaml", () => {
+  it("starts files that exist, after services that exist, with volumes that exist", () => {
+    const { services, volumes } = parse(readFileSync("compose.yaml", "utf8"), { merge: true });
+    const all = Object.values(services) as Record<string, unknown>[];
+    const files = all.flatMap(({ command }) => String(command ?? "").match(/src\/[\w/]+\.ts/g) ?? []);
+    const before = all.flatMap((service) => Object.keys((service.depends_on as object | undefined) ?? {}));
+    const used = all
+      .flatMap((service) => (service.volumes as string[] | undefined) ?? [])
+      .map((at) => at.split(":")[0]);
+
+    expect(files).to.have.length.greaterThan(2);
+    expect(files.filter((file) => !existsSync(file))).to.deep.equal([]);
+    expect(Object.keys(services)).to.include.members([...before, "web", "worker", "release"]);
+    expect(Object.keys(volumes)).to.have.members(used);
+  });
+});
+
+describe("the systemd unit of docs/how-to/deploy.md", () => {
+  const unit = /```ini\n(\[Unit\].*?)```/s.exec(readFileSync("docs/how-to/deploy.md", "utf8"))?.[1] ?? "";
+
+  it("is accepted by systemd-analyze verify", function () {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-unit-"));
+    const path = join(folder, "signalbox-web.service");
+    // The check wants programs to exist on this machine.
+    writeFileSync(path, unit.replaceAll(/\/usr\/bin\/node(?= src)/g, process.execPath));
+    const { error, status, stderr } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    if (error) this.skip(); // This machine has no systemd.
+
+    expect([status, stderr]).to.deep.equal([0, ""]);
+  });
+
+  it("starts files that exist, as npm run web does", () => {
+    const [line = ""] = /(?<=^ExecStart=).*$/m.exec(unit) ?? [];
+    const command = line.replaceAll("$$", "$").replaceAll("/usr/bin/node", "node");
+    const { web } = JSON.parse(readFileSync("package.json", "utf8")).scripts;
+    const files = unit.match(/src\/[\w/]+\.ts/g) ?? [];
+
+    expect(web).to.include(/exec node .*\.ts/.exec(command)?.[0]);
+    expect(files.filter((file) => !existsSync(file))).to.deep.equal([]);
+    expect(Number(/(?<=^TimeoutStopSec=)\d+$/m.exec(unit)?.[0])).to.be.greaterThan(25);
   });
 });

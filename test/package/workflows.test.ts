@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 
 // The package imports its schemas without the attribute that Node requires.
@@ -13,6 +16,7 @@ const hooks = registerHooks({
 const { NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
 hooks.deregister();
 
+const run = promisify(execFile);
 const FOLDER = ".github/workflows";
 
 /** Returns what GitHub's own parser finds wrong in a workflow. */
@@ -49,5 +53,29 @@ describe(FOLDER, () => {
     );
 
     expect(faults.join()).to.include("Unexpected value 'step'");
+  });
+});
+
+describe("the packages of npm", () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "signalbox-client-"));
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
+  // the manifest of `signalbox` is in package.test.ts
+  it("name the repository of the workflow in their manifests, which provenance needs", async () => {
+    const env = { ...process.env, GITHUB_REPOSITORY: "owner/name" };
+    await run(process.execPath, ["script/buildClient.mjs", directory], { env });
+    const { repository } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+
+    expect(repository).to.deep.equal({ type: "git", url: "git+https://github.com/owner/name.git" });
+  });
+
+  it("are not packed from the clone itself, whose TypeScript does not run below node_modules", async () => {
+    const { code, stderr } = await run("npm", ["pack", "--dry-run"]).catch((error) => error);
+
+    expect(code).to.not.equal(0);
+    expect(stderr).to.include("Run npm run build:package, and pack dist/package.");
   });
 });

@@ -17,7 +17,7 @@ const RECIPIENTS = [
 
 /** The only request of each service for a delivery. */
 const KNOWN =
-  /^\/(bot5:t\/sendMessage|(chat\.postMessage|conversations\.open)|(channels\/\d+\/messages|users\/@me\/channels)|api\/v4\/(posts|channels\/direct|users\/me|users\/username\/[\w.-]+|teams\/name\/[\w-]+\/channels\/name\/[\w-]+)|organizations\/oauth2\/v2\.0\/token|v3\/conversations\/[^/?]+\/activities|v26\.0\/1065\/messages|v2\/send|api\/v1\/(message\/text|chat\/new)\?password=[^&]*)$/;
+  /^\/(bot5:t\/sendMessage|(chat\.postMessage|conversations\.open)|(channels\/\d+\/messages|users\/@me\/channels)|api\/v4\/(posts|channels\/direct|users\/me|users\/username\/[\w.-]+|teams\/name\/[\w-]+\/channels\/name\/[\w-]+)|organizations\/oauth2\/v2\.0\/token|v3\/conversations\/[^/?]+\/activities|v26\.0\/1065\/messages|v2\/send|api\/v1\/(message\/text|chat\/new)\?password=[^&]*|push\/[\w-]+)$/;
 
 describe("a request of the service", () => {
   let service: ChannelServer;
@@ -74,6 +74,7 @@ describe("a request of the service", () => {
           whatsapp: { apiUrl, accessToken: "t", phoneNumberId: "1065" },
           signal: { apiUrl, account: "+4915100000000" },
           imessage: { apiUrl, password: "p" },
+          ntfy: { baseUrl: `${apiUrl}/push` },
         },
       }),
       {},
@@ -84,12 +85,15 @@ describe("a request of the service", () => {
 
     for (const [name, channel] of open) {
       for (const to of RECIPIENTS) {
-        const sent = await channel.send({ to, text: "a", plain: false, key: "k" }, new AbortController().signal);
+        const sent = await channel.send(
+          { to, text: "a", plainText: "a", plain: false, key: "k" },
+          new AbortController().signal,
+        );
         expect(sent.kind, `${name} ${to}`).to.be.a("string");
       }
     }
 
-    expect(open.size).to.equal(8);
+    expect(open.size).to.equal(9);
     expect(service.requests.length).to.be.above(20);
     expect(service.requests.map(({ path }) => path).filter((path) => !KNOWN.test(path))).to.deep.equal([]);
     expect(service.requests.filter(({ headers }) => "x-stolen" in headers || headers.host === "stolen")).to.deep.equal(

@@ -63,6 +63,6 @@ describe("addresses that lead out of what is served", () => {
     const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(body) ?? [];
 
     expect((await get(asset)).status).to.equal(200);
-    expect((await get("/docs/swagger-ui.css")).status).to.equal(200);
+    expect((await get("/docs/errors")).status).to.equal(200);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { networkOf } from "../../src/shared/address.ts";
+import { localUrl, networkOf } from "../../src/shared/address.ts";
 
 const cases: readonly (readonly [title: string, address: string, expected: string])[] = [
   ["an IPv4 address as it is", "192.0.2.7", "192.0.2.7"],
@@ -18,6 +18,20 @@ describe("networkOf()", () => {
   for (const [title, address, expected] of cases) {
     it(`returns ${title}`, () => {
       expect(networkOf(address)).to.equal(expected);
+    });
+  }
+});
+
+describe("localUrl()", () => {
+  for (const [host, basePath, expected] of [
+    ["127.0.0.1", undefined, "http://127.0.0.1:3000"],
+    ["0.0.0.0", undefined, "http://127.0.0.1:3000"],
+    ["::", undefined, "http://[::1]:3000"],
+    ["fe80::7", "/signalbox", "http://[fe80::7]:3000/signalbox"],
+    ["signalbox.internal", "/signalbox", "http://signalbox.internal:3000/signalbox"],
+  ] as const) {
+    it(`reaches a service that listens on ${host}${basePath ? " below a path" : ""} at ${expected}`, () => {
+      expect(localUrl({ host, port: 3000, ...(basePath && { basePath }) })).to.equal(expected);
     });
   }
 });

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { AppSettings } from "../../src/api/app.ts";
+import type { SnsFetch } from "../../src/api/auth/snsClient.ts";
 import type { Probe } from "../../src/api/deps.ts";
 import type { ListenOptions } from "../../src/api/server.ts";
 import { startWeb } from "../../src/api/web.ts";
 import { connectDatabase, type Database } from "../../src/models/db/database.ts";
 import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
+import { parseConfig, parseFile } from "../../src/shared/config/load.ts";
 import type { Config } from "../../src/shared/config/schema/config.ts";
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
@@ -53,6 +54,8 @@ export interface TestApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Returns the number of open client connections. */
   connections(): Promise<number>;
+  /** Returns the number of requests that wait (`Prefer: wait`). */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -66,24 +69,35 @@ type Options = ServerSettings &
     prefix?: string;
     /** The text of a configuration file, for settings without an option. */
     config?: string;
+    /** The variables that the file refers to. */
+    env?: Readonly<Record<string, string>>;
     staleAfterSeconds?: number;
     /** A fixed port, for an app that replaces another at its address. */
     port?: number;
     mongo?: string;
     redis?: string;
     probes?: readonly Probe[];
+    /** Sends the requests to Amazon SNS. */
+    snsFetch?: SnsFetch;
   };
 
 /** Starts the real API on its own port, database and queue prefix, with the strict check of responses. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
-  const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
-  const { staleAfterSeconds, port = 0, probes, strict = true, bodies, countFailure, ...more } = rest;
+  const {
+    mongo,
+    redis: url = await redisUrl(),
+    prefix = `test-${randomUUID()}`,
+    config: text,
+    env = {},
+    ...rest
+  } = options;
+  const { staleAfterSeconds, port = 0, probes, snsFetch, strict = true, bodies, countFailure, ...more } = rest;
   const { limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
   const { uri, database } = await openDatabase(lifecycle, mongo);
-  const read = parseConfig(text, {});
+  const read = parseConfig(text, env);
   const config: Config = {
     ...read,
     server: { ...read.server, ...server, port },
@@ -96,9 +110,10 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     app: { strict, ...(bodies && { bodies }), ...(countFailure && { countFailure }) },
     listen: { host: "127.0.0.1", ...(limits && { limits }), ...(maxConnections && { maxConnections }) },
     ...(probes && { probes }),
+    ...(snsFetch && { snsFetch }),
   };
   const web = await startWeb(lifecycle, config, {
-    ...{ database, redis, clock, log, overrides },
+    ...{ written: parseFile(text, "test"), database, redis, clock, log, overrides },
     redisAddress: { url },
     timings: FAST_TIMINGS,
   });
@@ -106,6 +121,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     ...{ url: web.url, clock, stores: web.stores, database, queues: web.queues, config, log: lines },
     ...{ mongoUri: uri, redisUrl: url, prefix },
     connections: web.connections,
+    waiting: web.waiting,
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>
       lifecycle.close((name, error) => {

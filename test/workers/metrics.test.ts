@@ -19,6 +19,40 @@ describe("the worker's metrics", () => {
     await app.close();
   });
 
+  it("have series of the value 0 before the first event", async () => {
+    const fresh = new WorkerMetrics();
+    fresh.addSeries({ channels: ["slack"], rules: [{ id: "sales", on: ["job.failed"] }] });
+    const text = await fresh.registry.metrics();
+
+    for (const series of [
+      'signalbox_runs_total{outcome="failed",code="agent_failed"}',
+      'signalbox_run_duration_seconds_count{outcome="replied"}',
+      'signalbox_mapped_hooks_total{outcome="failed"}',
+      'signalbox_heartbeat_turns_total{outcome="failed"}',
+      'signalbox_deliveries_total{channel="slack",outcome="failed"}',
+      'signalbox_deliveries_total{channel="webhook",outcome="failed"}',
+      'signalbox_delivery_attempts_total{channel="slack",result="rate-limited"}',
+      'signalbox_notifications_total{rule="sales",type="job.failed"}',
+      'signalbox_channel_stopped{channel="slack"}',
+    ]) {
+      expect(text.split("\n")).to.include(`${series} 0`);
+    }
+  });
+
+  it("keep the values of their series when the configuration changes, except that no channel is stopped", async () => {
+    const fresh = new WorkerMetrics();
+    const change = () => fresh.addSeries({ channels: ["slack"], rules: [] });
+    change();
+    fresh.deliveries.inc({ channel: "slack", outcome: "failed" });
+    fresh.channelStopped.set({ channel: "slack" }, 1);
+
+    change();
+
+    const lines = (await fresh.registry.metrics()).split("\n");
+    expect(lines).to.include('signalbox_deliveries_total{channel="slack",outcome="failed"} 1');
+    expect(lines).to.include('signalbox_channel_stopped{channel="slack"} 0');
+  });
+
   it("count runs by outcome, their queued and running time, heartbeat turns and deliveries", async () => {
     const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
     await eventually(async () => {
@@ -28,7 +62,7 @@ describe("the worker's metrics", () => {
 
     const text = await eventually(async () => {
       const seen = await worker.metrics.registry.metrics();
-      return seen.includes("signalbox_heartbeat_turns_total{") && seen;
+      return /^signalbox_heartbeat_turns_total\{outcome="replied"\} [1-9]/m.test(seen) && seen;
     }, "the heartbeat to be counted");
     expect(text).to.match(/^signalbox_runs_total\{outcome="replied",code=""\} 1$/m);
     expect(text).to.match(/^signalbox_run_queued_seconds_count 1$/m);

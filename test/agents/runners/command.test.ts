@@ -66,6 +66,98 @@ describe("The command runner", () => {
     expect((await ask(node(printJson), { output: "json" })).text).to.equal("Done");
   });
 
+  // The shape that Claude Code 2.1 prints with --output-format json, and Gemini CLI 0.61 with -o json.
+  const claude = {
+    ...{ type: "result", subtype: "success", is_error: false, duration_ms: 3_211, num_turns: 2, result: "Done." },
+    ...{ session_id: "0b5c7f3e-6a0e-4b8e-9a53-4a1f2f0c7a11", total_cost_usd: 0.0412, stop_reason: "end_turn" },
+    usage: {
+      ...{ input_tokens: 9, cache_creation_input_tokens: 1_200, cache_read_input_tokens: 8_000, output_tokens: 310 },
+      ...{ server_tool_use: { web_search_requests: 0 }, service_tier: "standard" },
+    },
+  };
+  const ofClaude = { inputTokens: 9_209, cachedInputTokens: 8_000, outputTokens: 310, costUsd: 0.0412 };
+  const tokens = { prompt: 100, candidates: 20, total: 154, cached: 60, thoughts: 34, tool: 0 };
+  const gemini = {
+    response: "Done.",
+    stats: { models: { a: { tokens }, b: { tokens: { prompt: 5, candidates: 1 } } } },
+  };
+  const ofGemini = { inputTokens: 105, cachedInputTokens: 60, outputTokens: 55, reasoningTokens: 34 };
+  const outputs: [string, object, object[]][] = [
+    ["Claude Code", claude, [ofClaude]],
+    ["Claude Code with stream-json", [{ type: "assistant", message: { usage: claude.usage } }, claude], [ofClaude]],
+    ["Gemini CLI", { ...gemini, result: "Done." }, [ofGemini]],
+    ["a program with a cost alone", { result: "Done.", total_cost_usd: 0 }, [{ costUsd: 0 }]],
+    ["a program with impossible numbers", { result: "Done.", usage: { input_tokens: 1.5 }, total_cost_usd: "1" }, []],
+  ];
+  for (const [what, printed, expected] of outputs) {
+    it(`reports the usage that ${what} prints`, async () => {
+      const seen: object[] = [];
+      const source = `process.stdout.write(${JSON.stringify(JSON.stringify(printed))})`;
+
+      const { text } = await ask(node(source), { output: "json" }, { onUsage: (usage) => seen.push(usage) });
+
+      expect(text).to.equal("Done.");
+      expect(seen).to.deep.equal(expected);
+    });
+  }
+
+  // The events that Codex 0.169 prints with `codex exec --json`.
+  const codex = (...events: object[]) => {
+    const started = [
+      { type: "thread.started", thread_id: "0199a213-81c0-7800-8aa1-bbab2a035a53" },
+      { type: "turn.started" },
+    ];
+    const lines = [...started, ...events].map((event) => `${JSON.stringify(event)}\n`).join("");
+    return node(`process.stdout.write(${JSON.stringify(`a banner\n${lines}`)})`);
+  };
+  const item = (type: string, text: string) => ({ type: "item.completed", item: { id: "item_0", type, text } });
+
+  it("reads the reply and the usage in the events of Codex", async () => {
+    const seen: object[] = [];
+    const usage = { input_tokens: 26_549, cached_input_tokens: 22_272, output_tokens: 1_590 };
+    const program = codex(
+      ...[item("reasoning", "Hm."), item("agent_message", "I look."), item("agent_message", "Done.")],
+      { type: "turn.completed", usage: { ...usage, reasoning_output_tokens: 1_152 } },
+    );
+
+    const { text } = await ask(program, { output: "json" }, { onUsage: (one) => seen.push(one) });
+
+    expect(text).to.equal("Done.");
+    expect(seen).to.deep.equal([
+      { inputTokens: 26_549, cachedInputTokens: 22_272, outputTokens: 1_590, reasoningTokens: 1_152 },
+    ]);
+  });
+
+  it("fails with a failed turn of Codex, and with one that has no message", async () => {
+    const failed = codex(item("agent_message", "Done."), { type: "turn.failed", error: { message: "no access" } });
+    const silent = codex({
+      type: "turn.completed",
+      usage: { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 },
+    });
+
+    for (const [program, message] of [
+      [failed, "The program's answer says that it is an error."],
+      [silent, "The program's answer has no text in its field result."],
+    ] as const) {
+      expect(await whatWasThrown(ask(program, { output: "json" }))).to.include({ message });
+    }
+  });
+
+  it("reports the usage of a program that fails, and none of a reply in plain text", async () => {
+    const seen: object[] = [];
+    const given = { onUsage: (usage: object) => seen.push(usage) };
+    const failed = `process.stdout.write(${JSON.stringify(JSON.stringify({ ...claude, is_error: true }))})`;
+
+    const errors = [
+      await whatWasThrown(ask(node(failed), { output: "json" }, given)),
+      await whatWasThrown(ask(node(`${failed}; process.exitCode = 1`), { output: "json" }, given)),
+    ];
+    await ask(node(failed), {}, given);
+
+    expect(errors.map(({ code }) => code)).to.deep.equal(["agent_failed", "agent_failed"]);
+    expect(seen).to.deep.equal([ofClaude, ofClaude]);
+  });
+
   it("decodes characters whose bytes arrive one by one", async () => {
     const slowly = `
       const bytes = Buffer.from("\\u20ac\\u{1f682}");

@@ -13,6 +13,7 @@ import {
   saysPlain,
   startModelServer,
   streams,
+  usageChunk,
 } from "../../support/servers/modelServer.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
@@ -36,7 +37,7 @@ describe("The openai runner", () => {
       signal,
     );
 
-  it("sends only the model and the messages", async () => {
+  it("sends only the model and the messages, and asks for usage", async () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "Hi." },
@@ -48,7 +49,10 @@ describe("The openai runner", () => {
     const [request] = server.requests;
     expect(request?.path).to.equal("/v1/chat/completions");
     expect(request?.headers.authorization).to.equal(`Bearer ${KEY}`);
-    expect(request?.body).to.deep.equal({ model: "m", messages, stream: true });
+    expect(request?.body).to.deep.equal({
+      ...{ model: "m", messages, stream: true },
+      stream_options: { include_usage: true },
+    });
   });
 
   it("sends thinking as reasoning_effort and the configured headers, without needing a key", async () => {
@@ -58,6 +62,90 @@ describe("The openai runner", () => {
     expect(request?.body.reasoning_effort).to.equal("high");
     expect(request?.headers["x-title"]).to.equal("Signalbox");
     expect(request?.headers.authorization).to.be.a("string");
+  });
+
+  const used = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 };
+  const details = {
+    prompt_tokens_details: { cached_tokens: 4 },
+    completion_tokens_details: { reasoning_tokens: 5 },
+  };
+  const counted = { inputTokens: 12, cachedInputTokens: 4, outputTokens: 7, reasoningTokens: 5 };
+  const usages: [string, Behaviour, object[]][] = [
+    ["the last chunk", streams([...WHOLE, usageChunk({ ...used, ...details })]), [counted]],
+    ["a plain answer", saysPlain("Whole.", { ...used, ...details }), [counted]],
+    ["an answer without details", streams([...WHOLE, usageChunk(used)]), [{ inputTokens: 12, outputTokens: 7 }]],
+    [
+      "chunks that count so far",
+      streams([
+        { ...delta({ content: "Whole." }, "stop"), usage: { prompt_tokens: 12, completion_tokens: 1 } },
+        usageChunk(used),
+      ]),
+      [{ inputTokens: 12, outputTokens: 7 }],
+    ],
+    [
+      "an answer with impossible numbers",
+      streams([...WHOLE, usageChunk({ prompt_tokens: -1, completion_tokens: "7" })]),
+      [],
+    ],
+    ["an answer without it", streams([...WHOLE, usageChunk(null)]), []],
+  ];
+  for (const [what, behaviour, expected] of usages) {
+    it(`reports the usage of ${what}`, async () => {
+      server.script(behaviour);
+      const seen: object[] = [];
+
+      const { text } = await ask({ onUsage: (usage) => seen.push(usage) });
+
+      expect(text).to.equal("Whole.");
+      expect(seen).to.deep.equal(expected);
+    });
+  }
+
+  it("reports the usage of an answer that has no text", async () => {
+    server.script(streams([delta({}, "length"), usageChunk({ ...used, ...details })]));
+    const seen: object[] = [];
+
+    const error = await whatWasThrown(ask({ onUsage: (usage) => seen.push(usage) }));
+
+    expect(error.code).to.equal("agent_failed");
+    expect(seen).to.deep.equal([counted]);
+  });
+
+  const field = "Unknown field: stream_options";
+  const refusals: [string, Behaviour][] = [
+    ["a message", answers(400, { error: { message: field, type: "invalid_request_error", param: null, code: null } })],
+    ["param", answers(400, { error: { message: "Not supported.", param: "stream_options" } })],
+    ["a code", answers(400, { error: { message: "Not supported.", code: "unknown_parameter" } })],
+    ["422", answers(422, { detail: [{ type: "extra_forbidden", loc: ["body", "stream_options"] }] })],
+  ];
+  for (const [how, refuses] of refusals) {
+    it(`asks again without stream_options if the server refuses it by ${how}, and remembers that`, async () => {
+      server.script(refuses, says("First."), says("Second."), says("Third."));
+      const runner = createRunner("openai", { openai: { baseUrl: server.url } }, {});
+      const signal = new AbortController().signal;
+
+      const texts = [];
+      for (const model of ["m", "m", "another"]) texts.push((await runner.run(turn(PROMPT, { model }), signal)).text);
+
+      expect(texts).to.deep.equal(["First.", "Second.", "Third."]);
+      expect(server.requests.map(({ body }) => "stream_options" in body)).to.deep.equal([true, false, false, true]);
+    });
+  }
+
+  it("does not ask again after a 400 for another reason, and remembers nothing while the server refuses both", async () => {
+    server.script(
+      answers(400, { error: { message: "The context is too long.", code: "context_length_exceeded" } }),
+      answers(400, { error: { message: field } }),
+      answers(400, { error: { message: field } }),
+    );
+    const runner = createRunner("openai", { openai: { baseUrl: server.url } }, {});
+    const run = () => runner.run(turn(PROMPT, { model: "m" }), new AbortController().signal);
+
+    const codes = [(await whatWasThrown(run())).code, (await whatWasThrown(run())).code];
+    await run();
+
+    expect(codes).to.deep.equal(["agent_failed", "agent_failed"]);
+    expect(server.requests.map(({ body }) => "stream_options" in body)).to.deep.equal([true, true, false, true]);
   });
 
   it("removes slashes at the end of baseUrl", async () => {

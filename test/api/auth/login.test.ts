@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -47,8 +47,8 @@ describe("browser log-in", () => {
     );
     expect(cookie).to.not.include(TOKEN);
     expect([before.body, after.body]).to.deep.equal([
-      { needsToken: true, access: null },
-      { needsToken: true, access: "full" },
+      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
+      { needsToken: true, access: "full", name: "api-token", scopes: ["admin"], jobIdPrefix: null, hooksUrl: null },
     ]);
     expect(made.status).to.equal(201);
   });
@@ -125,6 +125,59 @@ describe("browser log-in", () => {
     await others[0]?.over;
     for (const { abort } of others) abort();
     await second.close();
+  });
+
+  it("signs cookies of a token of which only the hash is configured with more than the hash", async () => {
+    const token = "a-token-that-is-configured-by-its-hash";
+    const tokenSha256 = hash("sha256", token, "hex");
+    const tokens = [{ name: "ci", tokenSha256, scopes: ["admin"] }];
+    const hashed = await startApp({ apiToken: [TOKEN, `${TOKEN}-2`], tokens });
+    const rotated = await startApp({ apiToken: [`${TOKEN}-2`], tokens });
+    const status = async (cookie: string, service = hashed) =>
+      (await service.call("GET", "/api/audit", undefined, { Cookie: cookie })).status;
+    const payload = `token-ci.${Math.floor(hashed.clock.now().getTime() / 1_000) + 60}.nonce`;
+    const forged = [tokenSha256, `cookies of ${tokenSha256}`, ""].map((key) => {
+      const seal = createHmac("sha256", key).update(`signalbox session ${payload}`).digest("base64url");
+      return `signalbox_session=${payload}.${seal}`;
+    });
+
+    const login = await hashed.call("POST", "/session", { token });
+    const [cookie = ""] = login.headers.get("Set-Cookie")?.split(";") ?? [];
+    const statuses = [await status(cookie), ...(await Promise.all(forged.map((one) => status(one))))];
+    const otherSecret = await status(cookie, rotated);
+    await Promise.all([hashed.close(), rotated.close()]);
+
+    expect(statuses).to.deep.equal([200, 401, 401, 401]);
+    expect(otherSecret).to.equal(401);
+  });
+
+  it("accepts the token of a job, for that job alone, until it expires or the browser logs out", async () => {
+    for (const jobId of ["a", "b"]) await call("PUT", `/api/jobs/${jobId}`, {}, bearer(TOKEN));
+    const { body } = await call("POST", "/api/jobs/a/token", { scope: "read", ttlSeconds: 60 }, bearer(TOKEN));
+    const [first, second] = [await logIn(body.token), await logIn(body.token)];
+    const status = async (path: string, headers: Record<string, string>, method = "GET") =>
+      (await call(method, path, method === "GET" ? undefined : {}, headers)).status;
+
+    const session = await call("GET", "/session", undefined, first);
+    const reads = [await status("/api/jobs/a", first), await status("/api/jobs/b", first)];
+    const writes = await status("/api/jobs/a", first, "PUT");
+    const listed = await call("GET", "/api/jobs", undefined, first);
+    await call("DELETE", "/session", undefined, first);
+    const afterLogOut = [await status("/api/jobs/a", first), await status("/api/jobs/a", second)];
+    app.clock.advance(61_000);
+    const afterExpiry = await status("/api/jobs/a", second);
+
+    expect(session.body).to.deep.include({
+      access: "read",
+      name: "job-token:a",
+      scopes: ["jobs:read"],
+      jobIdPrefix: "a",
+    });
+    expect(reads).to.deep.equal([200, 404]);
+    expect(writes).to.equal(403);
+    expect(listed.body.jobs.map(({ jobId }: { jobId: string }) => jobId)).to.deep.equal(["a"]);
+    expect(afterLogOut).to.deep.equal([401, 200]);
+    expect(afterExpiry).to.equal(401);
   });
 
   it("accepts cookies of earlier versions, which have no id, until they expire", async () => {
@@ -214,7 +267,7 @@ describe("browser log-in", () => {
       const own = await open.call("DELETE", "/api/jobs", undefined, { Origin: open.url });
 
       expect([status, own.status]).to.deep.equal([403, 200]);
-      expect((await open.call("GET", "/session")).body).to.deep.equal({ needsToken: false, access: "full" });
+      expect((await open.call("GET", "/session")).body).to.include({ needsToken: false, access: "full", name: null });
       await open.close();
     });
   }

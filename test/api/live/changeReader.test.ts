@@ -14,11 +14,8 @@ describe("readChanges", () => {
     const calls: string[] = [];
     const { promise: live, resolve: onConnected } = Promise.withResolvers<void>();
     const onDisconnected = () => void calls.push("disconnected");
-    const reading = readChanges(connection, "test", {
-      onConnected: () => onConnected(),
-      onDisconnected,
-      onChanges: () => {},
-    });
+    const listener = { onConnected: () => onConnected(), onDisconnected, onChanges: () => {} };
+    const reading = readChanges(connection, "test", [listener]);
     await live;
 
     const closed = once(connection, "close");

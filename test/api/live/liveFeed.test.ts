@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
+import { readChanges } from "../../../src/api/live/changeReader.ts";
 import type { EventStream } from "../../../src/api/live/eventStream.ts";
-import { LiveFeed } from "../../../src/api/live/liveFeed.ts";
+import { LiveFeed, type LiveFeedDeps } from "../../../src/api/live/liveFeed.ts";
 import type { Stores } from "../../../src/models/stores.ts";
 import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -30,6 +31,17 @@ describe("LiveFeed", () => {
     return { received, closed: () => once(stream, "close") };
   };
 
+  /** Starts a feed of the app's changes. */
+  const startFeed = async (stores: Stores, deps: Pick<LiveFeedDeps, "redis"> & Partial<LiveFeedDeps>) => {
+    const feed = new LiveFeed(stores, { clock: app.clock, log, prefix: app.prefix, heartbeatMs: 15_000, ...deps });
+    const reading = readChanges(readerConnection({ url: await redisUrl() }, log), app.prefix, [feed]);
+    const close = async () => {
+      feed.close();
+      await reading.close();
+    };
+    return { feed, close };
+  };
+
   /** Returns a proxy of an object that replaces some of its members. */
   const withOverride = <T extends object>(whole: T, instead: (name: string, bound: unknown) => unknown): T =>
     new Proxy(whole, {
@@ -47,8 +59,7 @@ describe("LiveFeed", () => {
       return value;
     });
     const stores: Stores = { ...app.stores, jobs };
-    const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, heartbeatMs: 20 });
+    const { feed, close } = await startFeed(stores, { redis, heartbeatMs: 20 });
     const { received, closed } = listen(feed);
     await eventually(() => /"live":true}\nid: /.test(received.text), "the feed to be live");
     const heartbeats = () => received.text.split("\n").filter((line) => line === ":").length;
@@ -70,7 +81,7 @@ describe("LiveFeed", () => {
     expect(new Set(idsOf(beforeChange))).to.deep.equal(new Set([before]));
     feed.end();
     await closed();
-    await feed.close();
+    await close();
     redis.disconnect();
   });
 
@@ -89,15 +100,7 @@ describe("LiveFeed", () => {
           }
         : value,
     );
-    const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(app.stores, {
-      clock: app.clock,
-      log,
-      prefix: app.prefix,
-      redis: slow,
-      reader,
-      heartbeatMs: 15_000,
-    });
+    const { feed, close } = await startFeed(app.stores, { redis: slow });
     const first = listen(feed);
     await eventually(() => idsOf(first.received.text).length > 0, "the feed to be live");
     await app.call("PUT", "/api/jobs/missed", {});
@@ -114,21 +117,13 @@ describe("LiveFeed", () => {
     expect(idsOf(missed)).to.not.include(idsOf(meanwhile ?? "").at(-1));
     feed.end();
     await Promise.all([first.closed(), second.closed()]);
-    await feed.close();
+    await close();
     redis.disconnect();
   });
 
   it("lets other work run between subscribers when sending takes long", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
-    const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(app.stores, {
-      clock: app.clock,
-      log,
-      prefix: app.prefix,
-      redis,
-      reader,
-      heartbeatMs: 15_000,
-    });
+    const { feed, close } = await startFeed(app.stores, { redis });
     const first = listen(feed);
     await eventually(() => idsOf(first.received.text).length > 0, "the feed to be live");
     const inOrder: string[] = [];
@@ -152,13 +147,12 @@ describe("LiveFeed", () => {
     ]);
     feed.end();
     await first.closed();
-    await feed.close();
+    await close();
     redis.disconnect();
   });
 
   it("reads the changes of many pages of single jobs with two queries", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
-    const reader = readerConnection({ url: await redisUrl() }, log);
     const jobIds = Array.from({ length: 50 }, (_, i) => `page-${i}`);
     for (const jobId of jobIds) await app.call("PUT", `/api/jobs/${jobId}`, {});
     let queries = 0;
@@ -167,8 +161,7 @@ describe("LiveFeed", () => {
       return value;
     });
     const jobs = withOverride(app.stores.jobs, (name, value) => (name === "collection" ? collection : value));
-    const deps = { clock: app.clock, log, prefix: app.prefix, redis, reader, heartbeatMs: 15_000 };
-    const feed = new LiveFeed({ ...app.stores, jobs }, deps);
+    const { feed, close } = await startFeed({ ...app.stores, jobs }, { redis });
     const received = new Map(jobIds.map((jobId) => [jobId, ""]));
     const streams = jobIds.map((jobId) =>
       feed.open({ jobId }, undefined).on("data", (some) => received.set(jobId, received.get(jobId) + some)),
@@ -187,7 +180,7 @@ describe("LiveFeed", () => {
     expect(queries).to.be.below(jobIds.length);
     feed.end();
     await Promise.all(streams.map((stream) => stream.destroyed || once(stream, "close")));
-    await feed.close();
+    await close();
     redis.disconnect();
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { withoutMappingNames } from "../../../src/api/metrics/metrics.ts";
+import { withoutConfiguredNames } from "../../../src/api/metrics/metrics.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -34,6 +34,7 @@ describe("GET /metrics with mapped hooks", () => {
       expect(await accepted(headers)).to.have.members([
         'signalbox_hooks_accepted_total{hook="mapped"} 3',
         'signalbox_hooks_accepted_total{hook="wake"} 1',
+        'signalbox_hooks_accepted_total{hook="agent"} 0',
       ]);
       expect((await app.call("GET", "/metrics", undefined, headers)).body).to.not.include("secret-name");
     }
@@ -45,13 +46,27 @@ describe("GET /metrics with mapped hooks", () => {
         'signalbox_hooks_accepted_total{hook="secret-name"} 2',
         'signalbox_hooks_accepted_total{hook="odd \\"} 7"} 1',
         'signalbox_hooks_accepted_total{hook="wake"} 1',
+        'signalbox_hooks_accepted_total{hook="agent"} 0',
       ]);
     }
+  });
+
+  it("shows one sum for the rules of each type of event to readers without a token", () => {
+    const counter = (rule: string, type: string, value: number) =>
+      `signalbox_notifications_total{rule="${rule}",type="${type}"} ${value}`;
+    const text = [
+      ...[counter("sales", "job.failed", 2), counter("callback", "job.failed", 4)],
+      ...[counter('odd \\" 7', "job.failed", 1), counter("sales", "job.stale", 5)],
+    ];
+
+    expect(withoutConfiguredNames(text.join("\n")).split("\n")).to.deep.equal([
+      ...[counter("rule", "job.failed", 3), counter("callback", "job.failed", 4), counter("rule", "job.stale", 5)],
+    ]);
   });
 
   it("leaves every other line unchanged", () => {
     const text = '# HELP x y\nother{hook="a"} 1\nsignalbox_hooks_accepted_total{hook="agent"} 2\n';
 
-    expect(withoutMappingNames(text)).to.equal(text);
+    expect(withoutConfiguredNames(text)).to.equal(text);
   });
 });

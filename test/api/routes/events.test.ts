@@ -94,7 +94,7 @@ describe("live events", () => {
   });
 
   it("apply the filters of lists, and report when a job no longer matches", async () => {
-    const running = await watch("/api/events?status=running&name=imp&metadata.team=x");
+    const running = await watch("/api/events?status=running&name=imp&metadata[team]=x");
 
     await put("other", { name: "export", metadata: { team: "x" } });
     await put("none", { name: "import" });
@@ -123,10 +123,11 @@ describe("live events", () => {
     expect(received).to.deep.equal(["job"]);
   });
 
-  it("include runs and deliveries, without their texts", async () => {
+  it("include runs and deliveries, without their whole texts", async () => {
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const runId = randomUUID();
     const request = { ...agentRequest, message: "s3cret" };
+    const text = `${"A long reply. ".repeat(10)}s3cret`;
     const run = { _id: runId, kind: "agent" as const, name: "CI", sessionKey: "s", singleUse: false, mapped: null };
 
     await put("a");
@@ -135,7 +136,7 @@ describe("live events", () => {
     const accepted = await app.stores.runs.find(runId);
     await app.stores.runs.acquire(accepted, { token: "w", until: new Date(Date.now() + 60_000) });
     const running = await events.next("run");
-    await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "s3cret", fault: null });
+    await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text, fault: null });
     const delivery = await events.next("delivery");
 
     expect(queued).to.include({ runId, kind: "agent", name: "CI", status: "queued", attempts: 0 });

@@ -155,6 +155,12 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(large.body.code).to.equal("body_too_large");
   });
 
+  it("names the field that a missing one may be misspelled as", async () => {
+    const { status, body } = await post("agent", { mesage: "x", other: 1 });
+
+    expect([status, body.detail]).to.deep.equal([400, "message is required; is mesage misspelled?"]);
+  });
+
   it("answers an unknown name with 404 hook_not_found, and another method with 405", async () => {
     const unknown = await post("nobody", { message: "x" });
     const method = await app.call("GET", "/hooks/agent", undefined, bearer);
@@ -239,8 +245,8 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     await app.call("POST", "/hooks/agent", { message: "x", sessionKey: "hook:waits" }, bearer);
 
     const read = (key: string) => app.call("GET", `/api/sessions/${key}/messages`);
-    expect((await read("hook:waits")).body).to.deep.equal({ messages: [] });
-    expect((await read("main")).body).to.deep.equal({ messages: [] });
+    expect((await read("hook:waits")).body).to.deep.equal({ messages: [], nextCursor: null });
+    expect((await read("main")).body).to.deep.equal({ messages: [], nextCursor: null });
     expect(await read("nobody")).to.deep.include({ status: 404 });
     expect((await read("nobody")).body).to.include({ code: "session_not_found" });
   });

@@ -275,7 +275,7 @@ describe("DELETE /api/jobs", () => {
     const { status, body } = await app.call("DELETE", "/api/jobs");
 
     expect(status).to.equal(200);
-    expect(body).to.deep.equal({ ok: true });
+    expect(body).to.deep.equal({ ok: true, deleted: 3 });
     expect((await app.call("GET", "/api/jobs")).body).to.deep.equal({ jobs: [], nextCursor: null });
     expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
   });
@@ -284,9 +284,10 @@ describe("DELETE /api/jobs", () => {
     const failed = await createJob(app, { status: "failed", metadata: { env: "test" } });
     const others = [await createJob(app, { metadata: { env: "test" } }), await createJob(app, { status: "failed" })];
 
-    const { status } = await app.call("DELETE", "/api/jobs?status=failed&metadata.env=test");
+    const { status, body } = await app.call("DELETE", "/api/jobs?status=failed&metadata.env=test");
 
     expect(status).to.equal(200);
+    expect(body).to.deep.equal({ ok: true, deleted: 1 });
     expect((await app.call("GET", failed.path)).status).to.equal(404);
     for (const { path } of others) expect((await app.call("GET", path)).status).to.equal(200);
   });
@@ -312,7 +313,8 @@ describe("DELETE /api/jobs", () => {
   }
 
   const misspelt = ["statsu=failed", "name=", "limit=10", "cursor=abc", "metadata=x", "status=faild"];
-  for (const query of misspelt) {
+  const unclear = ["all=false", "all=true&status=running", "all=yes"];
+  for (const query of [...misspelt, ...unclear]) {
     it(`deletes nothing for ?${query}, and answers 400`, async () => {
       await createJob(app);
 

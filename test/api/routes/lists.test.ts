@@ -49,6 +49,11 @@ describe("GET /api/jobs", () => {
     ["an item of a metadata list", () => "metadata.tags=y", ["ci/b", "ci/a"]],
     ["two items of a metadata list", () => "metadata.tags=y&metadata.tags=x", ["ci/a"]],
     ["a nested metadata value", () => "metadata.git.branch=main", ["ci/a"]],
+    ["a metadata value as a deep object", () => "metadata[env]=prod", ["ci/c", "ci/a"]],
+    ["a metadata value with encoded brackets", () => "metadata%5Benv%5D=prod", ["ci/c", "ci/a"]],
+    ["a repeated metadata value as a deep object", () => "metadata[tags]=y&metadata[tags]=x", ["ci/a"]],
+    ["a nested metadata value as a deep object", () => "metadata[git.branch]=main", ["ci/a"]],
+    ["metadata values in both forms", () => "metadata[tags]=y&metadata.tags=x&metadata.env=prod", ["ci/a"]],
     ["a metadata value nobody has", () => "metadata.env=dev", []],
     ["a time of creation from", () => `createdFrom=${at(2)}`, ["nightly-e", "nightly-d"]],
     ["a time of creation before", () => `createdBefore=${at(0)}`, ["ci/a"]],
@@ -131,6 +136,14 @@ describe("GET /api/jobs", () => {
     ["fields=jobId,secret", "fields"],
     ["sort=name", "sort"],
     ["metadata.=x", "metadata."],
+    ["metadata[]=x", "metadata[]"],
+    ["metadata=x", "metadata"],
+    ["metadata[team=x", "metadata[team"],
+    ["metadata[team]x=x", "metadata[team]x"],
+    ["metadata[git][branch]=main", "metadata[git][branch]"],
+    ["metadata.KEY=x", "metadata.KEY"],
+    ["metadata[KEY]=x", "metadata[KEY]"],
+    ["metadatas[team]=x", "metadatas[team]"],
   ];
   for (const [query, parameter] of refused) {
     it(`answers ?${query} with 400 invalid_query that names ${parameter}`, async () => {
@@ -141,6 +154,43 @@ describe("GET /api/jobs", () => {
       expect(body.errors[0].parameter).to.equal(parameter);
     });
   }
+});
+
+describe("the filter by metadata as a deep object", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+    for (const team of ["a", "b"]) await app.call("PUT", `/api/jobs/${team}`, { metadata: { team } });
+  });
+  after(() => app.close());
+
+  it("limits counts, live events and deletions as well as lists", async () => {
+    const counts = await app.call("GET", "/api/stats?metadata[team]=b");
+    const events = await app.call("GET", "/api/events?metadata[KEY]=b");
+    const deletion = await app.call("DELETE", "/api/jobs?metadata[team]=b");
+
+    expect(counts.body.jobs.total).to.equal(1);
+    expect([events.status, events.body.code]).to.deep.equal([400, "invalid_query"]);
+    expect(deletion.body).to.deep.equal({ ok: true, deleted: 1 });
+    expect(idsOf((await app.call("GET", "/api/jobs")).body)).to.deep.equal(["a"]);
+  });
+
+  it("deletes nothing when the key is malformed or missing", async () => {
+    for (const query of ["metadata=a", "metadata[]=a", "metadata[KEY]=a", "metadata.=a"]) {
+      const { status, body } = await app.call("DELETE", `/api/jobs?${query}`);
+      expect([status, body.code], query).to.deep.equal([400, "invalid_query"]);
+    }
+
+    expect((await app.call("GET", "/api/jobs/a")).status).to.equal(200);
+  });
+
+  it("is refused with a literal KEY, with a text that says what to send", async () => {
+    const { body } = await app.call("GET", "/api/jobs?metadata.KEY=sales");
+
+    expect(body.detail).to.equal(
+      "metadata.KEY must name a key of the metadata in place of KEY, such as metadata[team]=sales; join nested keys by dots.",
+    );
+  });
 });
 
 describe("pages of jobs while jobs are created and deleted", () => {

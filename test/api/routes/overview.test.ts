@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import type { Channel } from "../../../src/client/client.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -10,6 +11,8 @@ const CONFIG = `{
   channels: { log: {}, telegram: { botToken: "t" } },
   session: { main: { channel: "log", to: "ops" } },
 }`;
+
+const READY = { state: "ready", stoppedSince: null, reason: null, nextTryAt: null };
 
 describe("overview of the gateway", () => {
   let app: TestApp;
@@ -101,7 +104,7 @@ describe("overview of the gateway", () => {
 
     const { channels, route } = (await get("/api/channels")).body;
 
-    const none = { pending: 0, failed: 0, lastSentAt: null, lastFailure: null };
+    const none = { pending: 0, failed: 0, lastSentAt: null, lastFailure: null, ...READY };
     expect(channels).to.deep.equal([
       { channel: "log", configured: true, ...none },
       {
@@ -111,6 +114,38 @@ describe("overview of the gateway", () => {
       { channel: "telegram", configured: true, ...none, pending: 1, failed: 2, lastFailure: "The chat was not found." },
     ]);
     expect(route).to.deep.equal({ channel: "log", to: "ops" });
+  });
+
+  it("shows since when and why a channel is stopped, and its next try, until the deliveries that wait for it have ended", async () => {
+    const { deliveries } = app.stores;
+    const [first, second] = [randomUUID(), randomUUID()];
+    const since = app.clock.now();
+    const at = (ms: number) => new Date(since.getTime() + ms);
+    const stop = async (_id: string, to: string, notBefore: Date, channelStop: { since: Date; reason: string }) => {
+      await deliveries.add({ _id, runId: null, channel: "telegram", to, text: "x", fault: null });
+      await deliveries.acquire(_id, "t", at(60_000));
+      await deliveries.retryLater(_id, "t", notBefore, { reason: channelStop.reason, channelStop });
+    };
+    const telegram = async () => {
+      const { channels } = (await get("/api/channels")).body;
+      const { state, stoppedSince, reason, nextTryAt } = channels.find((one: Channel) => one.channel === "telegram");
+      return { state, stoppedSince, reason, nextTryAt };
+    };
+    const before = await telegram();
+
+    await stop(first, "ada", at(500_000), { since, reason: "Later." });
+    await stop(second, "bob", at(300_000), { since: at(1_000), reason: "401 Unauthorized" });
+    const stopped = await telegram();
+    await deliveries.cancel(second);
+    const later = await telegram();
+    await deliveries.retry(first, null);
+    const retried = await telegram();
+
+    expect(before).to.deep.equal(READY);
+    const ofBoth = { state: "stopped", stoppedSince: since.toISOString() };
+    expect(stopped).to.deep.equal({ ...ofBoth, reason: "401 Unauthorized", nextTryAt: at(300_000).toISOString() });
+    expect(later).to.deep.equal({ ...ofBoth, reason: "Later.", nextTryAt: at(500_000).toISOString() });
+    expect(retried).to.deep.equal(READY);
   });
 
   it("shows the state of the mailbox listener, or that none is configured", async () => {

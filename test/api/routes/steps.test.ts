@@ -121,7 +121,48 @@ describe("PUT step", () => {
     expect([status, body.steps.length]).to.deep.equal([200, 1]);
   });
 
+  it("keeps the latest 20 failed attempts of a step with their errors, and shows them with the single step only", async () => {
+    await report(app, job.path, "a", { message: "Starting" });
+    const startedAt = (await readStep("a")).startedAt;
+    await report(app, job.path, "a", { status: "failed" });
+    await report(app, job.path, "a", { status: "failed", message: `No route.${"x".repeat(2_000)}` });
+    const first = await readStep("a");
+    for (let attempt = 2; attempt <= 22; attempt++) {
+      await report(app, job.path, "a", { status: "running" });
+      await report(app, job.path, "a", { status: "failed", message: `$message ${attempt}` });
+    }
+    await report(app, job.path, "a", { status: "completed", progress: 100 });
+
+    const step = await readStep("a");
+    const listed = (await app.call("GET", `${job.path}/steps`)).body.steps[0];
+    const none = await report(app, job.path, "b", {}).then(() => readStep("b"));
+
+    expect(first.failedAttempts).to.have.length(1);
+    expect(first.failedAttempts[0]).to.include({ attempt: 1, startedAt });
+    expect(first.failedAttempts[0].error)
+      .to.have.length(1_000)
+      .and.match(/^No route\.x/);
+    expect(first.failedAttempts[0].endedAt >= startedAt).to.equal(true);
+    expect(step.failedAttempts.map(({ error }: { error: string }) => error)).to.deep.equal(
+      Array.from({ length: 20 }, (_, at) => `$message ${at + 3}`),
+    );
+    expect(step.failedAttempts[19].attempt).to.equal(22);
+    expect([listed, none].some((one) => "failedAttempts" in one)).to.equal(false);
+  });
+
+  it("keeps the last message as the error of a failure without one", async () => {
+    await report(app, job.path, "a", { message: "Connecting" });
+    await report(app, job.path, "a", { status: "failed" });
+    await report(app, job.path, "b", { status: "failed" });
+
+    const errors = await Promise.all(["a", "b"].map(async (key) => (await readStep(key)).failedAttempts[0].error));
+
+    expect(errors).to.deep.equal(["Connecting", null]);
+  });
+
   it("accepts a step back as it was read", async () => {
+    await report(app, job.path, "a", { status: "failed", message: "It broke" });
+    await report(app, job.path, "a", { status: "running" });
     await report(app, job.path, "a", { status: "completed", progress: 100 });
     const read = await readStep("a");
 
@@ -134,7 +175,7 @@ describe("PUT step", () => {
       startedAt: read.startedAt,
       status: "completed",
     });
-    expect(await readStep("a")).to.include({ attempts: 1, durationMs: read.durationMs });
+    expect(await readStep("a")).to.include({ attempts: 2, durationMs: read.durationMs });
   });
 
   it("is idempotent: a repeated report changes only updatedAt", async () => {

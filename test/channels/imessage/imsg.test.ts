@@ -56,7 +56,10 @@ describe("iMessage channel through the imsg command", () => {
     message: Partial<OutgoingMessage> = {},
     signal = new AbortController().signal,
   ): Promise<SendOutcome> {
-    const result = await channel.send({ to: TO, text: TEXT, plain: false, key: KEY, ...message }, signal);
+    const result = await channel.send(
+      { to: TO, text: TEXT, plainText: TEXT, plain: false, key: KEY, ...message },
+      signal,
+    );
     expect(JSON.stringify(result))
       .to.not.include(message.text ?? TEXT)
       .and.not.include(TO);

@@ -33,6 +33,7 @@ const CHANNELS = openChannels(
       telegram: { botToken: "1:t" }, slack: { botToken: "t" }, discord: { botToken: "t" }, imessage: {}, log: {},
       mattermost: { apiUrl: "http://localhost", botToken: "t" }, signal: { account: "+4915100000000" },
       msteams: { appId: "a", appPassword: "p", tenantId: "t" }, whatsapp: { accessToken: "t", phoneNumberId: "1" },
+      ntfy: {}, email: { host: "localhost", from: "a@example.com" },
     } }`,
     {},
   ).channels,
@@ -71,9 +72,11 @@ const codeBlocks = (html: string): string[] =>
       .trimEnd(),
   );
 
+const isHtml = (dialect: TextStyle["dialect"]): boolean => dialect === "html" || dialect === "telegram-html";
+
 /** Returns the text that a service shows for the dialect; for dialects of Markdown it includes the marks. */
 function shown({ text }: Part, { dialect }: TextStyle): string {
-  if (dialect === "telegram-html") return shownOfHtml(text);
+  if (isHtml(dialect)) return shownOfHtml(text);
   return dialect === "signal" ? readStyles(text).text : text;
 }
 
@@ -94,7 +97,7 @@ function checkParts({ number, markdown, html }: Example, style: TextStyle): void
     expect(visible(part.text), label).to.not.equal("");
     expect(sizeOf(part.plain, style.unit), label).to.be.at.most(style.limit);
     expect(lengthOf(part, style), label).to.be.at.most(style.limit);
-    if (style.dialect === "telegram-html") expect(visible(shownOfHtml(part.text)), label).to.equal(visible(part.plain));
+    if (isHtml(style.dialect)) expect(visible(shownOfHtml(part.text)), label).to.equal(visible(part.plain));
   }
 }
 
@@ -105,6 +108,7 @@ describe("The examples of CommonMark", () => {
     expect(EXAMPLES).to.have.length.above(600);
     expect([...new Set(dialects)].sort()).to.deep.equal([
       "discord",
+      "html",
       "markdown",
       "plain",
       "signal",

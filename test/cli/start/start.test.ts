@@ -103,6 +103,35 @@ describe("signalbox start with embedded servers", function () {
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o077, name).to.equal(0);
   });
 
+  it("serves the metrics of web and worker together, each metric once", async () => {
+    const { url } = await running();
+
+    const text = await (await fetch(`${url}/metrics`)).text();
+
+    expect(text).to.match(/^signalbox_jobs\{state="running"\} \d+$/m);
+    expect(text).to.match(/^signalbox_runs_total\{outcome="failed",code="agent_failed"\} 0$/m);
+    expect(text).to.match(/^signalbox_deliveries_total\{channel="webhook",outcome="failed"\} 0$/m);
+    const types = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    expect(types).to.have.length(new Set(types).size);
+    expect(text.match(/^signalbox_build_info\{/gm)).to.have.length(1);
+  });
+
+  it("stores its log, which `signalbox logs` prints", async () => {
+    const { url } = await running();
+    await fetch(`${url}/api/jobs/not-there`);
+    const read = () => runInProcess(["logs"], { SIGNALBOX_DATA_DIR: dataDir, SIGNALBOX_CONFIG: file });
+
+    await eventually(async () => (await read()).stdout.includes("/api/jobs/not-there"), "the request in the log");
+
+    const { stdout, stderr } = await read();
+    const processes = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).process);
+    expect([...new Set(processes)].sort()).to.deep.equal(["web", "worker"]);
+    expect(stderr).to.equal("");
+  });
+
   it("rejects a data directory that another instance uses, and names that instance", async () => {
     const { service, url } = await running();
     const { code, stderr } = await runCli("start", { SIGNALBOX_DATA_DIR: dataDir }).ended;

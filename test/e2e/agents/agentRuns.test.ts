@@ -287,7 +287,7 @@ describe("an agent run with a command as agent", () => {
   });
 
   it("is a tracked job too with trackAsJob, and its agent can report further steps", async () => {
-    const report = `curl -s -X PUT -H 'Content-Type: application/json' -d '{"stepName":"Own step"}'`;
+    const report = `curl -s -X PUT -H 'Content-Type: application/json' -H "Authorization: Bearer $SIGNALBOX_TOKEN" -d '{"stepName":"Own step"}'`;
     await start(
       `cat > /dev/null; ${report} "$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID/steps/own" > /dev/null; [ -e fail ] && exit 1; echo Done.`,
       {

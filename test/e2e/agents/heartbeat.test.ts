@@ -28,12 +28,12 @@ describe("a turn of the main session", () => {
   let app: TestApp;
   let worker: TestWorker;
 
-  async function start({ every = "1d", session = "", settings = "" } = {}): Promise<void> {
+  async function start({ every = "1d", session = "", settings = "", prompt = 'prompt: "See to it."' } = {}) {
     app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
         agents: {
-          defaults: { runner: "openai", model: "small", heartbeat: { every: "${every}", prompt: "See to it." } },
+          defaults: { runner: "openai", model: "small", heartbeat: { every: "${every}", ${prompt} } },
           runners: { openai: { baseUrl: "${model.url}" } },
         },
         session: { main: { channel: "log", to: "me" }, ${session} },
@@ -328,6 +328,60 @@ describe("a turn of the main session", () => {
 
     expect(turns()[0]?.prompt).to.equal("See to it.\n\nNo events are waiting.");
     expect(turns().at(-1)?.events).to.deep.equal(["a"]);
+  });
+
+  it("is left out by the schedule while no events are waiting, unless the operator has set a prompt", async () => {
+    await start({ prompt: "" });
+
+    await schedule();
+    await wake("a", "next-heartbeat");
+    await schedule();
+    await allTaken();
+
+    expect(events()).to.deep.equal([["a"]]);
+  });
+
+  it("has no schedule with agents.defaults.heartbeat.every: off, and a former one is removed", async () => {
+    await start({ every: "1s" });
+    const queue = app.queues.all.find(({ name }) => name === "heartbeat");
+    const scheduled = () => queue?.getJobScheduler("heartbeat");
+    await eventually(scheduled, "the schedule");
+    await worker.close();
+    const config = { ...app.config, agents: { ...app.config.agents } };
+    const { defaults } = config.agents;
+    config.agents.defaults = { ...defaults, heartbeat: { every: "off" } };
+    worker = await startWorker({ ...app, config });
+    await eventually(async () => !(await scheduled()), "the schedule to be removed");
+
+    const before = model.requests.length;
+    await wake("a");
+    await allTaken();
+    expect(model.requests.length).to.equal(before + 1);
+  });
+
+  it("reads which runs have sent their reply to the same recipient, so that nobody is told twice", async () => {
+    await start();
+    const run = async (body: object) => {
+      model.script(says("Build 7 failed."), says(ACK));
+      const request = { message: "x", wakeMode: "next-heartbeat", ...body };
+      const { runId } = (await app.call("POST", "/hooks/agent", request, bearer)).body;
+      await eventually(async () => (await app.stores.events.countWaiting()) > 0, "the summary");
+      const ended = () => app.stores.runs.collection.countDocuments({ _id: runId, settled: true });
+      await eventually(ended, "the end of the run");
+      await schedule();
+      await allTaken();
+      return (
+        turns()
+          .at(-1)
+          ?.prompt.match(/^Event 1, .*$/m)?.[0] ?? ""
+      );
+    };
+
+    expect(await run({ channel: "last" })).to.match(/, whose reply was sent to the user already:$/);
+    expect(await run({ channel: "log", to: "me" })).to.match(/, whose reply was sent to the user already:$/);
+    for (const other of [{ channel: "log", to: "somebody" }, { channel: "telegram", to: "me" }, { deliver: false }]) {
+      expect(await run(other), JSON.stringify(other)).to.not.include("whose reply");
+    }
   });
 
   it("that the schedule triggered is retried after a minute when it fails", async () => {

@@ -1,27 +1,39 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { request as httpRequest } from "node:http";
-import { createServer, request as httpsRequest, type Server } from "node:https";
+import { Agent, type Server } from "node:https";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { commandLine } from "../../../src/cli/start/processInfo.ts";
 import { type Service, startShell } from "../../cli/service.ts";
 import { eventually } from "../../support/eventually.ts";
+import { type Lives, MINUTES, sendLives } from "../../support/jobLives.ts";
+import { limitMemory, type MemoryLimit, peakMiB } from "../../support/memoryLimit.ts";
 import { freePort, mongoUri, startRedis, type TestServer } from "../../support/servers/servers.ts";
-import { CERTIFICATE, redisSpeaksTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
+import { callThrough, startTlsProxy } from "../../support/servers/tlsProxy.ts";
+import { redisSpeaksTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
 
 const run = promisify(execFile);
 
-const PEM = readFileSync(CERTIFICATE);
 const TOKEN = "the-token-of-the-API";
 const HOOK_TOKEN = "the-token-of-the-hooks";
 /** How long a host waits after SIGTERM before it kills a process. */
 const STOPS_WITHIN_MS = 30_000;
+/** The memory of a small dyno. */
+const DYNO_MIB = 512;
+/** In the gate as many jobs as the nightly run has in a minute, as fast as they can be sent. */
+const LIVES: Lives = MINUTES > 0 ? { jobs: 200 * MINUTES, perMinute: 200 } : { jobs: 200 };
 const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
 /** What a clone does not contain. */
 const UNTRACKED = ["node_modules", "dist", ".git", ".tools", ".signalbox", ".env", "coverage"];
+
+/** An agent that answers, or works for a minute when it is told to. */
+const AGENT = {
+  defaults: { runner: "command" },
+  runners: { command: { command: ["sh", "-c", "if grep -c SLOWLY >&2; then exec sleep 60; fi; echo Fine."] } },
+};
 
 /** The commands of the Procfile, by name. */
 const commands = new Map(
@@ -31,50 +43,23 @@ const commands = new Map(
     .map((line) => line.split(": ") as [string, string]),
 );
 
-/** Sends everything to the port, as the router of a host does, and says in a header where the request came from. */
-function startTlsProxy(port: number): Promise<Server> {
-  const proxy = createServer({ key: PEM, cert: PEM }, (req, res) => {
-    const headers = { ...req.headers, "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
-    const options = { host: "127.0.0.1", port, path: req.url, method: req.method, headers };
-    const passed = httpRequest(options, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    });
-    passed.on("error", () => res.writeHead(502).end());
-    req.pipe(passed);
-  });
-  return new Promise((started) => proxy.listen(0, "127.0.0.1", () => started(proxy)));
-}
+/** Returns the id of the process that npm has started. */
+const nodeOf = (service: Service): number => Number(/"pid":(\d+)/.exec(service.printed())?.[1]);
 
 describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, then the lines of the Procfile", function () {
-  this.timeout(400_000);
+  this.timeout(400_000 + 2 * MINUTES * 60_000);
   let clone: string;
   let env: Record<string, string>;
   let redis: TestServer;
   let proxy: Server;
   let services: { web: Service; worker: Service };
+  const agent = new Agent({ keepAlive: true });
+  let limits: { web?: MemoryLimit | undefined; worker?: MemoryLimit | undefined } = {};
 
   /** Requests a path through the proxy. */
-  const call = (
-    path: string,
-    method = "GET",
-    body?: object,
-  ): Promise<{ status: number; headers: object; text: string }> => {
-    const { port } = proxy.address() as { port: number };
-    const headers = {
-      Authorization: `Bearer ${path.startsWith("/hooks") ? HOOK_TOKEN : TOKEN}`,
-      "Content-Type": "application/json",
-      Connection: "close",
-    };
-    return new Promise((answered, failed) => {
-      const sent = httpsRequest({ host: "127.0.0.1", port, path, method, headers, ca: PEM }, async (answer) => {
-        let text = "";
-        for await (const chunk of answer.setEncoding("utf8")) text += chunk;
-        answered({ status: answer.statusCode ?? 0, headers: answer.headers, text });
-      });
-      sent.on("error", failed);
-      sent.end(body && JSON.stringify(body));
-    });
+  const call = (path: string, method = "GET", body?: object, more: Record<string, string> = {}) => {
+    const Authorization = `Bearer ${path.startsWith("/hooks") ? HOOK_TOKEN : TOKEN}`;
+    return callThrough(proxy, path, { method, body, agent, headers: { Authorization, ...more } });
   };
 
   before(async () => {
@@ -91,21 +76,28 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     const PORT = String(await freePort());
     env = {
       ...{ PATH, PORT, DYNO: "web.1", TRUST_PROXY: "1", SIGNALBOX_API_TOKEN: TOKEN },
+      MEMORY_AVAILABLE: String(DYNO_MIB), // Heroku sets it.
       MONGODB_URI: await mongoUri(`test-${randomUUID()}`),
       REDIS_URL: `${speaksTls ? "rediss" : "redis"}://127.0.0.1:${redisPort}`,
       REDIS_TLS_REJECT_UNAUTHORIZED: "false",
-      SIGNALBOX_CONFIG_JSON: JSON.stringify({ hooks: { enabled: true, token: HOOK_TOKEN } }),
+      SIGNALBOX_CONFIG_JSON: JSON.stringify({
+        ...{ hooks: { enabled: true, token: HOOK_TOKEN }, agents: AGENT },
+        ...(MINUTES === 0 && { worker: { shutdownSeconds: 5 } }), // The gate does not wait for the usual 25 s.
+      }),
     };
     await run("sh", ["-c", commands.get("release") ?? ""], { cwd: clone, env });
-    const start = (name: string) => startShell(commands.get(name) ?? "", env, clone);
+    limits = { web: limitMemory(DYNO_MIB, "web"), worker: limitMemory(DYNO_MIB, "worker") };
+    const start = (name: keyof typeof limits) => startShell(commands.get(name) ?? "", env, clone, limits[name]?.enter);
     services = { web: start("web"), worker: start("worker") };
     await Promise.all([services.web.prints(/the API is ready/), services.worker.prints(/the worker is ready/)]);
     proxy = await startTlsProxy(Number(PORT));
   });
 
   after(async () => {
+    agent.destroy();
     proxy?.close();
     for (const service of Object.values(services ?? {})) service.kill("SIGKILL");
+    for (const limit of Object.values(limits)) await limit?.remove();
     await redis?.remove();
     rmSync(clone, { recursive: true, force: true });
   });
@@ -131,21 +123,58 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     const { runId } = JSON.parse((await call("/hooks/agent", "POST", { message: "How is it?", deliver: false })).text);
     const read = async () => JSON.parse((await call(`/api/runs/${runId}`)).text);
     await eventually(async () => (await read()).status === "completed", "the run to be completed");
+    expect(await read()).to.include({ reply: "Fine." });
+  });
+
+  it("keeps web and worker within the memory of a small dyno, npm included, under whole lives of jobs", async function () {
+    if (process.platform !== "linux") this.skip();
+    await sendLives(call, LIVES);
+    const peaks = Object.values(services).map((service) => {
+      const pid = nodeOf(service);
+      return { options: commandLine(pid), npm: peakMiB(service.pid), node: peakMiB(pid) };
+    });
+    if (MINUTES > 0) console.log(peaks);
+
+    for (const { options, npm, node } of peaks) {
+      expect(options).to.include("--max-old-space-size=307");
+      expect(npm + node).to.be.lessThan(DYNO_MIB);
+    }
+  });
+
+  it("holds a request that waits for the reply of an agent, and answers it when the worker has it", async () => {
+    const body = { message: "How is it?", deliver: false };
+    const { status, headers, text } = await call("/hooks/agent", "POST", body, { Prefer: "wait=30" });
+
+    expect([status, headers["preference-applied"]]).to.deep.equal([200, "wait=30"]);
+    expect(JSON.parse(text).run).to.include({ status: "completed", reply: "Fine." });
   });
 
   it("marks its cookies for TLS only, because the proxy says that a browser uses it", async () => {
     const { headers } = await call("/session", "POST", { token: TOKEN });
 
-    expect(String((headers as Record<string, unknown>)["set-cookie"])).to.match(/; ?secure/i);
+    expect(String(headers["set-cookie"])).to.match(/; ?secure/i);
   });
 
-  it("ends each process within the time that a host gives it after SIGTERM", async () => {
+  it("listens where the router of the host reaches it", () => {
+    expect(services.web.printed()).to.include(`"url":"http://0.0.0.0:${env.PORT}"`);
+  });
+
+  it("ends within the time that a host gives it after SIGTERM, with a stream and an agent at work", async () => {
+    const { runId } = JSON.parse((await call("/hooks/agent", "POST", { message: "SLOWLY", deliver: false })).text);
+    const read = async () => JSON.parse((await call(`/api/runs/${runId}`)).text);
+    await eventually(async () => (await read()).status === "running", "the run to start");
+    const stream = call("/api/events");
+    await eventually(async () => /^signalbox_event_streams 1$/m.test((await call("/metrics")).text), "the stream");
     const since = performance.now();
-    for (const service of Object.values(services)) service.kill("SIGTERM");
+    for (const service of Object.values(services)) {
+      process.kill(nodeOf(service), "SIGTERM"); // Heroku sends it to every process.
+      service.kill("SIGTERM");
+    }
     const codes = await Promise.all(Object.values(services).map(async ({ ended }) => (await ended).code));
 
     expect(codes).to.deep.equal([0, 0]);
     expect(performance.now() - since).to.be.lessThan(STOPS_WITHIN_MS);
+    expect((await stream).status).to.equal(200);
   });
 
   it("says in its log and on the page that the dashboard is missing where nothing was built, and serves the API", async () => {

@@ -130,4 +130,31 @@ describe("SIGHUP", () => {
     expect((await fetch(`${url}/api/jobs`)).status).to.equal(401);
     expect(web.output().stdout).to.match(/server\.apiToken is not set/);
   });
+
+  it("applies server.maxWaiting to later requests, and leaves those that wait", async () => {
+    const writeLimit = (maxWaiting: number) =>
+      writeFileSync(file(), `{ redis: { prefix: "${randomPrefix}" }, server: { maxWaiting: ${maxWaiting} } }`);
+    writeLimit(1);
+    const web = startProcess("test/support/processes/web.ts", await preparedServers());
+    running.push(web);
+    const { url } = await web.ready;
+    const put = (body: object) =>
+      fetch(`${url}/api/jobs/awaited`, {
+        ...{ method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
+      });
+    const wait = (seconds: number) => fetch(`${url}/api/jobs/awaited`, { headers: { Prefer: `wait=${seconds}` } });
+    const applied = async (seconds: number) => (await wait(seconds)).headers.get("Preference-Applied");
+    await put({});
+    const held = wait(60);
+    await eventually(async () => (await applied(1)) === null, "the only place to be taken");
+
+    writeLimit(2);
+    web.child.kill("SIGHUP");
+    await eventually(() => /configuration is in effect/.test(web.output().stdout), "the reload");
+    const second = await applied(1);
+    await put({ status: "completed" });
+
+    expect(second).to.equal("wait=1");
+    expect(((await (await held).json()) as { status: string }).status).to.equal("completed");
+  });
 });

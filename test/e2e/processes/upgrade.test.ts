@@ -167,13 +167,20 @@ for (const [title, fixture] of VERSIONS)
       const { _id, ...fields } = like as NonNullable<typeof like>;
       const message = "m".repeat(60_000);
       await steps.insertMany(Array.from({ length: 220 }, (_, i) => ({ ...fields, stepKey: `key-${i}`, message })));
-      const jobs = await client.db().collection("jobs").find().toArray();
+      // The release has written the words of names by then, which earlier versions ignore.
+      const readJobs = () =>
+        client
+          .db()
+          .collection("jobs")
+          .find({}, { projection: { nameWords: 0 } })
+          .toArray();
+      const jobs = await readJobs();
 
       const refused = await release().catch((error: unknown) => error);
 
       expect(refused).to.be.instanceOf(StartError);
       expect((refused as StartError).message).to.match(/jobs "running" take more than 12 MB/);
-      expect(await client.db().collection("jobs").find().toArray()).to.deep.equal(jobs);
+      expect(await readJobs()).to.deep.equal(jobs);
       expect(await steps.countDocuments({ stepKey: /^key-/ })).to.equal(220);
     });
 

@@ -10,6 +10,7 @@ import { readJob } from "../../../src/models/jobs/readJobs.ts";
 import { openStores } from "../../../src/models/stores.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";
+import { answerMetricsRequests, OFFER } from "../../../src/shared/workerMetrics.ts";
 import { startApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -69,6 +70,34 @@ describe("the web process", () => {
       .and.to.match(/connection: close/i);
     expect(await service.ended).to.equal(0);
     expect(service.output().stderr).to.equal("");
+  });
+
+  it("answers requests that wait after SIGTERM, with the state of that moment, and exits with 0", async () => {
+    const service = web();
+    const { url } = await service.ready;
+    await put(`${url}/api/jobs/awaited`);
+    const { hostname, port } = new URL(url);
+    const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
+    const answers = sockets.map((socket) => {
+      socket.write(`GET /api/jobs/awaited HTTP/1.1\r\nHost: ${hostname}\r\nPrefer: wait=60\r\n\r\n`);
+      return text(socket);
+    });
+    const connections = async () =>
+      Number(/^signalbox_http_connections (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
+    await eventually(async () => (await connections()) > sockets.length, "the connections");
+    const read = await fetch(`${url}/api/jobs/awaited`); // the process has read the requests that came before this one
+
+    service.child.kill("SIGTERM");
+    const received = await Promise.all(answers);
+
+    expect(read.status).to.equal(200);
+    for (const answer of received) {
+      expect(answer)
+        .to.match(/^HTTP\/1\.1 200/)
+        .and.match(/connection: close/i)
+        .and.include('"status":"running"');
+    }
+    expect(await service.ended).to.equal(0);
   });
 
   it("drops no accepted request when it is stopped under load", async () => {
@@ -277,6 +306,22 @@ describe("WEB_CONCURRENCY processes", () => {
     expect(answer.status).to.equal(503);
     expect(JSON.parse(answer.text)).to.include({ code: "unavailable" });
     expect(created(await readMetrics())).to.equal(before + 1);
+  });
+
+  it("include the metrics of the worker beside them once the parent process offers them", async () => {
+    const { child } = shared.service;
+    const text = "# TYPE signalbox_runs_total counter\nsignalbox_runs_total 7\n";
+    answerMetricsRequests(child, async () => text);
+    child.send(OFFER);
+
+    const metrics = await eventually(async () => {
+      const seen = await readMetrics();
+      return seen.includes("signalbox_runs_total") && seen;
+    }, "the worker's metrics");
+
+    expect(metrics).to.match(/^signalbox_runs_total 7$/m);
+    expect(metrics).to.match(/^signalbox_jobs\{state="running"\} \d+$/m);
+    expect(metrics.match(/^signalbox_build_info\{/gm)).to.have.length(1);
   });
 
   it("share the port, sum up their metrics, and are replaced when they die", async () => {

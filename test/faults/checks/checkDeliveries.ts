@@ -1,4 +1,4 @@
-import { MARK } from "../system/services.ts";
+import { GONE_RULE, MARK } from "../system/services.ts";
 import { outOfOrder, runsByMark } from "./checkHooks.ts";
 import type { History, Hook, Post, StoredDelivery, StoredRun } from "./history.ts";
 import type { Violation } from "./violation.ts";
@@ -35,9 +35,10 @@ function checkWanted(hook: Hook, run: StoredRun | undefined, deliveries: readonl
 }
 
 function checkSent(delivery: StoredDelivery, posts: readonly Post[]): Violation[] {
-  const { id, state, text, maybeTwice, reason } = delivery;
+  const { id, to, state, text, maybeTwice, reason } = delivery;
   const report = (kind: Violation["kind"], what: string): Violation => ({ kind, what: `delivery ${id}: ${what}` });
   if (state === "pending") return [report("stuck", "it is still pending")];
+  if (to === GONE_RULE) return state === "failed" ? [] : [report("ended twice", "it was sent, and answered with 410")];
   if (state === "failed" && !isGivenUp(delivery)) return [report("lost", `it failed: ${reason}`)];
   return paragraphs(text).flatMap((part) => {
     const times = posts.filter((post) => post.text.includes(part)).length;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { paragraphsOf, wakeText } from "../system/services.ts";
+import { GONE_RULE, paragraphsOf, wakeText } from "../system/services.ts";
 import { check } from "./checker.ts";
-import type { History } from "./history.ts";
+import type { History, Notification } from "./history.ts";
 import type { Violation } from "./violation.ts";
 
 type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T;
@@ -41,6 +41,22 @@ function correctHistory(): Mutable<History> {
       { mark: null, eventMarks: ["op2z"], answer: "t2z" },
     ],
     posts: marks.flatMap((mark, i) => paragraphsOf(mark, `t${i}z`).map((text) => ({ ...TO, text }))),
+    received: [
+      { id: "e0", type: "job.completed", subject: "job job", atMs: 50 },
+      ...runs.map(({ id }) => ({ id: `end of ${id}`, type: "run.completed", subject: `run ${id}`, atMs: 60 })),
+      { id: "end of run-1", type: "run.completed", subject: "run run-1", atMs: 90 }, // sent again
+      { id: "s0", type: "job.stale", subject: "job silent", atMs: 60 },
+      { id: "r0", type: "job.recovered", subject: "job silent", atMs: 70 },
+      { id: "s1", type: "job.stale", subject: "job silent", atMs: 80 },
+      { id: "g0", type: "gate.opened", subject: "gate job/publish", atMs: 20 },
+      { id: "d0", type: "delivery.failed", subject: "delivery gone", atMs: 40 },
+    ],
+    transitions: [
+      { type: "gate.opened", subject: "gate job/publish", atMs: 10 },
+      { type: "job.recovered", subject: "job silent", atMs: 65 },
+      { type: "job.completed", subject: "job job", atMs: 40 },
+    ],
+    notifiedWithinMs: 10,
     crashes: [],
     stored: {
       jobs: [
@@ -58,15 +74,41 @@ function correctHistory(): Mutable<History> {
         { sessionKey: "chat", role: "user", content: message },
         { sessionKey: "chat", role: "assistant", content: reply },
       ]),
-      deliveries: runs.map(({ id, reply }) => ({
-        ...{ id: `${id}-0`, runId: id, ...TO, text: reply, state: "sent", maybeTwice: false, reason: null },
-      })),
+      deliveries: [
+        {
+          ...{ id: "gone", runId: null, channel: "webhook", to: GONE_RULE, text: "", state: "failed" },
+          ...{ maybeTwice: false, reason: "gone", eventType: "gate.answered" },
+        },
+        ...runs.map(({ id, reply }) => ({
+          ...{ id: `${id}-0`, runId: id, ...TO, text: reply, state: "sent", maybeTwice: false, reason: null },
+          eventType: null,
+        })),
+      ],
+      silences: [{ jobId: "silent", id: "s1" }],
     },
   };
 }
 
 const first = <T>(list: readonly T[]): T => list[0] as T;
 const last = <T>(list: readonly T[]): T => list.at(-1) as T;
+
+const remove = (received: Mutable<History["received"]>, id: string) =>
+  received.splice(
+    received.findIndex((one) => one.id === id),
+    1,
+  );
+/** Adds a webhook like an earlier one, or replaces the earlier one. */
+function again(
+  received: Mutable<History["received"]>,
+  id: string,
+  other: Partial<Notification>,
+  replaces = false,
+): void {
+  const found = received.find((one) => one.id === id);
+  if (!found) throw new Error(`nothing was received as ${id}`);
+  if (replaces) remove(received, id);
+  received.push({ ...found, ...other });
+}
 
 const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown][] = [
   ["a job is missing", "lost", ({ stored }) => stored.jobs.pop()],
@@ -150,6 +192,39 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
   ["a message arrived twice", "doubled", ({ posts }) => posts.push(last(posts))],
   ["the reply of another turn arrived", "ended twice", ({ posts }) => posts.push({ ...TO, text: "op1z t9z" })],
   ["replies arrived in another order", "order", ({ posts }) => posts.push(...posts.splice(0, 2))],
+  ["no webhook has the end of a job", "lost", ({ received }) => received.shift()],
+  ["no webhook has the end of a run", "lost", ({ received }) => received.splice(1, 1)],
+  ["webhooks have an end under two ids", "doubled", ({ received }) => received.push({ ...first(received), id: "e9" })],
+  ["a webhook has another end of a job", "ended twice", ({ received }) => (first(received).type = "job.failed")],
+  [
+    "a webhook has the end of a job that runs",
+    "doubled",
+    ({ stored, received }) => {
+      stored.jobs.push({ ...first(stored.jobs), jobId: "other", status: "running" });
+      received.push({ id: "e9", type: "job.failed", subject: "job other", atMs: 0 });
+    },
+  ],
+  ["no webhook has the opening of a gate", "lost", ({ received }) => remove(received, "g0")],
+  [
+    "webhooks have the opening of a gate under two ids",
+    "doubled",
+    ({ received }) => again(received, "g0", { id: "g9" }),
+  ],
+  [
+    "a webhook has an answer that nobody gave",
+    "doubled",
+    ({ received }) => again(received, "g0", { type: "gate.answered" }),
+  ],
+  ["no webhook has that a job is stale", "lost", ({ received }) => remove(received, "s1")],
+  ["no webhook has that a job recovered", "lost", ({ received }) => remove(received, "r0")],
+  ["a job recovered that was not stale", "doubled", ({ received }) => again(received, "r0", { subject: "job job" })],
+  ["no webhook has that a delivery failed", "lost", ({ received }) => remove(received, "d0")],
+  [
+    "a webhook has the failure of a delivery that was sent",
+    "doubled",
+    ({ received }) => again(received, "d0", { subject: "delivery x" }),
+  ],
+  ["a webhook came late", "late", ({ received }) => again(received, "g0", { atMs: 21 }, true)],
   [
     "a request was refused",
     "refused",
@@ -201,9 +276,10 @@ describe("fault suite checker", () => {
     const { stored } = history;
     Object.assign(first(stored.runs), { status: "failed", attempts: 3, reply: null });
     stored.messages.splice(0, 2);
-    stored.deliveries.shift();
+    stored.deliveries.splice(1, 1);
     history.posts.splice(0, 2);
     history.runReads = [];
+    history.received.splice(1, 1, { id: "end of run-0", type: "run.failed", subject: "run run-0", atMs: 0 });
 
     expect(check(history)).to.deep.equal([]);
   });

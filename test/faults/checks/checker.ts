@@ -1,6 +1,7 @@
 import { checkDeliveries } from "./checkDeliveries.ts";
 import { checkHooks, checkRuns, checkSessions } from "./checkHooks.ts";
 import { checkReads, checkReports, checkRunReads } from "./checkJobs.ts";
+import { checkNotifications } from "./checkNotifications.ts";
 import type { History } from "./history.ts";
 import type { Violation } from "./violation.ts";
 
@@ -15,6 +16,7 @@ export function check(history: History): Violation[] {
     ...checkRuns(history),
     ...checkSessions(history),
     ...checkDeliveries(history),
+    ...checkNotifications(history),
     ...refused.map((what): Violation => ({ kind: "refused", what })),
     ...history.crashes.map((what): Violation => ({ kind: "crashed", what })),
   ];

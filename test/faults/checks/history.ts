@@ -72,6 +72,30 @@ export interface Post {
   readonly text: string;
 }
 
+/** A request that the receiver of webhooks has answered. */
+export interface Notification {
+  /** Its `webhook-id`. */
+  readonly id: string;
+  readonly type: string;
+  /** The job, run, gate or delivery: its kind and its id. */
+  readonly subject: string;
+  /** When it was received, in milliseconds of the clock of this process. */
+  readonly atMs: number;
+}
+
+/** An event that an acknowledged request has made. */
+export interface Transition extends Pick<Notification, "type" | "subject"> {
+  /** When the request was acknowledged. */
+  readonly atMs: number;
+}
+
+/** A job that is announced as stale. */
+export interface StoredSilence {
+  readonly jobId: string;
+  /** The id of the event. */
+  readonly id: string;
+}
+
 export interface StoredJob {
   readonly jobId: string;
   readonly status: string;
@@ -120,6 +144,8 @@ export interface StoredDelivery {
   readonly state: string;
   readonly maybeTwice: boolean;
   readonly reason: string | null;
+  /** The type of the event that it carries; null for a reply. */
+  readonly eventType: string | null;
 }
 
 /** Runs, events, messages and deliveries in the order of their insertion. */
@@ -129,6 +155,7 @@ export interface Stored {
   readonly events: readonly StoredEvent[];
   readonly messages: readonly StoredMessage[];
   readonly deliveries: readonly StoredDelivery[];
+  readonly silences: readonly StoredSilence[];
 }
 
 export interface History {
@@ -139,6 +166,10 @@ export interface History {
   readonly refusals: readonly Refusal[];
   readonly turns: readonly Turn[];
   readonly posts: readonly Post[];
+  readonly received: readonly Notification[];
+  readonly transitions: readonly Transition[];
+  /** Maximum time from a transition to its notification; undefined where faults may delay one for longer. */
+  readonly notifiedWithinMs: number | undefined;
   /** Processes that exited by themselves after they were ready, with their output. */
   readonly crashes: readonly string[];
   readonly stored: Stored;

@@ -44,10 +44,11 @@ export class Client {
         signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), this.#giveUp]),
       });
       const text = await response.text();
-      if (![200, 201, 202, 404, 503].includes(response.status)) {
+      const answer = { status: response.status, body: text === "" ? null : JSON.parse(text) };
+      if (![200, 201, 202, 404, 503].includes(response.status) && !isRepeated(answer)) {
         this.#refusals.push({ what: `${method} ${path}`, status: response.status, text });
       }
-      return { status: response.status, body: text === "" ? null : JSON.parse(text) };
+      return answer;
     } catch {
       return undefined; // The process or its connection is gone.
     }
@@ -65,7 +66,7 @@ export class Client {
   ): Promise<Answer | undefined> {
     while (!this.#giveUp.aborted) {
       const answer = await this.request(method, path, body, headers);
-      if (answer && answer.status < 300) return answer;
+      if (answer && (answer.status < 300 || isRepeated(answer))) return answer;
       if (answer?.status === 404) {
         this.#refusals.push({ what: `${method} ${path}`, status: 404, text: JSON.stringify(answer.body) });
       }
@@ -75,3 +76,6 @@ export class Client {
     return undefined;
   }
 }
+
+/** Returns whether an answer to a gate was recorded before: the response to the first request was lost. */
+const isRepeated = ({ status, body }: Answer): boolean => status === 409 && body?.code === "gate_answered";

@@ -1,16 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Hook, Report } from "../checks/history.ts";
+import type { Hook, Notification, Report, Transition } from "../checks/history.ts";
 import type { Random } from "../random.ts";
 import { wakeText } from "../system/services.ts";
 import type { Client } from "./client.ts";
 
 const STEPS = 4;
+/** How long a silent job is waited for. */
+const ANNOUNCED_WITHIN_MS = 30_000;
 const PROGRESS = [0, 20, 40, 60, 80, 100] as const;
 
 /** The requests, and their acknowledgements. */
 export interface SentRequests {
   readonly reports: Report[];
   readonly hooks: Hook[];
+  readonly transitions: Transition[];
   /** In the order of their start. */
   readonly jobIds: string[];
   /** Ids of the runs of hooks that become one run each. */
@@ -24,6 +27,8 @@ export interface LoadSettings {
   readonly stop: AbortSignal;
   readonly reporters: number;
   readonly sessions: number;
+  /** The webhooks that were received so far. */
+  readonly received: readonly Notification[];
 }
 
 /** Sends reports and hooks of every kind until it is aborted. Resolves when all requests are acknowledged. */
@@ -37,6 +42,8 @@ export async function sendLoad(sent: SentRequests, settings: LoadSettings): Prom
     ...several(sessions, (name, random) => senders.sendSessionHooks(name, random), "chat"),
     ...several(2, (_, random) => senders.sendEvents(random), "ring"),
     ...several(1, (_, random) => senders.sendOtherRuns(random), "scatter"),
+    ...several(2, (name, random) => senders.sendGates(name, random), "gated"),
+    ...several(2, (name, random) => senders.sendSilentJobs(name, random), "silent"),
   ]);
 }
 
@@ -45,8 +52,11 @@ class Senders {
   readonly #client: Client;
   readonly #stop: AbortSignal;
 
-  constructor(sent: SentRequests, { client, stop }: LoadSettings) {
+  readonly #received: readonly Notification[];
+
+  constructor(sent: SentRequests, { client, stop, received }: LoadSettings) {
     this.#sent = sent;
+    this.#received = received;
     this.#client = client;
     this.#stop = stop;
   }
@@ -65,9 +75,61 @@ class Senders {
         this.#sent.reports.push(report);
         if (!(await this.#client.requestUntilAccepted("PUT", path, body))) return;
         report.acknowledged = true;
+        if (report.output !== null) this.#note("job.completed", `job ${jobId}`);
         await this.#pause(random, 10, 120);
       }
     }
+  }
+
+  /** Notes an event that a request has just made. */
+  #note(type: string, subject: string): void {
+    this.#sent.transitions.push({ type, subject, atMs: performance.now() });
+  }
+
+  /** Asks questions, each on a job of its own, and answers or withdraws them. */
+  async sendGates(name: string, random: Random): Promise<void> {
+    for (let n = 0; !this.#stop.aborted; n++) {
+      const [jobId, key] = [`${name}-${n}`, `gate-${n}`];
+      const [job, subject] = [`/api/jobs/${jobId}`, `gate ${jobId}/${key}`];
+      const send = (method: string, path: string, body?: object) =>
+        this.#client.requestUntilAccepted(method, path, body);
+      if (!(await send("PUT", job, { name }))) return;
+      if (!(await send("PUT", `${job}/gates/${key}`, { title: "Publish?" }))) return;
+      this.#note("gate.opened", subject);
+      await this.#pause(random, 0, 300);
+      const isAnswered = random.next() < 0.7;
+      if (isAnswered) {
+        if (!(await send("POST", `${job}/gates/${key}/answer`, { action: "accept" }))) return;
+        this.#note("gate.answered", subject);
+      } else if (!(await send("DELETE", `${job}/gates/${key}`))) return;
+      if (!(await send("PUT", job, { status: "completed" }))) return;
+      this.#note("job.completed", `job ${jobId}`);
+      await this.#pause(random, 100, 600);
+    }
+  }
+
+  /** Lets jobs become stale. Most of them complete once that is announced, the others stay silent. */
+  async sendSilentJobs(name: string, random: Random): Promise<void> {
+    for (let n = 0; !this.#stop.aborted; n++) {
+      const jobId = `${name}-${n}`;
+      if (!(await this.#client.requestUntilAccepted("PUT", `/api/jobs/${jobId}`, { name, staleAfterSeconds: 1 })))
+        return;
+      if (!(await this.#isAnnounced(`job ${jobId}`)) || random.next() < 0.3) continue;
+      if (!(await this.#client.requestUntilAccepted("PUT", `/api/jobs/${jobId}`, { status: "completed" }))) return;
+      this.#note("job.recovered", `job ${jobId}`);
+      this.#note("job.completed", `job ${jobId}`);
+    }
+  }
+
+  /** Waits until a job is announced as stale. Gives up after a while: a clock that jumps may delay that for hours. */
+  async #isAnnounced(subject: string): Promise<boolean> {
+    const isIt = (one: Notification) => one.type === "job.stale" && one.subject === subject;
+    const giveUpAt = performance.now() + ANNOUNCED_WITHIN_MS;
+    while (!this.#stop.aborted && performance.now() < giveUpAt) {
+      if (this.#received.some(isIt)) return true;
+      await pause(100, undefined, { signal: this.#stop }).catch(() => {});
+    }
+    return false;
   }
 
   /** Sends the runs of one session in sequence, to the agent hook and to a mapped one. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { answers, type Behaviour, startChannelServer } from "../../support/servers/channelServer.ts";
-import type { Post, Turn } from "../checks/history.ts";
+import type { Notification, Post, Turn } from "../checks/history.ts";
 import type { Random } from "../random.ts";
 
 /** The start of the main session's prompts. */
@@ -8,6 +8,9 @@ export const MAIN_PROMPT = "This is the turn of the main session.";
 
 /** Matches the marks of hooks. */
 export const MARK = /op\d+z/g;
+
+/** The rule whose receiver answers each webhook with 410, so that its deliveries fail. */
+export const GONE_RULE = "gone";
 
 /** Builds the text of a wake hook's event. */
 export const wakeText = (mark: string) => `It rang for ${mark}.`;
@@ -29,15 +32,22 @@ export interface Services {
   readonly turns: Turn[];
   /** The messages in the chats, in the order of arrival. */
   readonly posts: Post[];
+  readonly receiverUrl: string;
+  /** Answers each webhook with 410. */
+  readonly goneUrl: string;
+  /** The webhooks in the order of arrival. */
+  readonly received: Notification[];
   close(): Promise<void>;
 }
 
 /**
- * Starts a model server, a Mattermost that deduplicates posts by their keys for a while, and a Telegram without keys.
+ * Starts a model server, a Mattermost that deduplicates posts by their keys for a while, a Telegram without keys, a receiver of
+ * webhooks, and one that is gone.
  */
 export async function startServices(random: Random): Promise<Services> {
   const turns: Turn[] = [];
   const posts: Post[] = [];
+  const received: Notification[] = [];
   const postedAt = new Map<string, number>();
 
   const model: Behaviour = async (response, request) => {
@@ -68,12 +78,34 @@ export async function startServices(random: Random): Promise<Services> {
     posts.push({ channel: "telegram", to: String(to), text });
     answers(200, { ok: true, result: { message_id: posts.length, chat: { id: 1 } } })(response, request);
   };
-  const servers = await Promise.all([model, mattermost, telegram].map((usual) => startChannelServer(usual)));
-  const [modelUrl = "", mattermostUrl = "", telegramUrl = ""] = servers.map(({ url }) => url);
+  const receiver: Behaviour = (response, request) => {
+    const { type, data } = request.body;
+    const id = String(request.headers["webhook-id"]);
+    received.push({ id, type, subject: subjectOf(data), atMs: performance.now() });
+    answers(204, undefined)(response, request);
+  };
+  const behaviours = [model, mattermost, telegram, receiver, answers(410)];
+  const servers = await Promise.all(behaviours.map((usual) => startChannelServer(usual)));
+  const [modelUrl = "", mattermostUrl = "", telegramUrl = "", receiverUrl = "", goneUrl = ""] = servers.map(
+    ({ url }) => url,
+  );
   return {
-    ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, turns, posts },
+    ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, receiverUrl, goneUrl, turns, posts, received },
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },
   };
+}
+
+interface EventData {
+  readonly job?: { readonly jobId: string };
+  readonly run?: { readonly runId: string };
+  readonly gate?: { readonly key: string };
+  readonly delivery?: { readonly deliveryId: string };
+}
+
+function subjectOf({ job, run, gate, delivery }: EventData): string {
+  if (gate) return `gate ${job?.jobId}/${gate.key}`;
+  if (delivery) return `delivery ${delivery.deliveryId}`;
+  return job ? `job ${job.jobId}` : `run ${run?.runId}`;
 }

@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import type { Stored, StoredJob } from "../checks/history.ts";
+import type { Stored, StoredJob, StoredSilence } from "../checks/history.ts";
 import type { Client } from "../load/client.ts";
 
 /** Reads the stores directly, without the service. The caller closes it. */
@@ -16,9 +16,13 @@ export class Stores {
     const count = (name: string, query: object) => this.#client.db().collection(name).countDocuments(query);
     // In sequence and causes first: the effects of a run or an event are stored before it ends.
     const runs = await count("runs", { settled: { $ne: true } });
+    const noted = { "notes.at": { $exists: true } };
+    const counts = await Promise.all(["jobs", "runs", "deliveries"].map((name) => count(name, noted)));
+    const notes = counts.reduce((sum, one) => sum + one, 0);
     const events = await count("events", { waiting: true });
     const deliveries = await count("deliveries", { open: true });
-    return runs + events + deliveries === 0 ? "" : `${runs} runs, ${events} events, ${deliveries} deliveries`;
+    if (runs + notes + events + deliveries === 0) return "";
+    return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries`;
   }
 
   /** @param jobIds the jobs to read, as in the API */
@@ -46,13 +50,23 @@ export class Stores {
       deliveries: await this.#inOrder("deliveries", (delivery) => ({
         ...{ id: delivery._id, runId: delivery.runId, channel: delivery.channel, to: delivery.to, text: delivery.text },
         ...{ state: delivery.state, maybeTwice: delivery.maybeTwice, reason: delivery.reason },
+        eventType: delivery.event?.type ?? null,
       })),
+      silences: await this.#silences(),
     };
   }
 
   async #inOrder<T>(name: string, read: (document: mongo.Document) => T): Promise<T[]> {
     const found = this.#client.db().collection(name).find().sort({ order: 1 });
     return (await found.toArray()).map(read);
+  }
+
+  async #silences(): Promise<StoredSilence[]> {
+    const found = this.#client
+      .db()
+      .collection("jobs")
+      .find({ silence: { $exists: true } });
+    return (await found.toArray()).map(({ jobId, silence }) => ({ jobId, id: silence.id }));
   }
 
   close(): Promise<void> {

@@ -2,19 +2,24 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
+import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { freePort, startRedis, type TestServer } from "../../support/servers/servers.ts";
 import type { Topology } from "../plan.ts";
 import type { Random } from "../random.ts";
 import { type MongoDb, startMongoDb } from "./mongodb.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import { MAIN_PROMPT, MAX_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
+import { GONE_RULE, MAIN_PROMPT, MAX_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
 import { type Supervised, supervise } from "./supervised.ts";
 
 export const TOKEN = "a-hook-token-of-length";
 const PROCESS = "test/faults/system/process.mjs";
+
+/** The events that are notified. */
+const NOTIFIED = EVENT_TYPES.filter((type) => type !== "job.missing");
 
 /** The service's processes: their numbers and their modules. */
 export interface Processes {
@@ -24,11 +29,13 @@ export interface Processes {
   readonly worker: string;
   /** The interval of the main session's heartbeat. */
   readonly heartbeat: string;
+  /** How often the workers look for what Redis has lost, and how old it is then at least. */
+  readonly sweep: Timings["sweep"];
 }
 
 /** The processes as an operator runs them. */
 export const PRODUCTION_PROCESSES: Processes = {
-  ...{ webs: 2, workers: 3, heartbeat: "15s" },
+  ...{ webs: 2, workers: 3, heartbeat: "15s", sweep: TIMINGS.sweep },
   ...{ web: "src/api/main.ts", worker: "src/workers/main.ts" },
 };
 
@@ -90,7 +97,9 @@ export async function startSystem(
 }
 
 /** Writes the configuration and returns its path. */
-function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Services, every: string): string {
+function writeConfig(dir: string, services: Services, every: string): string {
+  const { modelUrl, mattermostUrl, telegramUrl, receiverUrl, goneUrl } = services;
+  const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
   const mapped = (channel: string) => ({
     ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
     ...{ channel, to: "{{to}}" },
@@ -120,6 +129,10 @@ function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Serv
       mattermost: { apiUrl: mattermostUrl, botToken: "t", maxPostLength: MAX_POST_LENGTH },
       telegram: { apiUrl: telegramUrl, botToken: "1:t" },
     },
+    notify: [
+      { id: "all", on: NOTIFIED, to: { webhook: { url: receiverUrl, secret } } },
+      { id: GONE_RULE, on: ["gate.answered"], to: { webhook: { url: goneUrl, secret } } },
+    ],
     session: { main: { channel: "telegram", to: "1" }, maxMessages: 6 },
   };
   writeFileSync(join(dir, "keep.mjs"), "export default async () => undefined;\n");

@@ -9,7 +9,22 @@ const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
 const STALE_AFTER_SECONDS = 900;
 const status = fc.constantFrom("running" as const, "completed" as const, "failed" as const);
-const name = fc.constantFrom("Import", "import 2", "IMPORT", "export", "é", "e", "ΟΔΟΣ", "οδοσα", "Straße", "STRASS");
+const search = fc.constantFrom("import", "IMP", "2 imp", "streets", "straße", "a", "b/1", "e", "é", "--", "- no");
+const name = fc.constantFrom(
+  "Nightly: Import 2",
+  "-- Straße",
+  "- no",
+  "Import",
+  "import 2",
+  "IMPORT",
+  "export",
+  "é",
+  "e",
+  "ΟΔΟΣ",
+  "οδοσα",
+  "Straße",
+  "STRASS",
+);
 const jobId = fc.constantFrom("a", "ab", "A", "b/1");
 const term = fc.constantFrom(
   ["team", "x"] as const,
@@ -35,11 +50,13 @@ const anyJob = fc.record({
   updatedAt: time,
   lastReportAt: fc.option(time),
   staleAfterSeconds: fc.option(fc.integer({ min: 1, max: 500 })),
+  isCancelRequested: fc.boolean(),
 });
 const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
   {
     status: fc.uniqueArray(status, { minLength: 1 }),
     name,
+    search,
     jobId,
     metadata: fc.array(term, { minLength: 1, maxLength: 2 }),
     createdFrom: time,
@@ -47,16 +64,18 @@ const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
     updatedFrom: time,
     updatedBefore: time,
     stale: fc.boolean(),
+    cancelled: fc.boolean(),
   },
   { requiredKeys: [] },
 );
 
 function stored({ updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.Arbitrary<infer J> ? J : never) {
-  const { status, createdAt, staleAfterSeconds } = given;
+  const { status, createdAt, staleAfterSeconds, isCancelRequested } = given;
   const staleAt = new Date((lastReportAt ?? createdAt).getTime() + (staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000);
   const isRunning = status === "running";
   return {
     ...{ status, createdAt, lastReportAt, staleAfterSeconds, updatedAt, updatedMinute: minuteOf(updatedAt) },
+    ...(isCancelRequested && { cancel: { requestedAt: createdAt, reason: null } }),
     ...{ staleAt: isRunning ? staleAt : null, staleMinute: isRunning ? minuteOf(staleAt) : null },
   };
 }

@@ -19,13 +19,13 @@ describe("the search for jobs", () => {
     const { body } = await app.call("GET", `/api/jobs?${new URLSearchParams(query)}&fields=name`);
     return body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort();
   };
-  const put = (jobId: string, body: object) => app.call("PUT", `/api/jobs/${jobId}`, body);
+  const put = (jobId: string, body: object) => app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, body);
   /** Stores a job as the version before did. */
   const putFormer = async (jobId: string, { name, metadata = {} }: { name?: string; metadata?: FreeObject }) => {
     await put(jobId, { ...(name !== undefined && { name }), metadata });
     const terms = searchTerms(metadata).map((term) => (typeof term === "string" ? term : `${term.key}=${term.value}`));
     const former = { nameKey: name?.toLowerCase() ?? null, metadataTerms: terms };
-    await app.stores.jobs.collection.updateOne({ jobId }, { $set: former });
+    await app.stores.jobs.collection.updateOne({ jobId }, { $set: former, $unset: { nameWords: 1 } });
   };
   const release = () => prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
 
@@ -82,6 +82,46 @@ describe("the search for jobs", () => {
     expect(await found({ name: "ÉT" })).to.deep.equal(["french"]);
   });
 
+  it("finds words anywhere in a name, and jobs of an earlier version as before until a release", async () => {
+    await put("report-1", { name: "Nightly Straßen-report, ÉTÉ" });
+    await putFormer("former", { name: "Weekly report" });
+    await put("ci/build 7", {});
+    await put("ci/build 70", { name: null });
+    await put("renamed", { name: "report" });
+    await put("renamed", { name: "Something else" });
+
+    const search = async (text: string) => found({ search: text });
+    const before = [await search("report"), await search("weekly REP")];
+    await release();
+
+    expect(before).to.deep.equal([["report-1"], ["former"]]);
+    expect(await search("REPORT")).to.deep.equal(["former", "report-1"]);
+    expect(await search("rep night")).to.deep.equal(["report-1"]);
+    expect(await search("strasse été")).to.deep.equal(["report-1"]);
+    expect(await search("eport")).to.deep.equal([]);
+    expect(await search("report absent")).to.deep.equal([]);
+    expect(await search("ci/build 7")).to.deep.equal(["ci/build 7", "ci/build 70"]);
+    expect((await app.call("DELETE", "/api/jobs?search=report")).body.code).to.equal("invalid_query");
+  });
+
+  it("counts the jobs that match it, in each state", async () => {
+    await put("1", { name: "Nightly report", metadata: { team: "a" } });
+    await put("2", { name: "Weekly report", metadata: { team: "a" }, status: "failed" });
+    await put("3", { name: "Report", metadata: { team: "b" }, status: "completed" });
+    await put("4", { name: "Backup", status: "failed" });
+
+    const all = (await app.call("GET", "/api/stats?search=report")).body;
+    const some = (await app.call("GET", "/api/stats?search=report&metadata.team=a")).body;
+
+    expect(all.jobs).to.deep.equal({ total: 3, running: 1, completed: 1, failed: 1, stale: 0 });
+    expect(all.lastHour).to.deep.equal({ created: 3, completed: 1, failed: 1 });
+    expect(all).to.include({ capped: false, usageLastHour: null });
+    expect(some.jobs).to.include({ total: 2, running: 1, failed: 1 });
+    expect((await app.call("GET", "/api/stats")).body.jobs.total).to.equal(4);
+    app.clock.advance(86_400_000);
+    expect((await app.call("GET", "/api/stats?search=report")).body.jobs.stale).to.equal(1);
+  });
+
   it("is migrated once, and leaves other jobs unchanged", async () => {
     await putFormer("former", { name: "Straße", metadata: { "a=b": "c", plain: 1 } });
     await put("present", { name: "Straße", metadata: { "a=b": "c", url: "http://x?y=z" } });
@@ -93,6 +133,7 @@ describe("the search for jobs", () => {
     await release();
 
     expect(once).to.include({ nameKey: "strasse" });
+    expect(once?.nameWords).to.deep.equal(["strasse"]);
     expect(once?.metadataTerms).to.deep.equal([{ key: "a=b", value: "c" }, "plain=1"]);
     expect(await collection.findOne({ jobId: "former" })).to.deep.equal(once);
     expect(await collection.findOne({ jobId: "present" })).to.deep.equal(present);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { nameKey, type SearchTerm, searchTerms } from "../../../src/models/jobs/searchKeys.ts";
+import { nameKey, nameWords, type SearchTerm, searchTerms } from "../../../src/models/jobs/searchKeys.ts";
 
 describe("searchTerms", () => {
   const cases: [string, Record<string, unknown> | null, SearchTerm[]][] = [
@@ -84,5 +84,27 @@ describe("nameKey", () => {
         expect(nameKey(whole).startsWith(nameKey(beginning))).to.equal(true);
       }),
     );
+  });
+});
+
+describe("nameWords", () => {
+  const cases: [string, string[]][] = [
+    ["Nightly report (ci/build-7)", ["nightly", "report", "ci", "build", "7"]],
+    ["Straße, STRASSE & E\u0301te\u0301", ["strasse", "été"]],
+    ["日本語 レポート", ["日本語", "レポート"]],
+    ["हिन्दी रिपोर्ट", ["हिन्दी", "रिपोर्ट"]],
+    [" -- ", []],
+  ];
+  for (const [name, words] of cases) {
+    it(`splits ${JSON.stringify(name)} at everything but letters, digits and marks`, () => {
+      expect(nameWords(name)).to.deep.equal(words);
+    });
+  }
+
+  it("returns at most 32 words of at most 64 characters, and cuts none within a character", () => {
+    const name = Array.from({ length: 40 }, (_, at) => `w${at}`).join(" ");
+
+    expect(nameWords(name)).to.have.length(32);
+    expect(nameWords("𝒳".repeat(70))).to.deep.equal(["𝒳".repeat(64)]);
   });
 });

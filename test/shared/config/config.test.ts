@@ -20,7 +20,7 @@ describe("parseConfig", () => {
 
     expect(config.server).to.include({ port: 3000, host: "127.0.0.1", bodyLimit: 4_194_304, trustProxy: 0 });
     expect(config.jobs.staleAfterSeconds).to.equal(900);
-    expect(config.retention).to.deep.equal({});
+    expect(config.retention).to.deep.equal({ auditAfter: "90d" });
     expect(config.mongodb.uri).to.equal(undefined);
     expect(config.hooks).to.deep.equal({
       enabled: false,
@@ -229,6 +229,13 @@ describe("parseConfig", () => {
       { REDIS_URL: "redis://:50%@a,b" },
       /^redis\.url has a user or a password in which % /,
     ],
+    [
+      "an unknown key that is near to none",
+      "{ server: { frobnicate: 1 } }",
+      {},
+      /^server\.frobnicate is not a known key$/,
+    ],
+    ["an unknown section that is near to none", "{ banana: {} }", {}, /^banana is not a known key$/],
     ["an unknown section", "{ servers: {} }", {}, /^servers is not a known key; did you mean server\?$/],
     ["a missing variable", "{ dataDir: '${NOWHERE}' }", {}, /^dataDir: the environment variable NOWHERE is not set$/],
     ["a wrong type", "{ server: { port: 'many' } }", {}, /^server\.port must be an integer$/],
@@ -501,6 +508,35 @@ describe("parseConfig", () => {
       {},
       /^channels\.slack\.apiUrl must have no user and password: its requests carry/,
     ],
+    [
+      "a token of ntfy beside a user in its address",
+      "{ channels: { ntfy: { token: 't', baseUrl: 'https://me:secret@ntfy.example' } } }",
+      {},
+      /^channels\.ntfy has a token, so its baseUrl must have no user and password: remove one of them(?!.*secret)/,
+    ],
+    [
+      "an address of ntfy that is none",
+      "{ channels: { ntfy: { baseUrl: 'http://[' } } }",
+      {},
+      /^channels\.ntfy\.baseUrl is not/,
+    ],
+    ...[
+      ["username", "password"],
+      ["password", "username"],
+    ].map(([given, missing]): [string, string, Record<string, string>, RegExp] => [
+      `a ${given} of a mail server without a ${missing}`,
+      `{ channels: { email: { host: 'h', from: 'a@b.c', ${given}: 'x' } } }`,
+      {},
+      new RegExp(`^channels\\.email has a ${given} and no ${missing}: set both, or neither`),
+    ]),
+    ...["nobody", "a@b@c", "A <a@b.c> b", "a@b.c\\nBcc: x@y.z"].map(
+      (from): [string, string, Record<string, string>, RegExp] => [
+        `the sender ${from} of mails`,
+        `{ channels: { email: { host: 'h', from: "${from}" } } }`,
+        {},
+        /^channels\.email\.from /,
+      ],
+    ),
     ...[
       ["that is none", "http://["],
       ["with a password", "https://me:s3cret@ai.example/v1"],

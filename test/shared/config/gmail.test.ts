@@ -30,6 +30,7 @@ describe("hooks.gmail", () => {
       renewEveryMinutes: 720,
       pollEveryMinutes: 5,
       allowUnsafeExternalContent: false,
+      keepRequests: false,
       credentialsFile: "/conf/gmail-credentials.json",
     });
   });

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { redactConfig } from "../../../src/cli/configFile/redact.ts";
 import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
+import { redactConfig } from "../../../src/shared/config/redact.ts";
 import type { Config } from "../../../src/shared/config/schema/config.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -114,6 +114,14 @@ describe("hooks.mappings: the check", () => {
     ["auth without match.path", "{ auth: { type: 'github', secret: 's' } }", /^auth needs match\.path/],
     ["auth without a type", auth("secret: 's'"), /^auth\.type is missing$/],
     ["an unknown type of auth", auth("type: 'gitlab', secret: 'x'"), /^auth\.type must be one of token, github, /],
+    [
+      "a key of SendGrid that is none",
+      auth("type: 'sendgrid', publicKey: 'MFkw'"),
+      /^auth\.publicKey must be the verification key/,
+    ],
+    ["SendGrid without a key", auth("type: 'sendgrid'"), /^auth\.publicKey is missing: type sendgrid needs it$/],
+    ["SNS without topics", auth("type: 'sns', topicArns: []"), /^auth\.topicArns /],
+    ["a topic that is none", auth("type: 'sns', topicArns: ['alarms']"), /^auth\.topicArns\.0 /],
     ["an empty secret", auth("type: 'github', secret: ''"), /^auth\.secret must not be empty$/],
     [
       "a whsec_ secret that is no base64",
@@ -245,11 +253,7 @@ describe("hooks.mappings: the check", () => {
   }
 
   const keys: [string, string, string[]][] = [
-    [
-      "token",
-      "secret: 's', header: 'h'",
-      ["auth.token is missing", "auth.secret has no effect", "auth.header has no effect"],
-    ],
+    ["token", "secret: 's', header: 'h'", ["auth.token is missing", "auth.secret has no effect"]],
     ["github", "", ["auth.secret is missing"]],
     ["github", "secret: 's', token: 'a-token-that-is-long'", ["auth.token has no effect"]],
     ["github", "secret: 's', toleranceSeconds: 5", ["auth.toleranceSeconds has no effect"]],

@@ -28,8 +28,11 @@ export const says =
   };
 
 /** Responds with the text in one JSON object even to a stream request, as servers without streaming do. */
-export const saysPlain = (text: string): Behaviour =>
-  answers(200, { choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }] });
+export const saysPlain = (text: string, usage?: object): Behaviour =>
+  answers(200, {
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    ...(usage && { usage }),
+  });
 
 /** Never responds, or with `text` starts a stream and never ends it. */
 export const hangs =
@@ -75,6 +78,9 @@ export const streams =
 export const delta = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
+
+/** Returns the last chunk of a stream whose request asked for usage. It has no choices. */
+export const usageChunk = (usage: object | null) => ({ choices: [], usage });
 
 function openStream(response: ServerResponse): void {
   response.writeHead(200, { "Content-Type": "text/event-stream" });

@@ -102,6 +102,10 @@ describe("a delivery", () => {
       `the delivery to be ${state}`,
       withinMs,
     );
+  const telegram = async () => {
+    const { channels } = (await app.call("GET", "/api/channels")).body;
+    return channels.find(({ channel }: { channel: string }) => channel === "telegram");
+  };
   const routed = () => eventually(() => app.stores.sessions.replyTarget(), "a route");
   const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
@@ -128,7 +132,7 @@ describe("a delivery", () => {
     expect(delivery.parts.map(({ text, plain }) => text + plain)).to.deep.equal(["", ""]); // one copy is enough
   });
 
-  it("is shown with its run: attempts, parts and the service's ids, without its text", async () => {
+  it("is shown with its run: attempts, parts, the service's ids and the first words of its text", async () => {
     start([{ kind: "sent", id: "m-1" }, resultOf("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
     const [runId, common] = [randomUUID(), { kind: "agent" as const, name: null, sessionKey: "x", singleUse: false }];
     await app.stores.runs.accept([{ _id: runId, ...common, mapped: null, request: null }]);
@@ -145,7 +149,7 @@ describe("a delivery", () => {
         { state: "sent", id: "m-2" },
       ],
     });
-    expect(JSON.stringify(body.deliveries)).to.not.include("first");
+    expect(body.deliveries[0]).to.include({ preview: "first other" }).and.to.not.have.property("text");
   });
 
   it("waits as long as the service asks for, which counts as no failure, and nothing else is sent to the channel meanwhile", async () => {
@@ -224,6 +228,13 @@ describe("a delivery", () => {
     expect(await metrics.registry.metrics()).to.match(/^signalbox_channel_stopped\{channel="telegram"\} 1$/m);
     const [line] = lines.filter(({ level }) => level === 50);
     expect(line).to.include({ channel: "telegram", reason: "It was authentication." });
+    const { channelStop, notBefore } = await app.stores.deliveries.find(id);
+    expect(channelStop).to.include({ reason: "It was authentication." });
+    expect(waits.channelStop).to.deep.equal(channelStop);
+    expect(await telegram()).to.deep.include({
+      ...{ state: "stopped", stoppedSince: channelStop?.since.toISOString(), reason: "It was authentication." },
+      nextTryAt: [notBefore, waits.notBefore].map((at) => at?.toISOString()).sort()[0],
+    });
   });
 
   it("is tried at once when it is retried by hand after the configuration was reloaded with valid credentials", async () => {
@@ -258,6 +269,30 @@ describe("a delivery", () => {
     expect(body).to.include({ state: "pending", notBefore: null });
     expect(texts()).to.deep.equal(["anna: a", "anna: a", "bert: b"]);
     expect(await metrics.registry.metrics()).to.match(/^signalbox_channel_stopped\{channel="telegram"\} 0$/m);
+  });
+
+  it("shows a stopped channel as ready once a delivery was sent, also to those that still wait, and after a restart of the worker", async () => {
+    start([resultOf("authentication")]);
+    const ids = [await add("a"), await add("b", "bert")] as const;
+    for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const stopped = await telegram();
+    await app.call("POST", `/api/deliveries/${ids[0]}/retry`);
+    await until(ids[0], "sent");
+    const ready = await telegram();
+    const waits = await app.stores.deliveries.find(ids[1]);
+    const kept = { since: app.clock.now(), reason: "It was refused before." };
+    await workers?.close(0);
+    const third = await add("c", "cleo", { channelStop: kept });
+    await app.stores.deliveries.collection.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
+    const again = await telegram();
+    start([]);
+    await until(third, "sent");
+
+    expect(stopped).to.include({ state: "stopped" });
+    expect(waits).to.include({ state: "pending" }).and.not.have.property("channelStop");
+    expect(ready).to.include({ state: "ready", stoppedSince: null, reason: null, nextTryAt: null });
+    expect(again).to.include({ state: "stopped", reason: kept.reason });
+    expect(await telegram()).to.include({ state: "ready", reason: null, pending: 1 });
   });
 
   it("obeys a limit of the channel even when it is retried by hand", async () => {
@@ -861,7 +896,7 @@ describe("a delivery", () => {
 });
 
 describe("GET /api/deliveries", () => {
-  it("lists deliveries newest first, by state and channel, page by page, without their text", async () => {
+  it("lists deliveries newest first, by state and channel, page by page, with the first words of their text", async () => {
     const app = await startApp({ config: `{ channels: { log: {} } }` });
     const { deliveries } = app.stores;
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
@@ -874,7 +909,7 @@ describe("GET /api/deliveries", () => {
         runId: null,
         channel,
         to: i === 0 ? "x" : null,
-        text: "s3cret",
+        text: `${"word ".repeat(100)}s3cret`,
         fault: i === 0 ? null : fault,
       });
     }

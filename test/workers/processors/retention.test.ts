@@ -21,7 +21,7 @@ describe("retention", () => {
 
   const run = (settings: Partial<RetentionSettings>, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
-    return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })(
+    return retentionProcessor(app.stores, { retainSingleUse: "7d", auditAfter: "90d", ...settings })(
       { id: "1", payload: {}, lastTry: true },
       context,
     );

@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { openEvents } from "../../support/eventSource.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const API = "an-api-token-of-length";
+const TEAM = "the-token-of-the-own-team";
+const REPORTER = "the-token-of-a-reporter";
+const VIEWER = "the-token-of-a-viewer-with-runs";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+const CONFIG = JSON.stringify({
+  server: {
+    apiToken: API,
+    tokens: [
+      { name: "team", token: TEAM, scopes: ["jobs:read", "jobs:write"], jobs: { idPrefix: "own/" } },
+      { name: "reporter", token: REPORTER, scopes: ["jobs:report"] },
+      { name: "viewer", token: VIEWER, scopes: ["runs:read"] },
+    ],
+  },
+});
+
+describe("a token confined to an id prefix", () => {
+  let app: TestApp;
+  const as = (token: string, method: string, path: string, body?: unknown) =>
+    app.call(method, path, body, bearer(token));
+  beforeEach(async () => {
+    app = await startApp({ config: CONFIG });
+    for (const jobId of ["own/a", "own/b", "other/a", "ow"]) await app.stores.jobs.put(jobId, {});
+  });
+  afterEach(() => app.close());
+
+  const idsOf = async (path: string) =>
+    (await as(TEAM, "GET", path)).body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort();
+
+  it("lists only its own jobs, whatever prefix is asked for", async () => {
+    expect(await idsOf("/api/jobs")).to.deep.equal(["own/a", "own/b"]);
+    expect(await idsOf("/api/jobs?jobId=o")).to.deep.equal(["own/a", "own/b"]);
+    expect(await idsOf("/api/jobs?jobId=own/a")).to.deep.equal(["own/a"]);
+    expect(await idsOf("/api/jobs?jobId=other/")).to.deep.equal([]);
+  });
+
+  it("counts only its own jobs", async () => {
+    expect((await as(TEAM, "GET", "/api/stats")).body.jobs.total).to.equal(2);
+    expect((await as(API, "GET", "/api/stats")).body.jobs.total).to.equal(4);
+  });
+
+  it("deletes only its own jobs without a filter", async () => {
+    expect((await as(TEAM, "DELETE", "/api/jobs")).status).to.equal(200);
+
+    const { body } = await as(API, "GET", "/api/jobs");
+    expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).to.deep.equal(["other/a", "ow"]);
+  });
+
+  it("receives live events of its own jobs only, deletions included", async () => {
+    const events = await openEvents(`${app.url}/api/events`, bearer(TEAM));
+
+    await as(API, "PUT", "/api/jobs/other%2Fa", { name: "Changed" });
+    await as(API, "DELETE", "/api/jobs/other%2Fa");
+    await as(API, "DELETE", "/api/jobs/own%2Fa");
+    await as(API, "PUT", "/api/jobs/own%2Fb", { name: "Changed" });
+
+    await events.next("job", ({ jobId }) => jobId === "own/b");
+    const ids = events.events.flatMap(({ data }) => data.jobId ?? []);
+    expect(new Set(ids)).to.deep.equal(new Set(["own/a", "own/b"]));
+    events.close();
+  });
+
+  it("receives no events of runs without runs:read, and a token for runs none of jobs", async () => {
+    const ofTeam = await openEvents(`${app.url}/api/events`, bearer(TEAM));
+    const ofViewer = await openEvents(`${app.url}/api/events`, bearer(VIEWER));
+    const runId = await acceptRun(app);
+
+    await as(API, "PUT", "/api/jobs/own%2Fa", { name: "Changed" });
+
+    await ofViewer.next("run", (run) => run.runId === runId);
+    await ofTeam.next("job");
+    expect(ofTeam.events.some(({ event }) => event === "run")).to.equal(false);
+    expect(ofViewer.events.some(({ event }) => event.startsWith("job"))).to.equal(false);
+    ofTeam.close();
+    ofViewer.close();
+  });
+});
+
+async function acceptRun(app: TestApp): Promise<string> {
+  const { acceptRun: accept } = await import("../../support/factories.ts");
+  return accept(app, "hook:test");
+}
+
+describe("a token that only reports", () => {
+  it("pings a job that exists, and creates none", async () => {
+    const app = await startApp({ config: CONFIG });
+    const ping = (path: string) => app.call("POST", `/api/ping/${path}`, undefined, bearer(REPORTER));
+
+    const missing = await ping("nightly");
+    await app.stores.jobs.put("nightly", {});
+    const existing = await ping("nightly/done");
+    const anew = await ping("nightly?new=1");
+
+    expect([missing.status, existing.status, anew.status]).to.deep.equal([404, 200, 404]);
+    expect((await app.call("GET", "/api/stats", undefined, bearer(API))).body.jobs.total).to.equal(1);
+    await app.close();
+  });
+});
+
+describe("a token with an expiry", () => {
+  it("is valid until then, its log-in too, and its streams end", async () => {
+    const token = "a-token-that-expires-soon";
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const tokens = [{ name: "soon", token, scopes: ["jobs:read"], expiresAt }];
+    const app = await startApp({ config: JSON.stringify({ server: { apiToken: API, tokens } }) });
+    const { headers } = await app.call("POST", "/session", { token });
+    const cookie = { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+    const statuses = async () => [
+      (await app.call("GET", "/api/jobs", undefined, bearer(token))).status,
+      (await app.call("GET", "/api/jobs", undefined, cookie)).status,
+    ];
+    const events = await openEvents(`${app.url}/api/events`, bearer(token));
+
+    expect(await statuses()).to.deep.equal([200, 200]);
+    app.clock.advance(3_600_000);
+
+    expect(await statuses()).to.deep.equal([401, 401]);
+    await eventually(() => events.isOver(), "the end of the stream");
+    await app.close();
+  });
+});
+
+describe("the log-in with a token of server.tokens", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ config: CONFIG });
+  });
+  after(() => app.close());
+
+  it("names the token, its scopes and its jobs, and does what they allow", async () => {
+    const { headers } = await app.call("POST", "/session", { token: TEAM });
+    const cookie = { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+
+    expect((await app.call("GET", "/session", undefined, cookie)).body).to.deep.equal({
+      ...{ needsToken: true, access: "read", name: "team", jobIdPrefix: "own/", hooksUrl: null },
+      scopes: ["jobs:read", "jobs:write", "jobs:report"],
+    });
+    expect((await app.call("PUT", "/api/jobs/own%2Fz", {}, cookie)).status).to.equal(201);
+    expect((await app.call("PUT", "/api/jobs/other%2Fz", {}, cookie)).status).to.equal(403);
+    expect((await app.call("GET", "/queues", undefined, cookie)).status).to.equal(403);
+  });
+
+  it("needs jobs:read", async () => {
+    const { status, body } = await app.call("POST", "/session", { token: REPORTER });
+
+    expect([status, body.code]).to.deep.equal([403, "forbidden"]);
+    expect(body.detail).to.include("jobs:read");
+  });
+});

@@ -1,0 +1,129 @@
+import { request } from "node:http";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+
+const API = "an-api-token-of-length";
+
+describe("POST /mcp", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ apiToken: API });
+  });
+  after(() => app.close());
+
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  const post = (headers: Record<string, string>, body: unknown = message) =>
+    app.call("POST", "/mcp", body, { Accept: "application/json, text/event-stream", ...headers });
+  const bearer = { Authorization: `Bearer ${API}` };
+
+  for (const revision of ["2025-06-18", "2025-11-25"])
+    it(`answers initialize of revision ${revision} with the same revision`, async () => {
+      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+      const { text } = await answerTo({ ...message, method: "initialize", params });
+
+      expect(text).to.include(`"protocolVersion":"${revision}"`).and.include('"name":"signalbox"');
+    });
+
+  it("answers 401 with WWW-Authenticate without a valid token, also with a browser's cookie", async () => {
+    const { headers } = await app.call("POST", "/session", { token: API });
+    const Cookie = headers.get("Set-Cookie")?.split(";")[0] as string;
+
+    for (const credentials of [{}, { Authorization: "Bearer an-invalid-token-of-length" }, { Cookie }]) {
+      const answer = await post(credentials as Record<string, string>);
+      expect(answer.status).to.equal(401);
+      expect(answer.headers.get("WWW-Authenticate")).to.match(/^Bearer/);
+    }
+  });
+
+  it("refuses pages of other sites", async () => {
+    expect((await post({ ...bearer, Origin: "https://evil.example" })).status).to.equal(403);
+    expect((await post({ ...bearer, Origin: "null" })).status).to.equal(403);
+    expect((await post({ ...bearer, Origin: app.url })).status).to.equal(200);
+  });
+
+  it("limits the size of a body, and refuses what is not JSON", async () => {
+    const large = await post(bearer, { ...message, params: { filler: "a".repeat(5_000_000) } });
+    const broken = await post(bearer, "{");
+
+    expect([large.status, broken.status]).to.deep.equal([413, 400]);
+  });
+
+  it("limits the arguments of a tool as its route does", async () => {
+    await app.stores.jobs.put("asks", {});
+    const args = { jobId: "asks", key: "k", title: "Is this too long?", message: "a".repeat(300_000) };
+    const body = { ...message, method: "tools/call", params: { name: "gate_open", arguments: args } };
+
+    const { text, headers } = await answerTo(body);
+
+    expect(headers.get("Cache-Control")).to.equal("no-store");
+    expect(text)
+      .to.match(/isError.*true/)
+      .and.to.match(/body_too_large|invalid_body/);
+  });
+
+  it("has no sessions: other methods than POST answer 405, and a batch is refused or answered", async () => {
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const answer = await app.call(method, "/mcp", undefined, { ...bearer, Accept: "text/event-stream" });
+      expect([method, answer.status]).to.deep.equal([method, 405]);
+      expect(answer.headers.get("Allow")).to.include("POST");
+    }
+    expect((await fetch(`${app.url}/mcp`, { method: "HEAD", headers: bearer })).status).to.equal(405);
+    expect((await post(bearer, [])).status).to.equal(400);
+    const batch = await post(bearer, [message, { ...message, id: 2 }]);
+    expect(batch.status).to.be.oneOf([200, 400]);
+    expect((await post(bearer)).status).to.equal(200);
+  });
+
+  it("takes no notification for a request", async () => {
+    const { status, body } = await post(bearer, { jsonrpc: "2.0", method: "notifications/initialized" });
+
+    expect([status, body]).to.deep.equal([202, ""]);
+  });
+
+  async function answerTo(body: object) {
+    const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...bearer };
+    const response = await fetch(`${app.url}/mcp`, { method: "POST", headers, body: JSON.stringify(body) });
+    return { headers: response.headers, text: await response.text() };
+  }
+});
+
+describe("POST /mcp without a configured token", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+
+  it("refuses host names that are not the service's, as the dashboard does", async () => {
+    const ask = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = {
+          Host: host,
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+        };
+        const sent = request(`${app.url}/mcp`, { method: "POST", headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        sent.once("error", reject);
+        sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }));
+      });
+
+    expect(await ask("rebound.example")).to.equal(403);
+    expect(await ask("localhost")).to.equal(200);
+  });
+
+  it("allows everything to local programs", async () => {
+    const clients = await Promise.all(MCP_CLIENTS.map(({ connect }) => connect(app.url)));
+    const [first, ...others] = await Promise.all(
+      clients.map(async (client) => (await client.listTools()).tools.map(({ name }) => name)),
+    );
+    for (const client of clients) await client.close();
+
+    expect(first).to.include.members(["job_create", "job_get", "run_get"]).and.not.include("agent_run");
+    expect(others).to.deep.equal([first, first]);
+  });
+});

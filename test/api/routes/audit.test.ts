@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../../support/app.ts";
+
+const API = "an-api-token-of-length";
+const CI = "the-token-of-the-ci-system";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const CONFIG = JSON.stringify({
+  server: { apiToken: API, tokens: [{ name: "ci", token: CI, scopes: ["jobs:read", "jobs:write", "runs:write"] }] },
+  hooks: { enabled: true, token: "a-hook-token-of-length" },
+});
+
+describe("GET /api/audit", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ config: CONFIG });
+    await app.stores.jobs.put("a", {});
+  });
+  afterEach(() => app.close());
+
+  const list = async (query = "") => (await app.call("GET", `/api/audit${query}`, undefined, bearer(API))).body;
+  const entries = async (query = "") =>
+    (await list(query)).entries.map(({ actor, action, target }: Record<string, unknown>) => [actor, action, target]);
+
+  it("names who did what, newest first, with address and request", async () => {
+    await app.call("POST", "/api/jobs/a/token", { scope: "read" }, bearer(CI));
+    await app.call("DELETE", "/api/jobs/a", undefined, bearer(CI));
+    await app.call("DELETE", "/api/jobs?status=failed", undefined, bearer(API));
+
+    expect(await entries()).to.deep.equal([
+      ["api-token", "jobs.delete", '{"status":["failed"]}'],
+      ["ci", "job.delete", "a"],
+      ["ci", "token.create", "a"],
+    ]);
+    const [entry] = (await list()).entries;
+    const logged = app.log.filter(({ reqId }) => reqId === entry.requestId);
+    expect(logged).to.have.length(1);
+    expect(entry.address).to.match(/127\.0\.0\.1|::1/);
+  });
+
+  it("has no entry for an action that failed, or that only reads", async () => {
+    await app.call("DELETE", "/api/jobs/missing", undefined, bearer(CI));
+    await app.call("POST", "/api/runs/missing/retry", undefined, bearer(CI));
+    await app.call("GET", "/api/jobs", undefined, bearer(CI));
+
+    expect(await entries()).to.deep.equal([]);
+  });
+
+  it("records log-ins and refused tokens, without the token", async () => {
+    const { headers } = await app.call("POST", "/session", { token: CI });
+    const cookie = { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+    await app.call("DELETE", "/api/jobs/a", undefined, cookie);
+    await app.call("GET", "/api/jobs", undefined, bearer("a-guess-of-a-token"));
+    await app.call("POST", "/session", { token: "another-guess-of-a-token" });
+    await app.call("GET", "/api/jobs");
+
+    expect(await entries()).to.deep.equal([
+      ["anonymous", "token.refused", null],
+      ["anonymous", "token.refused", null],
+      ["cookie:ci", "job.delete", "a"],
+      ["cookie:ci", "login", null],
+    ]);
+    expect(JSON.stringify(await list())).to.not.match(/guess|the-token/);
+  });
+
+  it("records a job token by its job", async () => {
+    const { body } = await app.call("POST", "/api/jobs/a/token", { scope: "report" }, bearer(API));
+    await app.call("DELETE", "/api/jobs/a", undefined, bearer(body.token));
+    await app.call("PUT", "/api/jobs/a/steps/s", { stepName: "S" }, bearer(body.token));
+
+    expect(await entries()).to.deep.equal([["api-token", "token.create", "a"]]);
+  });
+
+  it("filters and pages", async () => {
+    for (const jobId of ["b", "c", "d"]) {
+      await app.stores.jobs.put(jobId, {});
+      await app.call("DELETE", `/api/jobs/${jobId}`, undefined, bearer(CI));
+    }
+    await app.call("DELETE", "/api/jobs/a", undefined, bearer(API));
+
+    const first = await list("?actor=ci&limit=2");
+    const second = await list(`?actor=ci&limit=2&cursor=${encodeURIComponent(first.nextCursor)}`);
+    const targets = [...first.entries, ...second.entries].map(({ target }) => target);
+
+    expect(targets).to.deep.equal(["d", "c", "b"]);
+    expect(second.nextCursor).to.equal(null);
+    expect(await entries("?target=c")).to.deep.equal([["ci", "job.delete", "c"]]);
+    expect(await entries("?action=login")).to.deep.equal([]);
+    expect(await entries("?before=2020-01-01T00:00:00Z")).to.deep.equal([]);
+    expect(await entries("?from=2020-01-01T00:00:00Z&action=job.delete")).to.have.length(4);
+  });
+
+  it("records refused tokens of hooks", async () => {
+    await app.call("POST", "/hooks/wake", { text: "x" }, bearer("a-guess-of-a-hook-token"));
+    await app.call("POST", "/hooks/wake", { text: "x" });
+
+    expect(await entries("?action=token.refused")).to.deep.equal([["anonymous", "token.refused", null]]);
+  });
+
+  it("limits the entries of refused tokens by the limit for failures", async () => {
+    for (let i = 0; i < 30; i++) await app.call("GET", "/api/jobs", undefined, bearer(`a-guess-of-a-token-${i}`));
+
+    expect(await entries("?action=token.refused")).to.have.length(20);
+  });
+});

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../../support/app.ts";
+
+const API = "an-api-token-of-length";
+const NEWER = "a-newer-api-token-of-length";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const report = { stepName: "Load", status: "running" };
+
+describe("POST /api/jobs/:jobId/token", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ apiToken: API });
+    await app.stores.jobs.put("import/2041", {});
+  });
+  afterEach(() => app.close());
+
+  const path = "/api/jobs/import%2F2041";
+  const create = async (body: object, { from = app, by = API } = {}) =>
+    from.call("POST", `${path}/token`, body, bearer(by));
+  const canReport = async (token: string, { at = app } = {}) =>
+    (await at.call("PUT", `${path}/steps/load`, report, bearer(token))).status;
+
+  it("answers 201 with a token for reporting on this job, valid for a day", async () => {
+    const before = app.clock.now().getTime();
+    const { status, body } = await create({ scope: "report" });
+
+    expect(status).to.equal(201);
+    expect(new Date(body.expiresAt).getTime()).to.be.closeTo(before + 86_400_000, 60_000);
+    expect(await canReport(body.token)).to.equal(201);
+    expect((await app.call("GET", path, undefined, bearer(body.token))).status).to.equal(200);
+  });
+
+  it("answers 404 for a missing job, and 400 for a lifetime of more than 90 days", async () => {
+    const missing = await app.call("POST", "/api/jobs/none/token", { scope: "read" }, bearer(API));
+    const long = await create({ scope: "read", ttlSeconds: 90 * 86_400 + 1 });
+
+    expect([missing.status, missing.body.code]).to.deep.equal([404, "job_not_found"]);
+    expect([long.status, long.body.errors[0].pointer]).to.deep.equal([400, "/ttlSeconds"]);
+  });
+
+  it("makes a token that ends with its time", async () => {
+    const { body } = await create({ scope: "report", ttlSeconds: 60 });
+
+    app.clock.advance(61_000);
+
+    expect(await canReport(body.token)).to.equal(401);
+  });
+
+  it("makes a token that ends with the job, also if a job with the same id is created", async () => {
+    const { body } = await create({ scope: "report" });
+
+    await app.call("DELETE", path, undefined, bearer(API));
+    expect(await canReport(body.token)).to.equal(401);
+    await app.stores.jobs.put("import/2041", {});
+
+    expect(await canReport(body.token)).to.equal(401);
+  });
+
+  it("makes a token that cannot be changed", async () => {
+    const { body } = await create({ scope: "read" });
+    const [content = "", seal = ""] = body.token.slice(4).split(".");
+    const claims = JSON.parse(Buffer.from(content, "base64url").toString());
+    const forge = (changed: unknown) => `sbj_${Buffer.from(JSON.stringify(changed)).toString("base64url")}.${seal}`;
+    const forged = [
+      forge([claims[0], claims[1], "report", claims[3]]),
+      forge([claims[0], claims[1], "read", claims[3] + 1]),
+      forge(["other", claims[1], "read", claims[3]]),
+      `sbj_${content}.${"A".repeat(43)}`,
+      `sbj_${content}.`,
+      "sbj_",
+      `${body.token}A`,
+    ];
+
+    for (const token of forged) expect(await canReport(token), token).to.equal(401);
+    expect(await canReport(body.token)).to.equal(403);
+  });
+
+  it("is not used to create another token, or anything about another job", async () => {
+    const { body } = await create({ scope: "report" });
+
+    expect((await create({ scope: "report" }, { by: body.token })).status).to.equal(403);
+    expect((await app.call("PUT", path, {}, bearer(body.token))).status).to.equal(403);
+    expect((await app.call("GET", "/api/jobs/other", undefined, bearer(body.token))).status).to.equal(404);
+    await app.stores.jobs.put("other", {});
+    expect((await app.call("GET", "/api/jobs", undefined, bearer(body.token))).body.jobs).to.have.length(1);
+  });
+
+  const settings = [
+    ["server.apiToken was replaced by a list with both", { apiToken: [NEWER, API] }, 201],
+    ["server.apiToken was replaced", { apiToken: NEWER }, 401],
+    ["server.secret was set", { apiToken: API, secret: "a-new-secret-of-the-service" }, 401],
+  ] as const;
+  for (const [title, server, status] of settings) {
+    it(`makes a token that ${status === 201 ? "stays valid" : "ends"} when ${title}`, async () => {
+      const { body } = await create({ scope: "report" });
+      const later = await startApp({ ...server, mongo: app.mongoUri });
+
+      expect(await canReport(body.token, { at: later })).to.equal(status);
+      await later.close();
+    });
+  }
+
+  it("works without a configured token, and the token is good for its job only", async () => {
+    const open = await startApp({ mongo: app.mongoUri });
+    const { body } = await open.call("POST", `${path}/token`, { scope: "report" });
+
+    expect(await canReport(body.token, { at: open })).to.equal(201);
+    expect((await open.call("PUT", "/api/jobs/other", {}, bearer(body.token))).status).to.equal(403);
+    await open.close();
+  });
+});

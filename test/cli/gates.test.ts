@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
+import { createJob } from "../support/factories.ts";
+
+describe("signalbox gates", () => {
+  let app: TestApp;
+  let jobId: string;
+  let path: string;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  beforeEach(async () => {
+    ({ jobId, path } = await createJob(app));
+  });
+  const gates = (...args: string[]) => runInProcess(["gates", ...args, "--url", app.url], {});
+  const schema = { type: "object", properties: { rows: { type: "integer" } }, required: ["rows"] };
+  const open = (key: string, body: object = {}) =>
+    app.call("PUT", `${path}/gates/${key}`, { title: "Publish?", ...body });
+
+  it("lists the open gates, and with --status the others", async () => {
+    await open("publish");
+    await open("old");
+    await app.call("POST", `${path}/gates/old/answer`, { action: "decline", answeredBy: "Ann" });
+    const listed = await gates("list", "--wide");
+    const answered = await gates("list", "--status", "answered", "--json");
+
+    expect([listed.code, answered.code]).to.deep.equal([0, 0]);
+    expect(listed.stdout).to.include("publish").and.include("Publish?").and.not.include("old");
+    expect(JSON.parse(answered.stdout)).to.include({ key: "old", action: "decline", answeredBy: "Ann" });
+  });
+
+  it("answers a gate with its content and name, and exits with 3 for a second answer", async () => {
+    await open("publish", { requestedSchema: schema });
+    const answered = await gates(
+      "answer",
+      jobId,
+      "publish",
+      "accept",
+      "--content",
+      '{"rows": 5}',
+      "--by",
+      "Ann",
+      "--json",
+    );
+    const second = await gates("answer", jobId, "publish", "decline");
+
+    expect(answered.code, answered.stderr).to.equal(0);
+    expect(JSON.parse(answered.stdout)).to.deep.include({ action: "accept", content: { rows: 5 }, answeredBy: "Ann" });
+    expect(second.code).to.equal(3);
+    expect(second.stderr).to.include("was answered by").and.include("Ann");
+  });
+
+  it("rejects content that is not a JSON object or does not fit, and an unknown action", async () => {
+    await open("publish", { requestedSchema: schema });
+    const text = await gates("answer", jobId, "publish", "accept", "--content", "5");
+    const wrong = await gates("answer", jobId, "publish", "accept", "--content", '{"rows": "many"}');
+    const action = await gates("answer", jobId, "publish", "yes");
+
+    expect([text.code, wrong.code, action.code]).to.deep.equal([2, 3, 2]);
+    expect(text.stderr).to.include("--content must be a JSON object");
+    expect(wrong.stderr).to.include("content/rows must be an integer");
+    expect(action.stderr).to.include("accept, decline, cancel");
+  });
+});

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import type { TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+const API = "an-api-token-of-length";
+const CI = "the-token-of-the-ci-team";
+const ADMIN = "the-token-of-an-operator";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+const config = JSON.stringify({
+  server: {
+    apiToken: API,
+    tokens: [
+      { name: "ci-team", token: CI, scopes: ["jobs:read"], jobs: { idPrefix: "ci/" } },
+      { name: "operator", token: ADMIN, scopes: ["admin"] },
+    ],
+  },
+});
+
+async function logIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Token").fill(token);
+  await page.keyboard.press("Enter");
+}
+
+const linksOf = (page: Page) => page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
+
+describe("dashboard of a token with scopes", () => {
+  let app: TestApp;
+  const { contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { config },
+  );
+  beforeEach(async () => {
+    for (const jobId of ["ci/build", "other/build"])
+      await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { name: jobId }, bearer(API));
+  });
+
+  it("names the token, and shows only its jobs, without actions and links that it does not allow", async () => {
+    const page = await contexts.open(app.url);
+    await logIn(page, CI);
+
+    await page.getByRole("link", { name: "ci/build" }).click();
+    await page.getByRole("heading", { name: "ci/build" }).waitFor();
+
+    await page.getByText("Read-only: ci-team").waitFor();
+    expect(await page.getByTitle("Only jobs whose ids begin with ci/ are shown", { exact: false }).count()).to.equal(1);
+    expect(await linksOf(page)).to.deep.equal(["Jobs", "Questions", "API", "Guide"]);
+    expect(await page.getByRole("button", { name: /Delete|Cancel/ }).count()).to.equal(0);
+    await page.goto(`${app.url}/jobs/${encodeURIComponent("other/build")}`);
+    await page.getByText("Job not found").waitFor();
+    await page.goto(app.url);
+    await page.getByRole("link", { name: "ci/build" }).waitFor();
+    expect(await page.getByRole("link", { name: "other/build" }).count()).to.equal(0);
+  });
+
+  it("refuses the audit log without the scope admin", async () => {
+    const page = await contexts.open(`${app.url}/audit`);
+    await logIn(page, CI);
+
+    await page.getByText("needs a token with the scope").waitFor();
+  });
+});
+
+describe("dashboard audit log", () => {
+  let app: TestApp;
+  const { contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { config },
+  );
+
+  it("shows who did what, from where and when in UTC, and filters by caller and action", async () => {
+    for (const [jobId, token] of [
+      ["by-ci", API],
+      ["by-operator", ADMIN],
+    ] as const) {
+      await app.call("PUT", `/api/jobs/${jobId}`, {}, bearer(API));
+      await app.call("DELETE", `/api/jobs/${jobId}`, undefined, bearer(token));
+    }
+    const page = await contexts.open(app.url);
+    await logIn(page, ADMIN);
+    await page.getByRole("link", { name: "Audit", exact: true }).click();
+    const table = page.getByRole("table", { name: "Audit log, newest first" });
+    const targets = async () => (await table.locator(".cell-message bdi").allTextContents()).sort();
+
+    await table.getByText("by-ci").waitFor();
+    const row = table.getByRole("row").filter({ hasText: "by-operator" });
+    expect(await row.getByRole("cell").nth(0).textContent()).to.equal("operator");
+    expect(await row.getByRole("cell").nth(1).textContent()).to.include("Deleted a job");
+    expect(await row.getByRole("cell").nth(2).textContent()).to.match(/127\.0\.0\.1/);
+    const { body } = await app.call("GET", "/api/audit?target=by-operator", undefined, bearer(API));
+    const at: string = body.entries[0].at;
+    expect(await row.getByRole("cell").nth(3).textContent()).to.equal(at.slice(0, 19).replace("T", " "));
+
+    await table.getByRole("link", { name: "operator", exact: true }).click();
+    await table.getByText("by-ci").waitFor({ state: "detached" });
+    expect(await targets()).to.deep.equal(["by-operator"]);
+    await page.getByTitle("Remove this filter").click();
+    await page.getByLabel("Action").selectOption("login");
+    await table.getByText("by-ci").waitFor({ state: "detached" });
+    await table.getByText("cookie:operator").waitFor();
+    expect(await targets()).to.deep.equal([]);
+    await page.getByLabel("Who").fill("nobody");
+    await page.keyboard.press("Enter");
+    await page.getByText("No entries match").waitFor();
+  });
+
+  it("loads further pages as it is scrolled", async () => {
+    const { audit } = app.stores;
+    const caller = { actor: "ci", address: "127.0.0.1", requestId: "r" };
+    for (let i = 0; i < 150; i++) await audit.add(caller, "job.delete", `job-${i}`);
+    const page = await contexts.open(`${app.url}/audit`);
+    await logIn(page, ADMIN);
+    await page.getByText("job-149").waitFor();
+
+    await eventually(async () => {
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+      return (await page.getByText("job-0", { exact: true }).count()) > 0;
+    }, "the last entry");
+  });
+});

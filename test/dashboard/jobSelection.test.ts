@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import type { TestApp } from "../support/app.ts";
+import { findings } from "../support/axe.ts";
+import { createJob } from "../support/factories.ts";
+import { waitForNames } from "./jobNames.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+describe("the selection in the dashboard's list of jobs", () => {
+  let app: TestApp;
+  const { openLive } = useDashboard((started) => {
+    app = started;
+  });
+
+  const bar = (page: Page) => page.getByRole("region", { name: "Selected jobs" });
+
+  it("by checkbox and by x is cancelled and deleted after a question; failures are reported and stay selected", async () => {
+    const made = [];
+    for (const name of ["One", "Two", "Three", "Four"]) made.push(await createJob(app, { name }));
+    const [one, two, three] = made;
+    await app.call("PUT", two?.path as string, { status: "completed" });
+    const page = await openLive();
+    await waitForNames(page, ["Four", "Three", "Two", "One"]);
+
+    await page.getByLabel("Select One").check();
+    await page.getByLabel("Select Two").check();
+    await bar(page).getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog", { name: "Cancel 2 jobs?" }).getByRole("button", { name: "Cancel jobs" }).click();
+    await page.getByText("Cancellation requested for 1 job; 1 job had ended").waitFor();
+    await bar(page).waitFor({ state: "detached" });
+    expect((await app.call("GET", one?.path as string)).body.cancel).to.have.property("requestedAt");
+
+    await page.getByRole("link", { name: "Four" }).focus();
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await bar(page).getByText("2 selected").waitFor();
+    await page.route("**/api/jobs/*", (route) =>
+      route.request().method() === "DELETE" &&
+      route
+        .request()
+        .url()
+        .endsWith(three?.jobId as string)
+        ? route.fulfill({
+            status: 403,
+            contentType: "application/problem+json",
+            body: '{"code":"forbidden","detail":"Not this one."}',
+          })
+        : route.continue(),
+    );
+    await bar(page).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete 2 jobs?" }).getByRole("button", { name: "Delete jobs" }).click();
+
+    await page.getByText(/Delete failed for 1 job, which stay selected.*Not this one/).waitFor();
+    await waitForNames(page, ["Three", "Two", "One"]);
+    await bar(page).getByText("1 selected").waitFor();
+    expect(await page.getByLabel("Select Three").isChecked()).to.equal(true);
+    await bar(page).getByRole("button", { name: "Clear selection" }).click();
+    await bar(page).waitFor({ state: "detached" });
+  });
+
+  it("fits a phone, where Failed is the first pill and a new row shows its metadata", async () => {
+    const { path } = await createJob(app, { name: "Old" });
+    await app.call("PUT", path, { status: "failed" });
+    const page = await openLive("/", { viewport: { width: 390, height: 780 } });
+    await waitForNames(page, ["Old"]);
+
+    await createJob(app, { name: "New", metadata: { team: "sales" } });
+    await page.getByLabel("Select New").check();
+    await bar(page).waitFor();
+
+    const [failed, all] = [
+      await page.locator(".count-failed").boundingBox(),
+      await page.locator(".count-total").boundingBox(),
+    ];
+    expect(failed?.x).to.be.lessThan(all?.x as number);
+    expect(failed?.height).to.be.at.least(44);
+    expect(
+      await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
+    ).to.equal(true);
+    expect(await findings(page)).to.deep.equal([]);
+    await page.setViewportSize({ width: 1_280, height: 780 });
+    await page.getByRole("row").getByRole("link", { name: "team = sales" }).waitFor();
+  });
+});

@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import type { TestApp } from "../support/app.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d", mappings: [
+  { match: { path: "ci", when: { "payload.result": "failed" } }, name: "CI", messageTemplate: "Build {{n}} failed", sessionKey: "hook:ci" },
+] } }`;
+
+describe("dashboard page of hooks", () => {
+  let app: TestApp;
+  const { openLive } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { config: CONFIG },
+  );
+  const send = (body: object, name = "ci") =>
+    app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}` });
+
+  it("lists what came with its outcome, and filters", async () => {
+    await send({ n: 6, result: "passed" });
+    await send({ n: 7, result: "failed" });
+    await send({}, "nothing");
+    const page = await openLive("/requests");
+    const rows = page.getByRole("row");
+    await page.getByText("There is no hook at /hooks/nothing.").waitFor();
+    await page.getByText("match.when of the mapping left it out").waitFor();
+    expect(await rows.count()).to.equal(4);
+
+    await page.getByRole("link", { name: "Refused" }).click();
+
+    await rows.nth(2).waitFor({ state: "detached" });
+    expect(await rows.count()).to.equal(2);
+    expect(page.url()).to.match(/outcome=refused/);
+  });
+
+  it("shows a request as formatted JSON with its verdict and runs, and replays it", async () => {
+    const sent = await send({ n: 7, result: "failed" });
+    const page = await openLive("/requests");
+    await page.getByRole("link", { name: "ci", exact: true }).click();
+    await page.getByRole("heading", { name: "ci" }).waitFor();
+    const body = page.getByRole("region", { name: "Body, content" });
+    expect(await body.locator(".json-line").allTextContents()).to.deep.equal([
+      "{",
+      '"n": 7',
+      '"result": "failed"',
+      "}",
+    ]);
+    await page.getByText("hook-token: valid").waitFor();
+    await page.getByRole("link", { name: sent.body.runId }).waitFor();
+
+    await page.getByRole("button", { name: "Dry run" }).click();
+    await page.getByRole("heading", { name: "ci takes it" }).waitFor();
+    expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed");
+    expect(await app.stores.runs.collection.countDocuments()).to.equal(1);
+
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByText("Replayed", { exact: true }).waitFor();
+    const replay = await app.stores.runs.collection.findOne({ replayOf: { $exists: true } });
+    await page.getByRole("link", { name: replay?._id ?? "" }).click();
+    await page.getByRole("link", { name: "a kept request" }).waitFor();
+  });
+
+  it("tries a mapping on a kept request that was changed, and on a pasted one", async () => {
+    await send({ n: 8, result: "failed" });
+    const page = await openLive("/requests");
+    await page.getByRole("link", { name: "ci", exact: true }).click();
+    await page.getByRole("button", { name: "Edit and try" }).click();
+    await page.getByLabel("Body", { exact: true }).last().fill('{ "result": "passed" }');
+    await page.getByRole("button", { name: "Try", exact: true }).click();
+    await page.getByText("ci: payload.result").waitFor();
+
+    await page.getByRole("link", { name: "Hooks" }).first().click();
+    await page.getByRole("button", { name: "Try a mapping" }).click();
+    await page.getByRole("textbox", { name: "Hook" }).fill("ci");
+    await page.getByLabel("Body", { exact: true }).fill("{ not json");
+    await page.getByRole("button", { name: "Try", exact: true }).click();
+    await page.getByText("The body must be a valid JSON object or array.").waitFor();
+    await page.getByLabel("Body", { exact: true }).fill('{ "n": 9, "result": "failed" }');
+    await page.getByRole("button", { name: "Try", exact: true }).click();
+    await page.getByText("Build 9 failed").waitFor();
+  });
+
+  it("says how to keep requests while there are none", async () => {
+    const page = await openLive("/requests");
+
+    await page.getByRole("heading", { name: "No requests yet" }).waitFor();
+    await page.getByRole("link", { name: /See why a webhook did nothing/ }).waitFor();
+  });
+});

@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import type { TestApp } from "../support/app.ts";
+import { expectAccessible } from "../support/axe.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+const HOOK_TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
+
+describe("dashboard filters of runs", () => {
+  let app: TestApp;
+  const { openLive } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    {
+      config: JSON.stringify({
+        hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ match: { path: "ci" }, sessionKey: "hook:ci" }] },
+      }),
+    },
+  );
+  beforeEach(async () => {
+    await app.call("POST", "/hooks/ci", { build: 1 }, bearer);
+    const { body } = await app.call("POST", "/hooks/agent", { message: "a", name: "Direct" }, bearer);
+    await app.call("POST", `/api/runs/${body.runId}/cancel`);
+  });
+
+  it("show counts that follow the filters, which stand in the address and can be removed", async () => {
+    const page = await openLive("/runs");
+    const pills = page.getByRole("navigation", { name: "Runs by state" });
+    await pills.getByRole("link", { name: "All 2" }).waitFor();
+    await pills.getByRole("link", { name: "Failed 1" }).click();
+    await page.getByRole("link", { name: "Direct" }).waitFor();
+    expect(new URL(page.url()).search).to.equal("?status=failed");
+    await pills.getByRole("link", { name: "All 2" }).click();
+
+    await page.getByTitle("Show only runs of this hook").click();
+    await pills.getByRole("link", { name: "All 1" }).waitFor();
+    await page.getByRole("link", { name: "Direct" }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).search).to.equal("?mapping=ci");
+    await page.getByTitle("Remove this filter").click();
+    await page.getByRole("link", { name: "Direct" }).waitFor();
+
+    const session = page.getByRole("searchbox", { name: "Session: its whole key" });
+    await session.fill("hook:ci");
+    await session.press("Enter");
+    await pills.getByRole("link", { name: "All 1" }).waitFor();
+    await page.getByLabel("Accepted").selectOption("1h");
+    await page.waitForURL("**/runs?sessionKey=hook%3Aci&created=1h");
+    await page.reload();
+    await pills.getByRole("link", { name: "All 1" }).waitFor();
+  });
+
+  it("count a new run while the page is open", async () => {
+    const page = await openLive("/runs?mapping=ci");
+    await page.getByRole("link", { name: "All 1" }).waitFor();
+
+    await app.call("POST", "/hooks/ci", { build: 2 }, bearer);
+
+    await page.getByRole("link", { name: "All 2" }).waitFor();
+  });
+
+  it("have no axe-core findings in light, dark and at 390 px", async () => {
+    const page = await openLive("/runs?mapping=ci");
+    await page.getByRole("link", { name: "All 1" }).waitFor();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Page } from "playwright-core";
+import { startApp, type TestApp } from "../support/app.ts";
+import { BrowserContexts } from "../support/browser.ts";
+import { createJob, report } from "../support/factories.ts";
+import { manyJobs } from "./manyJobs.ts";
+
+const ROWS = 10_000;
+/** Steps that are reported at a time. */
+const CONCURRENCY = 50;
+/** Pixels of a turn of the wheel, as on a fast swipe. */
+const WHEEL_PX = 1_500;
+const TURNS = 200;
+
+/** Not a test: `npm run bench:dashboard` prints how fluently the page scrolls through very long lists. */
+describe("the page scrolls through 10,000 rows", function () {
+  this.timeout(600_000);
+  const contexts = new BrowserContexts();
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(async () => {
+    await contexts.closeAll();
+    await app.close();
+  });
+
+  it("of jobs", async () => {
+    await manyJobs(app, ROWS);
+    const page = await contexts.openLive(app.url);
+    await page.getByText(`Job ${ROWS}`, { exact: true }).waitFor();
+    for (let isWhole = false; !isWhole; ) {
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+      isWhole = await page.getByText("Job 1", { exact: true }).isVisible();
+    }
+    print("jobs", await measure(page));
+  });
+
+  it("of steps", async () => {
+    const { jobId, path } = await createJob(app, { name: "Many steps" });
+    for (let from = 0; from < ROWS; from += CONCURRENCY) {
+      const keys = Array.from({ length: CONCURRENCY }, (_, at) => from + at);
+      await Promise.all(keys.map((key) => report(app, path, `s${key}`, { stepName: `Step ${key}`, progress: 50 })));
+    }
+    const page = await contexts.openLive(`${app.url}/jobs/${jobId}`);
+    await page.getByText(/This page shows [\d,]+ steps/).waitFor();
+    print("steps", await measure(page));
+  });
+});
+
+interface Figures {
+  /** The times between frames while the page scrolls, in milliseconds. */
+  readonly frames: number[];
+  /** The durations of tasks that block the page for 50 ms or more. */
+  readonly longTasks: number[];
+  readonly heapMb: number;
+  readonly nodes: number;
+}
+
+async function measure(page: Page): Promise<Figures> {
+  const { frames, longTasks } = await page.evaluate<Pick<Figures, "frames" | "longTasks">>(`(async () => {
+    const nextFrame = () => new Promise(requestAnimationFrame);
+    scrollTo(0, 0);
+    for (let n = 0; n < 10; n++) await nextFrame();
+    const [frames, longTasks] = [[], []];
+    const observer = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((one) => one.duration)));
+    observer.observe({ type: "longtask" });
+    let last = performance.now();
+    for (let turn = 0; turn < ${TURNS}; turn++) {
+      scrollBy({ top: turn < ${TURNS / 2} ? ${WHEEL_PX} : ${-WHEEL_PX}, behavior: "instant" });
+      await nextFrame();
+      const now = performance.now();
+      frames.push(now - last);
+      last = now;
+    }
+    await new Promise((end) => setTimeout(end, 200));
+    observer.disconnect();
+    return { frames, longTasks };
+  })()`);
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  await session.send("Performance.enable");
+  const { metrics } = await session.send("Performance.getMetrics");
+  const metric = (wanted: string) => metrics.find(({ name }) => name === wanted)?.value ?? 0;
+  const nodes = await page.evaluate<number>("document.querySelectorAll('*').length");
+  return { frames, longTasks, heapMb: metric("JSHeapUsedSize") / 1_000_000, nodes };
+}
+
+function print(list: string, { frames, longTasks, heapMb, nodes }: Figures): void {
+  const sorted = frames.toSorted((a, b) => a - b);
+  const quantile = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+  console.log(
+    `${list}: frames p50 ${quantile(0.5)} ms, p95 ${quantile(0.95)} ms, longest ${quantile(1)} ms; ` +
+      `${longTasks.length} long tasks, ${Math.round(longTasks.reduce((sum, one) => sum + one, 0))} ms; ` +
+      `heap ${heapMb.toFixed(1)} MB; ${nodes} elements`,
+  );
+}

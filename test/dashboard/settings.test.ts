@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { version } from "../../src/shared/version.ts";
+import type { TestApp } from "../support/app.ts";
+import { expectAccessible } from "../support/axe.ts";
+import { startWorker } from "../support/worker.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+const TOKEN = "an-api-token-of-length";
+const READ_ONLY = "a-read-only-token-of-length";
+
+describe("dashboard page of the settings", () => {
+  let app: TestApp;
+  const { contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    {
+      config: JSON.stringify({
+        server: { apiToken: TOKEN, readOnlyToken: READ_ONLY },
+        hooks: {
+          enabled: true,
+          token: "a-hook-token-of-length",
+          mappings: [
+            { match: { path: "ci", when: { "payload.state": "failed" } }, sessionKey: "hook:ci:{{branch}}" },
+            { id: "any", action: "wake" },
+          ],
+        },
+        channels: { log: {} },
+        notify: [{ id: "ops", on: ["job.failed"], to: { channel: "log", to: "a" } }],
+      }),
+    },
+  );
+  const logIn = async (token: string, options = {}) => {
+    const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
+    await page.getByLabel("Token").fill(token);
+    await page.keyboard.press("Enter");
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
+  };
+
+  it("is in the navigation, under g t and in the palette", async () => {
+    const page = await logIn(TOKEN);
+    const title = page.getByRole("heading", { level: 1, name: "Settings" });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Settings" }).click();
+    await title.waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("j");
+    await title.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await title.waitFor();
+    await page.goto(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Page, job or run" }).fill("sett");
+    await page.keyboard.press("Enter");
+    await title.waitFor();
+
+    expect(await page.title()).to.equal("Settings · Signalbox");
+  });
+
+  it("shows health, versions, mappings with their addresses, and the configuration without secrets", async () => {
+    const worker = await startWorker(app);
+    try {
+      const page = await logIn(TOKEN);
+      await page.goto(`${app.url}/settings`);
+
+      await page.getByText("1 worker is connected").waitFor();
+      await page.getByText("MongoDB is ready").waitFor();
+      const main = page.locator("main");
+      expect(await main.getByText(version, { exact: true }).count()).to.equal(1);
+      const card = page.getByRole("listitem", { name: "ci" });
+      expect(await card.textContent()).to.match(
+        /\/hooks\/ci[\s\S]*"payload.state":"failed"[\s\S]*hook:ci:\{\{branch\}\}/,
+      );
+      await card.getByRole("button", { name: "Copy the address of ci" }).click();
+      await page.getByText("Address copied").waitFor();
+      expect(await page.evaluate<string>("navigator.clipboard.readText()")).to.equal(`${app.url}/hooks/ci`);
+      await page.getByText("It has no address of its own.").waitFor();
+      expect(await page.getByRole("link", { name: "See notifications" }).getAttribute("href")).to.equal("/notify");
+      const content = page.getByRole("region", { name: "Configuration in force, content" });
+      await content.getByText("[redacted]").first().waitFor();
+      expect(await page.content()).to.not.match(/an-api-token-of|a-read-only-token-of|a-hook-token-of/);
+    } finally {
+      await worker.close();
+    }
+  });
+
+  it("says when no worker is connected", async () => {
+    const page = await logIn(TOKEN);
+    await page.goto(`${app.url}/settings`);
+
+    await page.getByText("No worker is connected: runs and deliveries wait for one").waitFor();
+  });
+
+  it("leads to the queue board and back", async () => {
+    const page = await logIn(READ_ONLY);
+    await page.goto(`${app.url}/settings`);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.getByRole("link", { name: "queue board" }).click();
+    await page.getByText("Signalbox queues").first().waitFor();
+    await page.getByText("delivery-log").first().waitFor();
+
+    expect(await page.getByText("delivery-telegram").count()).to.equal(0);
+    expect(requests.filter((url) => !url.startsWith(app.url))).to.deep.equal([]);
+    await page.getByRole("link", { name: "Back to Signalbox" }).click();
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+  });
+
+  it("shows the configuration only to tokens with the scope admin", async () => {
+    const page = await logIn(READ_ONLY);
+    await page.goto(`${app.url}/settings`);
+
+    await page.getByText("The configuration is shown to tokens with the scope admin").waitFor();
+    await page.getByRole("link", { name: "queue board" }).waitFor();
+    expect(await page.getByText("Configuration in force").count()).to.equal(0);
+  });
+
+  it("has no axe-core findings in light, dark and at 390 px, and scrolls in one direction only", async () => {
+    const page = await logIn(TOKEN);
+    await page.goto(`${app.url}/settings`);
+    await page.getByRole("heading", { name: "Configuration in force" }).waitFor();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import { eventTitle, summaryTitle } from "../../../src/workers/notify/eventTitle.ts";
+import type { EventData } from "../../../src/workers/notify/notifyEvent.ts";
+
+describe("title of an event", () => {
+  const job = { jobId: "backup-7", name: "Nightly\nbackup" };
+  const cases: [Parameters<typeof eventTitle>[0]["type"], object, string][] = [
+    ["job.completed", { job }, "Nightly backup completed"],
+    ["job.failed", { job: { ...job, name: null } }, "backup-7 failed"],
+    ["job.stale", { job }, "Nightly backup is no longer reported"],
+    ["job.recovered", { job }, "Nightly backup is reported again"],
+    ["job.missing", { expect: { id: "backup", name: "Nightly" } }, "Nightly is missing"],
+    ["run.failed", { run: { name: "ci" } }, "ci failed"],
+    ["run.dropped", { run: { name: null } }, "The agent run was dropped"],
+    ["delivery.failed", { delivery: { channel: "slack" } }, "A delivery to slack failed"],
+    ["gate.opened", { job, gate: { title: "Publish?" } }, "Nightly backup asks a question"],
+    ["test", { rule: "sales" }, "The rule sales is tested"],
+    ["job.failed", { job: { ...job, name: "x".repeat(200) } }, `${"x".repeat(100)}… failed`],
+  ];
+  for (const [type, data, title] of cases) {
+    it(`of ${type} is “${title.slice(0, 40)}”`, () => {
+      expect(eventTitle({ type, data: data as EventData })).to.equal(title);
+    });
+  }
+
+  it("of many events has their number", () => {
+    expect(summaryTitle("job.stale", 31)).to.equal("31 jobs are no longer reported");
+    expect(summaryTitle("job.recovered", 2)).to.equal("2 jobs are reported again");
+  });
+});

@@ -1,0 +1,256 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { eventually } from "../../support/eventually.ts";
+import { createJob, report } from "../../support/factories.ts";
+import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
+
+const on = ["job.stale", "job.recovered"];
+
+describe("notify: silent jobs", () => {
+  let fixture: NotifyFixture;
+  beforeEach(async () => {
+    fixture = await NotifyFixture.start([
+      { id: "hook", on, to: toWebhook() },
+      { id: "chat", on, to: toLog },
+      { id: "wake", on: ["job.stale"], to: { wake: "next-heartbeat" } },
+      { id: "sales", on, to: toWebhook(), where: { metadata: { team: "sales" } } },
+    ]);
+    await scanned();
+  });
+  afterEach(() => fixture.close());
+
+  /** Waits until the scan has looked at the present time. */
+  async function scanned(): Promise<void> {
+    const { presence } = fixture.app.database.collections;
+    const now = fixture.app.clock.now();
+    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
+    // The scan stores the time before it looks, and looks again only after it has finished.
+    const later = fixture.app.clock.now();
+    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > later, "the next scan");
+    await fixture.dispatched();
+  }
+  const advance = async (seconds: number) => {
+    fixture.app.clock.advance(seconds * 1_000);
+    await scanned();
+  };
+  const create = (more: object = {}) => createJob(fixture.app, { staleAfterSeconds: 10, ...more });
+  const typesOf = async (rule: string) => (await fixture.bodies(rule)).map(({ type }) => type);
+
+  it("announces a silence once, and its end", async () => {
+    const { jobId, path } = await create({ name: "Nightly *backup*" });
+    await report(fixture.app, path, "collect", { progress: 40, message: "120 of 300" });
+    await advance(9);
+    const early = await typesOf("hook");
+
+    await advance(2);
+    await advance(20);
+    const [stale] = await fixture.bodies("hook");
+    await report(fixture.app, path, "collect", { progress: 50 });
+    await report(fixture.app, path, "collect", { progress: 60 });
+    await scanned();
+
+    expect(early).to.deep.equal([]);
+    expect(await typesOf("hook")).to.deep.equal(["job.stale", "job.recovered"]);
+    expect(stale.data.job).to.include({ jobId, stale: true, status: "running" });
+    expect(stale.data.lastReportAt).to.equal(stale.data.job.lastReportAt);
+    const texts = (await fixture.deliveries("chat")).map(({ text }) => text);
+    expect(texts[0]).to.match(
+      /^\*\*Nightly \\\*backup\\\*\*\* has not been reported since .+ UTC, at 0 % in step \*\*collect\*\*\.\n\n120 of 300$/,
+    );
+    expect(texts[1]).to.match(/is reported again/);
+  });
+
+  it("announces each silence of a job, also one after a change without a report", async () => {
+    const { path } = await create();
+    await advance(11);
+    await fixture.app.call("PUT", path, { name: "renamed" });
+    await fixture.app.call("PUT", path, { staleAfterSeconds: 5 });
+    await scanned();
+    const once = await typesOf("hook");
+
+    await report(fixture.app, path, "a", {});
+    await advance(11);
+
+    expect(once).to.deep.equal(["job.stale"]);
+    expect(await typesOf("hook")).to.deep.equal(["job.stale", "job.recovered", "job.stale"]);
+  });
+
+  it("keeps announced jobs among the stale ones of lists and statistics", async () => {
+    const { jobId } = await create();
+    await advance(11);
+
+    const { body } = await fixture.app.call("GET", "/api/jobs?stale=true");
+    const stats = await fixture.app.call("GET", "/api/stats");
+
+    expect(body.jobs.map((job: { jobId: string }) => job.jobId)).to.deep.equal([jobId]);
+    expect(stats.body.jobs.stale).to.equal(1);
+  });
+
+  it("sends a recovery only by rules that have announced the silence", async () => {
+    const { path } = await create({ metadata: { team: "support" } });
+    await advance(11);
+    await fixture.app.call("PUT", path, { metadata: { team: "sales" } });
+
+    await report(fixture.app, path, "a", {});
+
+    await fixture.dispatched();
+    expect(await typesOf("hook")).to.deep.equal(["job.stale", "job.recovered"]);
+    expect(await typesOf("sales")).to.deep.equal([]);
+  });
+
+  it("wakes the agent with the text", async () => {
+    await create({ name: "Nightly" });
+
+    await advance(11);
+
+    const [delivery] = await fixture.deliveries("wake");
+    const event = await fixture.app.database.collections.events.findOne({ _id: `notify-${delivery?._id}` });
+    expect(delivery).to.include({ kind: "wake", state: "sent", channel: "wake" });
+    expect(event).to.include({ text: delivery?.text, source: "notification wake", wake: false });
+    expect(event?.text).to.match(/^\*\*Nightly\*\* has not been reported since/);
+  });
+
+  it("sends one message about 1,000 jobs that turn stale at once, and each of them to webhooks", async () => {
+    await fixture.stopWorker();
+    const names = Array.from({ length: 1_000 }, (_, i) => `job ${i}`);
+    await Promise.all(names.map((name) => fixture.app.stores.jobs.put(randomUUID(), { name, staleAfterSeconds: 10 })));
+    await fixture.startWorker();
+
+    await advance(11);
+
+    const hooks = await fixture.delivered("hook", 1_000);
+    const chats = await fixture.deliveries("chat");
+    expect(new Set(hooks.map(({ event }) => event?.id)).size).to.equal(1_000);
+    expect(hooks).to.have.length(1_000);
+    expect(chats).to.have.length(1);
+    const lines = chats[0]?.text.split("\n") ?? [];
+    expect(lines[0]).to.equal("1000 jobs are no longer reported:");
+    expect(lines.filter((line) => line.startsWith("- **job"))).to.have.length(10);
+    expect(lines.at(-1)).to.equal("- and 990 more");
+    expect(await fixture.deliveries("wake")).to.have.length(1);
+  });
+
+  it("sends one message about 30 of them that are reported again", async () => {
+    const jobs = await Promise.all(Array.from({ length: 30 }, () => create({ name: "x" })));
+    await advance(11);
+    await fixture.delivered("hook", 30);
+    await fixture.stopWorker();
+
+    await Promise.all(jobs.map(({ path }) => report(fixture.app, path, "a", {})));
+    await fixture.startWorker();
+
+    await fixture.delivered("hook", 60);
+    const chats = await fixture.deliveries("chat");
+    expect(chats.map(({ text }) => text.split("\n")[0])).to.deep.equal([
+      "30 jobs are no longer reported:",
+      "30 jobs are reported again:",
+    ]);
+  });
+
+  it("sends a message for each of 20 jobs", async () => {
+    await fixture.stopWorker();
+    await Promise.all(Array.from({ length: 20 }, () => create({ name: "x" })));
+    await fixture.startWorker();
+
+    await advance(11);
+
+    await fixture.delivered("chat", 20);
+    expect(await fixture.deliveries("chat")).to.have.length(20);
+  });
+
+  it("gives jobs one more stale period after an hour of outage", async () => {
+    const { path } = await create({ name: "alive" });
+    await create({ name: "dead" });
+    await advance(5);
+    await fixture.stopWorker();
+    fixture.app.clock.advance(3_600_000);
+    await fixture.startWorker();
+    await scanned();
+    const atOnce = await typesOf("hook");
+    await advance(5);
+    await report(fixture.app, path, "a", {});
+
+    await advance(6);
+
+    expect(atOnce).to.deep.equal([]);
+    const names = (await fixture.bodies("hook")).map(({ data }) => data.job.name);
+    expect(names).to.deep.equal(["dead"]);
+  });
+});
+
+describe("notify: expected jobs", () => {
+  let fixture: NotifyFixture;
+  before(async () => {
+    fixture = await NotifyFixture.start([{ id: "hook", on: ["job.missing"], to: toWebhook() }], {
+      expect: [{ id: "backup", name: "Nightly backup", every: "1d", grace: "2h" }],
+    });
+  });
+  after(() => fixture.close());
+
+  const doc = () => fixture.app.database.collections.expectations.findOne({ _id: "backup" });
+  const hours = async (count: number) => {
+    // Shorter steps than an outage would take hours, so the scans go on in between.
+    const { presence } = fixture.app.database.collections;
+    fixture.app.clock.advance(count * 3_600_000);
+    await presence.updateMany({}, { $set: { seenAt: fixture.app.clock.now(), resumedAt: null } });
+    const now = fixture.app.clock.now();
+    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
+    const later = fixture.app.clock.now();
+    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > later, "the next scan");
+    await fixture.dispatched();
+  };
+
+  it("are missing once for each time by which one was due, and not after one was created", async () => {
+    await eventually(doc, "the beginning of the expectation");
+    await hours(25);
+    const early = await fixture.bodies("hook");
+    await hours(2);
+    const first = await fixture.bodies("hook");
+    await hours(1);
+    const still = await fixture.bodies("hook");
+    await fixture.app.stores.jobs.put("b1", { name: "Nightly backup of sales" });
+    await hours(25);
+    const inTime = await fixture.bodies("hook");
+    await hours(2);
+    const second = await fixture.bodies("hook");
+
+    expect([early, first, still, inTime, second].map(({ length }) => length)).to.deep.equal([0, 1, 1, 1, 2]);
+    expect(first[0].data).to.deep.equal({ expect: { id: "backup", name: "Nightly backup" }, lastSeenAt: null });
+    const { createdAt } = await fixture.app.stores.jobs.find("b1");
+    expect(second[1].data.lastSeenAt).to.equal(createdAt.toISOString());
+  });
+});
+
+describe("notify: expected jobs after an outage", () => {
+  let fixture: NotifyFixture;
+  before(async () => {
+    fixture = await NotifyFixture.start([{ id: "hook", on: ["job.missing"], to: toWebhook() }], {
+      expect: [{ id: "hourly", name: "sync", every: "1h" }],
+      jobs: { staleAfterSeconds: 10 },
+    });
+  });
+  after(() => fixture.close());
+
+  it("are missing once, and only after one more stale period", async () => {
+    const { expectations, presence } = fixture.app.database.collections;
+    const scanned = async () => {
+      for (let i = 0; i < 2; i++) {
+        const now = fixture.app.clock.now();
+        await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
+      }
+      await fixture.dispatched();
+    };
+    await eventually(() => expectations.findOne({ _id: "hourly" }), "the beginning of the expectation");
+    await fixture.stopWorker();
+    fixture.app.clock.advance(5 * 3_600_000);
+    await fixture.startWorker();
+    await scanned();
+    const atOnce = await fixture.bodies("hook");
+
+    fixture.app.clock.advance(11_000);
+    await scanned();
+
+    expect(atOnce).to.deep.equal([]);
+    expect(await fixture.bodies("hook")).to.have.length(1);
+  });
+});
