@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { breakRoleHeadings, neutralize } from "../../../src/agents/prompt/neutralize.ts";
-import { processorMs } from "../../support/processorMs.ts";
+import { expectLinearTime } from "../../support/linearTime.ts";
 
 const KIB = 1024;
 
@@ -50,8 +50,6 @@ const RUNS: Readonly<Record<string, [string, string]>> = {
   "letters in a piped token": ["<|", "a"],
 };
 
-const timeMs = (text: string): number => processorMs(() => breakRoleHeadings(neutralize(text)));
-
 describe("The time of neutralize", () => {
   const cases: [string, (length: number) => string][] = [
     ...Object.entries(ADVERSARIAL).map(([what, unit]): [string, (length: number) => string] => [
@@ -65,11 +63,7 @@ describe("The time of neutralize", () => {
   ];
   for (const [what, make] of cases) {
     it(`grows linearly with the length of a text of ${what}`, () => {
-      const small = timeMs(make(256 * KIB));
-      const large = timeMs(make(2048 * KIB));
-
-      // The length is eight times as large. A quadratic search would take 64 times as long, which is minutes here.
-      expect(large).to.be.below(40 * Math.max(small, 10));
+      expectLinearTime((length) => breakRoleHeadings(neutralize(make(length))), 256 * KIB);
     }).timeout(60_000);
   }
 

@@ -9,7 +9,7 @@ import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import { processorMs } from "../../support/processorMs.ts";
+import { expectLinearTime } from "../../support/linearTime.ts";
 import { isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
 
 const require = createRequire(import.meta.url);
@@ -138,26 +138,17 @@ describe("The examples of CommonMark", () => {
   }
 
   it("are divided into blocks in linear time when they are repeated", () => {
-    const length = 64 * 1024;
     for (const { number, markdown } of EXAMPLES) {
-      const text = markdown.repeat(Math.ceil(length / markdown.length));
+      const textOf = (length: number) => markdown.repeat(Math.ceil(length / markdown.length));
 
-      const ms = processorMs(() => void parser.parse(text, {}));
-
-      // Linear parsing takes up to 50 ms, and quadratic parsing half a second.
-      expect(ms, `example ${number}`).to.be.below(300);
+      expectLinearTime((length) => parser.parse(textOf(length), {}), 8 * 1024, `example ${number}`);
     }
   });
 
   it("are split into messages in linear time when they follow each other", () => {
     const all = EXAMPLES.map(({ markdown }) => markdown).join("\n\n");
     for (const [name, { style }] of CHANNELS) {
-      const timeOf = (times: number) => processorMs(() => void toParts(all.repeat(times), style));
-      const small = timeOf(2);
-
-      const large = timeOf(16);
-
-      expect(large, name).to.be.below(40 * Math.max(small, 10));
+      expectLinearTime((times) => toParts(all.repeat(times), style), 2, name);
     }
   });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import MarkdownIt from "markdown-it";
 import cjkFriendly from "markdown-it-cjk-friendly";
 import { parser } from "../../../src/channels/markdown/parser.ts";
-import { processorMs } from "../../support/processorMs.ts";
+import { expectLinearTime } from "../../support/linearTime.ts";
 import { runs } from "../../support/random.ts";
 
 describe("The parser of quotes", () => {
@@ -18,13 +18,7 @@ describe("The parser of quotes", () => {
   };
   for (const [what, unit] of Object.entries(others)) {
     it(`takes linear time for quotes that end with ${what}, without a blank line`, () => {
-      const timeOf = (times: number) => processorMs(() => void parser.parse(unit.repeat(times), {}));
-
-      const small = timeOf(2_000);
-      const large = timeOf(16_000);
-
-      // A quadratic search would take 64 times as long, about ten seconds.
-      expect(large).to.be.below(24 * Math.max(small, 20));
+      expectLinearTime((times) => parser.parse(unit.repeat(times), {}), 2_000);
     });
   }
 

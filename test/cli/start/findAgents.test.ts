@@ -85,11 +85,8 @@ describe("findAgents", () => {
   });
 
   it("finds nothing at an address that does not answer within the limit", async () => {
-    const started = performance.now();
-
     expect(await findAgents({}, { ollamaUrl: await ollama(), timeoutMs: 50 })).to.deep.equal([]);
     expect(requests).to.deep.equal(["GET /api/tags"]);
-    expect(performance.now() - started).to.be.below(2_000);
   });
 
   const ANSWERS: readonly [string, string, number?][] = [

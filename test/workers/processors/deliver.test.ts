@@ -93,6 +93,12 @@ describe("a delivery", () => {
     await app.queues.deliver({ deliveryId: _id, channel: "telegram" });
     return _id;
   }
+  /** Adds a delivery whose attempt ends with a wait; another one that is added before may be sent meanwhile. */
+  async function addWaiting(text: string, to?: string): Promise<string> {
+    const id = await add(text, to);
+    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, `"${text}" to wait`);
+    return id;
+  }
   const until = (id: string, state: DeliveryDoc["state"], withinMs?: number) =>
     eventually(
       async () => {
@@ -174,8 +180,7 @@ describe("a delivery", () => {
   it("is sent while another recipient is rate-limited", async () => {
     start([limited("recipient", 3_600_000)]);
 
-    const first = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(first)).notBefore, "it to wait");
+    await addWaiting("a");
     const behind = await add("b");
     const other = await add("c", "bert");
     await until(other, "sent");
@@ -215,8 +220,7 @@ describe("a delivery", () => {
   it("stops the channel when the credentials are refused: an error in the log, a metric, and no further attempt", async () => {
     start([resultOf("authentication")]);
 
-    const id = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const id = await addWaiting("a");
     const other = await add("b", "bert");
     const waits = await eventually(async () => {
       const found = await app.stores.deliveries.find(other);
@@ -239,10 +243,7 @@ describe("a delivery", () => {
 
   it("is tried at once when it is retried by hand after the configuration was reloaded with valid credentials", async () => {
     start([resultOf("authentication")]);
-    const first = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(first)).notBefore, "it to wait");
-    const ids = [first, await add("b", "bert")] as const;
-    for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const ids = [await addWaiting("a"), await addWaiting("b", "bert")] as const;
     await workers?.close(0);
     start([]); // as with a configuration that was reloaded
 
@@ -259,8 +260,7 @@ describe("a delivery", () => {
 
   it("is tried at once when it is retried by hand after its credentials were corrected at the service; others follow it", async () => {
     start([resultOf("authentication")]);
-    const id = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const id = await addWaiting("a");
 
     const { body } = await app.call("POST", `/api/deliveries/${id}/retry`);
     await until(id, "sent");
@@ -273,8 +273,7 @@ describe("a delivery", () => {
 
   it("shows a stopped channel as ready once a delivery was sent, also to those that still wait, and after a restart of the worker", async () => {
     start([resultOf("authentication")]);
-    const ids = [await add("a"), await add("b", "bert")] as const;
-    for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const ids = [await addWaiting("a"), await addWaiting("b", "bert")] as const;
     const stopped = await telegram();
     await app.call("POST", `/api/deliveries/${ids[0]}/retry`);
     await until(ids[0], "sent");
@@ -433,8 +432,7 @@ describe("a delivery", () => {
     start([resultOf("authentication"), resultOf("authentication")], { limiter: new BriefStop() });
     const stopped = async () =>
       /^signalbox_channel_stopped\{channel="telegram"\} (\d)$/m.exec(await metrics.registry.metrics());
-    const id = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const id = await addWaiting("a");
     const atFirst = await stopped();
 
     await app.call("POST", `/api/deliveries/${id}/retry`);
@@ -540,8 +538,7 @@ describe("a delivery", () => {
 
   it("is not sent after it was cancelled, and the next one to the recipient is sent", async () => {
     start([limited("recipient", 3_600_000)]);
-    const id = await add("a");
-    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const id = await addWaiting("a");
     const next = await add("b");
 
     const waiting = await app.call("GET", `/api/deliveries?state=pending`);
