@@ -12,12 +12,15 @@ type Body = Record<string, unknown>;
 const RECORDED = require("@octokit/webhooks-examples") as readonly { name: string; examples: readonly Body[] }[];
 
 /**
- * Returns a body as its sender documents it. The sources that are known:
+ * Returns a body as its sender documents it:
  * - gitlab: https://docs.gitlab.com/user/project/integrations/webhooks/, shortened
  * - stripe: https://github.com/stripe/openapi/blob/master/openapi/fixtures3.json, in an event
  * - sentry: https://docs.sentry.io/integrations/integration-platform/webhooks/issue-alerts/
  * - grafana: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
  * - alertmanager: https://prometheus.io/docs/alerting/latest/configuration/
+ * - pagerduty: https://developer.pagerduty.com/docs/webhooks-v3-overview
+ * - linear: https://github.com/korosuke613/linear-webhook (README), which recorded it
+ * - sendgrid: https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event, with names and ids replaced
  */
 const read = (file: string): Body => JSON.parse(readFileSync(`test/examples/${file}.json`, "utf8"));
 
