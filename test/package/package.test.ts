@@ -160,7 +160,7 @@ describe("the npm package, installed in an empty folder", function () {
       mkdirSync(other);
       const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
       copyFileSync(join(folder, file), join(other, file));
-      const env = { ...NPM, PATH: [dirname(process.execPath), PATH].join(delimiter), HOME: other };
+      const env = { ...process.env, ...NPM, PATH: [dirname(process.execPath), PATH].join(delimiter) };
       const service = startShell(`npx ./${file} start`, env, other);
       try {
         const url = await service.ready(240_000);
