@@ -4,7 +4,7 @@ import { TIMINGS, type Timings } from "../../src/shared/timings.ts";
 export const FAST_TIMINGS: Timings = {
   lease: TIMINGS.lease,
   queueLockMs: TIMINGS.queueLockMs,
-  sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000, outageMs: 30_000 },
+  sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000, outageMs: 60_000 },
   gateExpiryMs: 100,
   renewSchedulesMs: 1_000,
   retry: {

@@ -6,6 +6,12 @@ import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts"
 
 const on = ["job.stale", "job.recovered"];
 
+/**
+ * The stale period of the jobs. The tests advance the clock by ten seconds less or a little more, because real time passes too;
+ * a minute without a scan would be an outage.
+ */
+const STALE_AFTER_SECONDS = 30;
+
 describe("notify: silent jobs", () => {
   let fixture: NotifyFixture;
   beforeEach(async () => {
@@ -33,16 +39,16 @@ describe("notify: silent jobs", () => {
     fixture.app.clock.advance(seconds * 1_000);
     await scanned();
   };
-  const create = (more: object = {}) => createJob(fixture.app, { staleAfterSeconds: 10, ...more });
+  const create = (more: object = {}) => createJob(fixture.app, { staleAfterSeconds: STALE_AFTER_SECONDS, ...more });
   const typesOf = async (rule: string) => (await fixture.bodies(rule)).map(({ type }) => type);
 
   it("announces a silence once, and its end", async () => {
     const { jobId, path } = await create({ name: "Nightly *backup*" });
     await report(fixture.app, path, "collect", { progress: 40, message: "120 of 300" });
-    await advance(9);
+    await advance(20);
     const early = await typesOf("hook");
 
-    await advance(2);
+    await advance(12);
     await advance(20);
     const [stale] = await fixture.bodies("hook");
     await report(fixture.app, path, "collect", { progress: 50 });
@@ -62,14 +68,14 @@ describe("notify: silent jobs", () => {
 
   it("announces each silence of a job, also one after a change without a report", async () => {
     const { path } = await create();
-    await advance(11);
+    await advance(32);
     await fixture.app.call("PUT", path, { name: "renamed" });
-    await fixture.app.call("PUT", path, { staleAfterSeconds: 5 });
+    await fixture.app.call("PUT", path, { staleAfterSeconds: 15 });
     await scanned();
     const once = await typesOf("hook");
 
     await report(fixture.app, path, "a", {});
-    await advance(11);
+    await advance(32);
 
     expect(once).to.deep.equal(["job.stale"]);
     expect(await typesOf("hook")).to.deep.equal(["job.stale", "job.recovered", "job.stale"]);
@@ -77,7 +83,7 @@ describe("notify: silent jobs", () => {
 
   it("keeps announced jobs among the stale ones of lists and statistics", async () => {
     const { jobId } = await create();
-    await advance(11);
+    await advance(32);
 
     const { body } = await fixture.app.call("GET", "/api/jobs?stale=true");
     const stats = await fixture.app.call("GET", "/api/stats");
@@ -88,7 +94,7 @@ describe("notify: silent jobs", () => {
 
   it("sends a recovery only by rules that have announced the silence", async () => {
     const { path } = await create({ metadata: { team: "support" } });
-    await advance(11);
+    await advance(32);
     await fixture.app.call("PUT", path, { metadata: { team: "sales" } });
 
     await report(fixture.app, path, "a", {});
@@ -101,7 +107,7 @@ describe("notify: silent jobs", () => {
   it("wakes the agent with the text", async () => {
     await create({ name: "Nightly" });
 
-    await advance(11);
+    await advance(32);
 
     const [delivery] = await fixture.deliveries("wake");
     const event = await fixture.app.database.collections.events.findOne({ _id: `notify-${delivery?._id}` });
@@ -113,10 +119,12 @@ describe("notify: silent jobs", () => {
   it("sends one message about 1,000 jobs that turn stale at once, and each of them to webhooks", async () => {
     await fixture.stopWorker();
     const names = Array.from({ length: 1_000 }, (_, i) => `job ${i}`);
-    await Promise.all(names.map((name) => fixture.app.stores.jobs.put(randomUUID(), { name, staleAfterSeconds: 10 })));
+    await Promise.all(
+      names.map((name) => fixture.app.stores.jobs.put(randomUUID(), { name, staleAfterSeconds: STALE_AFTER_SECONDS })),
+    );
     await fixture.startWorker();
 
-    await advance(11);
+    await advance(32);
 
     const hooks = await fixture.delivered("hook", 1_000);
     const chats = await fixture.deliveries("chat");
@@ -132,7 +140,7 @@ describe("notify: silent jobs", () => {
 
   it("sends one message about 30 of them that are reported again", async () => {
     const jobs = await Promise.all(Array.from({ length: 30 }, () => create({ name: "x" })));
-    await advance(11);
+    await advance(32);
     await fixture.delivered("hook", 30);
     await fixture.stopWorker();
 
@@ -152,7 +160,7 @@ describe("notify: silent jobs", () => {
     await Promise.all(Array.from({ length: 20 }, () => create({ name: "x" })));
     await fixture.startWorker();
 
-    await advance(11);
+    await advance(32);
 
     await fixture.delivered("chat", 20);
     expect(await fixture.deliveries("chat")).to.have.length(20);
@@ -161,16 +169,16 @@ describe("notify: silent jobs", () => {
   it("gives jobs one more stale period after an hour of outage", async () => {
     const { path } = await create({ name: "alive" });
     await create({ name: "dead" });
-    await advance(5);
+    await advance(15);
     await fixture.stopWorker();
     fixture.app.clock.advance(3_600_000);
     await fixture.startWorker();
     await scanned();
     const atOnce = await typesOf("hook");
-    await advance(5);
+    await advance(15);
     await report(fixture.app, path, "a", {});
 
-    await advance(6);
+    await advance(18);
 
     expect(atOnce).to.deep.equal([]);
     const names = (await fixture.bodies("hook")).map(({ data }) => data.job.name);
@@ -226,7 +234,7 @@ describe("notify: expected jobs after an outage", () => {
   before(async () => {
     fixture = await NotifyFixture.start([{ id: "hook", on: ["job.missing"], to: toWebhook() }], {
       expect: [{ id: "hourly", name: "sync", every: "1h" }],
-      jobs: { staleAfterSeconds: 10 },
+      jobs: { staleAfterSeconds: STALE_AFTER_SECONDS },
     });
   });
   after(() => fixture.close());
@@ -247,7 +255,7 @@ describe("notify: expected jobs after an outage", () => {
     await scanned();
     const atOnce = await fixture.bodies("hook");
 
-    fixture.app.clock.advance(11_000);
+    fixture.app.clock.advance(32_000);
     await scanned();
 
     expect(atOnce).to.deep.equal([]);
