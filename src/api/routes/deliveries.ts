@@ -104,7 +104,7 @@ const retryDelivery = route({
   async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
     const { deliveryId } = params;
     const found = await stores.deliveries.find(deliveryId);
-    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = found.to ?? recipientOn(found.channel, target);
     const fault = kindOf(found) === "channel" ? deliveryFault(found.channel, to, channels) : null;
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });

@@ -55,7 +55,7 @@ const testChannel = route({
   async handler({ params: { channel }, body }, deps) {
     requireChannel(channel, deps);
     const { stores, queues, initialReplyTarget } = deps;
-    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = body.to?.trim() ?? recipientOn(channel, target);
     if (to === null) throw invalidField("to", `is required: replies of the main session do not go to ${channel}`);
     const deliveryId = randomUUID();
