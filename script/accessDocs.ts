@@ -83,9 +83,9 @@ ${calls.join("\n")}
 
 ## Audit log
 
-\`GET /api/audit\` and the page \`/audit\` show deletions, forced cancellations, retries, answers to gates, new job tokens, log-ins and
-refused tokens: who, what, on which record, from which address. Entries have neither bodies nor secrets. They are kept for
-\`retention.auditAfter\`.
+\`GET /api/audit\` and the page \`/audit\` show deletions, forced cancellations, retries, answers to gates and their withdrawal, new job
+tokens, log-ins and refused tokens: who, what, on which record, from which address. Tools of MCP leave the same entries as calls of the
+API. Entries have neither bodies nor secrets. They are kept for \`retention.auditAfter\`.
 
 | actor | is |
 |---|---|
@@ -94,6 +94,18 @@ refused tokens: who, what, on which record, from which address. Entries have nei
 | \`job-token:JOB\` | the token of this job |
 | \`hook-token\` | \`hooks.token\` |
 | \`anonymous\` | a caller without a token, or with a refused one; the link of a gate |
+
+The log does not have everything:
+
+- Calls that failed have no entry, except for a refused token. Nor has the withdrawal of a gate that was
+  withdrawn before, which changes nothing.
+- Creating and reporting jobs, and opening gates, are not recorded: the jobs themselves show them.
+- The token that a worker creates for a program of the [command runner](runners.md#command) is not recorded, because no caller asked for
+  it: no request and no address belong to it. The run with the id of the job shows that it was created. What the program does with the
+  token is recorded as \`job-token:JOB\`.
+- Changes on the page of the queues are not recorded: they concern entries of queues, not records of jobs and runs.
+- A link of a gate that is not valid is recorded as \`token.refused\`. One that has expired, or whose question is closed, is not.
+- At most 20 refused tokens a minute are recorded from one network: the limit for failures applies.
 `;
 }
 

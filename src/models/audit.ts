@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   "job.cancel",
   "token.create",
   "gate.answer",
+  "gate.withdraw",
   "run.retry",
   "run.again",
   "run.cancel",

@@ -66,6 +66,7 @@ export type AuditAction =
   | "job.cancel"
   | "token.create"
   | "gate.answer"
+  | "gate.withdraw"
   | "run.retry"
   | "run.again"
   | "run.cancel"
