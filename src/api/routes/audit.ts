@@ -8,7 +8,8 @@ import { parseTimes } from "../validate.ts";
 const closed = { additionalProperties: false } as const;
 const Action = Type.Enum([...AUDIT_ACTIONS], {
   title: "AuditAction",
-  description: "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid.",
+  description:
+    "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid.",
 });
 
 const Entry = Type.Object(

@@ -215,11 +215,7 @@ const removeGate = route({
 });
 
 /** Withdraws a gate, also that of a job that has ended: it would be open again if the job were started again. */
-async function withdraw(
-  stores: Stores,
-  jobId: string,
-  key: string,
-): Promise<{ gate: GateDoc; wasWithdrawn: boolean }> {
+async function withdraw(stores: Stores, jobId: string, key: string): Promise<{ gate: GateDoc; wasWithdrawn: boolean }> {
   const job = await findGateJob(stores, jobId);
   for (;;) {
     const gate = await stores.gates.find(job, key);
