@@ -115,6 +115,16 @@ describe("a token confined to an id prefix", () => {
     expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).to.deep.equal(["other/a", "ow"]);
   });
 
+  it("deletes only its own jobs with a filter", async () => {
+    for (const job of ["own%2Fa", "other%2Fa"]) await as(API, "POST", `/api/ping/${job}/done`);
+
+    expect((await as(TEAM, "DELETE", "/api/jobs?status=completed")).status).to.equal(200);
+    expect((await as(TEAM, "DELETE", "/api/jobs?jobId=o")).status).to.equal(200);
+
+    const { body } = await as(API, "GET", "/api/jobs");
+    expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).to.deep.equal(["other/a", "ow"]);
+  });
+
   it("receives live events of its own jobs only, deletions included", async () => {
     const events = await openEvents(`${app.url}/api/events`, bearer(TEAM));
 

@@ -26,6 +26,18 @@ describe("POST /mcp", () => {
       expect(text).to.include(`"protocolVersion":"${revision}"`).and.include('"name":"signalbox"');
     });
 
+  it("answers an unknown revision with one that it speaks, and refuses it in the header", async () => {
+    const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+    const { text } = await answerTo({ ...message, method: "initialize", params });
+    const refused = await post({ ...bearer, "MCP-Protocol-Version": "1999-01-01" });
+
+    expect(text).to.include('"protocolVersion":"2025-11-25"');
+    expect([refused.status, JSON.stringify(refused.body)]).to.satisfy(([status, body]: [number, string]) => {
+      return status === 400 && body.includes("2025-06-18");
+    });
+  });
+
   it("answers 401 with WWW-Authenticate without a valid token, also with a browser's cookie", async () => {
     const { headers } = await app.call("POST", "/session", { token: API });
     const Cookie = headers.get("Set-Cookie")?.split(";")[0] as string;
@@ -40,6 +52,8 @@ describe("POST /mcp", () => {
   it("refuses pages of other sites", async () => {
     expect((await post({ ...bearer, Origin: "https://evil.example" })).status).to.equal(403);
     expect((await post({ ...bearer, Origin: "null" })).status).to.equal(403);
+    expect((await post({ ...bearer, "Sec-Fetch-Site": "cross-site" })).status).to.equal(403);
+    expect((await post({ Origin: "https://evil.example" })).status).to.equal(403);
     expect((await post({ ...bearer, Origin: app.url })).status).to.equal(200);
   });
 
