@@ -101,8 +101,8 @@ The log does not have everything:
   withdrawn before, which changes nothing.
 - Creating and reporting jobs, and opening gates, are not recorded: the jobs themselves show them.
 - The token that a worker creates for a program of the [command runner](runners.md#command) is not recorded, because no caller asked for
-  it: no request and no address belong to it. The run with the id of the job shows that it was created. What the program does with the
-  token is recorded as \`job-token:JOB\`.
+  it: no request and no address belong to it. The run with the id of the job shows that it was created. Calls of the program with this
+  token are recorded as \`job-token:JOB\`.
 - Changes on the page of the queues are not recorded: they concern entries of queues, not records of jobs and runs.
 - A link of a gate that is not valid is recorded as \`token.refused\`. One that has expired, or whose question is closed, is not.
 - At most 20 refused tokens a minute are recorded from one network: the limit for failures applies.
