@@ -92,7 +92,6 @@ API. Entries have neither bodies nor secrets. They are kept for \`retention.audi
 | the name of a token | a token of \`server.tokens\`, \`api-token\` or \`read-only-token\` |
 | \`cookie:NAME\` | a browser that logged in with this token |
 | \`job-token:JOB\` | the token of this job |
-| \`hook-token\` | \`hooks.token\` |
 | \`anonymous\` | a caller without a token, or with a refused one; the link of a gate |
 
 The log does not have everything:
@@ -103,6 +102,8 @@ The log does not have everything:
 - The token that a worker creates for a program of the [command runner](runners.md#command) is not recorded, because no caller asked for
   it: no request and no address belong to it. The run with the id of the job shows that it was created. Calls of the program with this
   token are recorded as \`job-token:JOB\`.
+- Calls of hooks are not recorded, so that no entry is by \`hooks.token\`: the runs show them, and so do the
+  [kept requests](hooks.md#kept-requests).
 - Changes on the page of the queues are not recorded: they concern entries of queues, not records of jobs and runs.
 - A link of a gate that is not valid is recorded as \`token.refused\`. One that has expired, or whose question is closed, is not.
 - At most 20 refused tokens a minute are recorded from one network: the limit for failures applies.

@@ -18,7 +18,7 @@ const Entry = Type.Object(
     at: s.Timestamp("When the action took place."),
     actor: Type.String({
       description:
-        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `hook-token`, or `anonymous`.",
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, or `anonymous`.",
     }),
     action: Action,
     target: s.nullable(Type.String(), {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import type { AuditAction as ClientAction } from "../../../src/client/client.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../src/models/audit.ts";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -296,6 +297,9 @@ describe("the audit log", () => {
 
   it("has a case for each action", () => {
     expect(Object.keys(CASES).sort()).to.deep.equal([...AUDIT_ACTIONS].sort());
+    // tsc fails here if the client library names other actions
+    const isSame: [AuditAction, ClientAction] extends [ClientAction, AuditAction] ? true : false = true;
+    expect(isSame).to.equal(true);
     expect(Object.values(CASES).filter((cases) => cases.length === 0)).to.deep.equal([]);
   });
 
