@@ -72,11 +72,19 @@ async function pendingDelivery({ stores }: TestApp): Promise<string> {
 
 /** Returns an act that calls a path of a new record, and returns the id of the record. */
 const callOn =
-  (make: (app: TestApp) => Promise<string>, path: string, method = "POST") =>
+  (make: (app: TestApp) => Promise<string>, path: string, method = "POST", body?: object) =>
   async (app: TestApp): Promise<string> => {
     const id = await make(app);
-    await send(app, method, path.replace("ID", id));
+    await send(app, method, path.replace("ID", id), body);
     return id;
+  };
+
+/** Returns an act of one call about a target. */
+const call =
+  (target: string, method: string, path: string, body?: object) =>
+  async (app: TestApp): Promise<string> => {
+    await send(app, method, path, body);
+    return target;
   };
 
 const newJob = async ({ stores }: TestApp) => {
@@ -96,10 +104,7 @@ const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
     {
       title: "DELETE of jobs by filter",
       actor: "ci",
-      async act(app) {
-        await send(app, "DELETE", "/api/jobs?status=failed");
-        return '{"status":["failed"]}';
-      },
+      act: call('{"status":["failed"]}', "DELETE", "/api/jobs?status=failed"),
     },
   ],
   "job.cancel": [
@@ -115,15 +120,7 @@ const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
     },
   ],
   "token.create": [
-    {
-      title: "a job token",
-      actor: "ci",
-      async act(app) {
-        await newJob(app);
-        await send(app, "POST", "/api/jobs/job/token", { scope: "read" });
-        return "job";
-      },
-    },
+    { title: "a job token", actor: "ci", act: callOn(newJob, "/api/jobs/ID/token", "POST", { scope: "read" }) },
   ],
   "gate.answer": [
     {
@@ -203,41 +200,21 @@ const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
     {
       title: "a test message",
       actor: "ci",
-      async act(app) {
-        await send(app, "POST", "/api/channels/mattermost/test", { to: CHAT });
-        return `mattermost ${CHAT}`;
-      },
+      act: call(`mattermost ${CHAT}`, "POST", "/api/channels/mattermost/test", { to: CHAT }),
     },
   ],
   "channel.resume": [
-    {
-      title: "POST resume",
-      actor: "ci",
-      async act(app) {
-        await send(app, "POST", "/api/channels/mattermost/resume");
-        return "mattermost";
-      },
-    },
+    { title: "POST resume", actor: "ci", act: call("mattermost", "POST", "/api/channels/mattermost/resume") },
   ],
   "reply-target.set": [
     {
       title: "PUT of the reply target",
       actor: "ci",
-      async act(app) {
-        await send(app, "PUT", REPLY_TARGET, { channel: "log", to: "ops" });
-        return "log ops";
-      },
+      act: call("log ops", "PUT", REPLY_TARGET, { channel: "log", to: "ops" }),
     },
   ],
   "reply-target.clear": [
-    {
-      title: "DELETE of the reply target",
-      actor: "ci",
-      async act(app) {
-        await send(app, "DELETE", REPLY_TARGET);
-        return "main";
-      },
-    },
+    { title: "DELETE of the reply target", actor: "ci", act: call("main", "DELETE", REPLY_TARGET) },
   ],
   "request.replay": [
     {
