@@ -73,7 +73,7 @@ configuration has problems, the service lists all of them and does not start.
 | \`signalbox config check\` | checks file and environment. It lists every problem and exits with 1 if there is one. |
 | \`signalbox config show\` | prints the effective configuration as JSON. Secrets are shown as \`[redacted]\`. |
 
-Without a file, \`npm start\` turns the hooks on; \`SIGNALBOX_HOOKS_ENABLED=false\` turns them off. The hook token is
+Without a file, \`npx signalbox start\` turns the hooks on; \`SIGNALBOX_HOOKS_ENABLED=false\` turns them off. The hook token is
 \`SIGNALBOX_HOOKS_TOKEN\`. If that is not set, the first start generates a token, stores it as \`hooks-token\` in the data
 directory, and every start prints it. With a file, the hooks are on only if \`hooks.enabled\` is true.
 
@@ -177,7 +177,7 @@ ${rows.join("\n")}
 function environment(): string {
   const keys = configKeys().filter(([, node]) => node.env);
   const lines = keys.map(([key, node]) => `# ${node.description} (${key})\n#${node.env}=${node.default ?? ""}`);
-  return `# Copy to .env, which the npm scripts and \`npx signalbox\` read. Everything here is optional with \`npm start\`.
+  return `# Copy to .env, which the npm scripts and \`npx signalbox\` read. Everything here is optional with \`npx signalbox start\`.
 # Made by \`npm run docs\` from src/shared/config/schema/config.ts.
 
 # Another configuration file than ./signalbox.json5.

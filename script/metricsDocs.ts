@@ -39,7 +39,7 @@ metrics of its memory, processor time and event loop.
 A web process serves \`/metrics\` on the port of the API. With \`WEB_CONCURRENCY\` the metrics are those of all processes on the
 machine together. The answer is 503 when one of them does not respond.
 
-With \`npm start\` and without \`worker.metricsPort\`, \`/metrics\` of the web process also has the metrics of the
+With \`npx signalbox start\` and without \`worker.metricsPort\`, \`/metrics\` of the web process also has the metrics of the
 [worker](#worker-processes), except \`process_*\` and \`nodejs_*\`. They are absent while the worker does not respond.
 
 \`signalbox_queue_jobs\` is absent while Redis cannot be reached. \`signalbox_jobs\`, \`signalbox_events_waiting\` and

@@ -19,7 +19,7 @@ export interface Service {
   /** Stops reading its standard output. */
   closeOutput(): void;
   /** Waits for the start block and returns the address of the API. */
-  ready(): Promise<string>;
+  ready(withinMs?: number): Promise<string>;
   kill(signal: NodeJS.Signals): void;
   /** Resolves with its exit code, or the signal that ended it, and its output. */
   readonly ended: Promise<{ code: number | string; stdout: string; stderr: string }>;
@@ -90,8 +90,8 @@ function startCommand(command: string, args: readonly string[], env: Record<stri
   void ended.then(() => {
     over = true;
   });
-  const ready = async () => {
-    await eventually(() => over || all.includes("Ctrl-C"), "the service to be ready", READY_WITHIN_MS);
+  const ready = async (withinMs = READY_WITHIN_MS) => {
+    await eventually(() => over || all.includes("Ctrl-C"), "the service to be ready", withinMs);
     const url = all.match(/^ {2}Open (\S+)$/m)?.[1];
     if (!url) throw new Error(`it did not become ready: ${all}`);
     return url;

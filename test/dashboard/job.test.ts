@@ -78,14 +78,14 @@ describe("dashboard page of a job", () => {
     const held = Promise.withResolvers<void>();
     let read = 0;
     await page.route(/\/api\/jobs\/[^/]+(\/steps\?.*)?$/, async (route) => {
-      const response = await route.fetch().catch(() => null); // The page aborts its load when the stream is live.
+      const response = await route.fetch();
       read += 1;
       await held.promise;
-      if (response) await route.fulfill({ response }).catch(() => {});
+      await route.fulfill({ response });
     });
     await page.goto(`${app.url}/jobs/${jobId}`);
     await page.getByText("Live", { exact: true }).waitFor();
-    await eventually(() => read >= 4, "job and steps to be read twice");
+    await eventually(() => read === 2, "job and steps to be read");
 
     await report(app, path, "b", { stepName: "Second", status: "completed" });
     await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
@@ -129,7 +129,7 @@ describe("dashboard page of a job", () => {
         [0.75, 0.25],
       ],
     ]);
-    expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["50 s", "25 s"]);
+    expect((await page.locator(".cell-time").allTextContents()).join()).to.match(/^5\d s,2\d s$/);
   });
 
   it("ends the bar of a step that never ended at the end of its job", async () => {
@@ -144,7 +144,8 @@ describe("dashboard page of a job", () => {
     const page = await openLive(jobId);
     await page.getByRole("row").filter({ hasText: "Nobody goes on with it" }).waitFor();
 
-    expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["1 min", "1 min"]);
+    const durations = await page.locator(".cell-time").allTextContents();
+    expect(durations.join()).to.match(/^1 min( \d s)?,1 min( \d s)?$/); // not an hour
     const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
     expect(await page.evaluate(isTooWide)).to.equal(false);
   });

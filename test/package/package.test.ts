@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -144,6 +153,26 @@ describe("the npm package, installed in an empty folder", function () {
     const reader = await Reader.withPackages(join(folder, "node_modules"));
     await followPage(reader, "README.md").finally(() => reader.close());
   });
+
+  if (IN_FULL)
+    it("starts from its file alone in another empty folder, without an installation", async () => {
+      const other = join(dirname(folder), "other");
+      mkdirSync(other);
+      const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+      copyFileSync(join(folder, file), join(other, file));
+      const env = { ...process.env, ...NPM, PATH: [dirname(process.execPath), PATH].join(delimiter) };
+      const service = startShell(`npx ./${file} start`, env, other);
+      try {
+        const url = await service.ready(240_000);
+        const { status } = await fetch(`${url}/api/ping/hello/done`, { method: "POST" });
+
+        expect(status).to.equal(200);
+        expect(existsSync(join(other, ".signalbox/mongodb"))).to.equal(true);
+      } finally {
+        service.kill("SIGTERM");
+        await service.ended;
+      }
+    });
 
   for (const [title, bin, version] of [
     [`Node ${OLDEST_NODE.version}`, () => join(oldest, "node_modules", OLDEST_NODE.name, "bin"), OLDEST_NODE.version],

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveList } from "../data/liveList.ts";
 import { count } from "../time.ts";
 import { Icon } from "./icon.tsx";
@@ -23,14 +23,21 @@ interface ListProps<Row> {
 const MAX_IDLE_ROWS = 2_000;
 const AT_TOP_MS = 10_000;
 
-/** A live list in all its states: empty, failed, loading, and with more rows than are loaded. */
-export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
+/**
+ * A live list in all its states: empty, failed, loading, and with more rows than are loaded. When the list is replaced,
+ * as by another filter, the rows of the former one stay until the new ones are loaded.
+ */
+export function List<Row>({ list: wanted, noun, empty, ...table }: ListProps<Row>) {
+  const shown = useRef({ list: wanted, key: 0 });
+  const isPending = wanted.view.value.state === "first" && wanted.view.value.error === null;
+  if (!isPending && shown.current.list !== wanted) shown.current = { list: wanted, key: shown.current.key + 1 };
+  const { list, key } = shown.current;
   const { rows, state, error, hasMore, arrived } = list.view.value;
   const [isAtTop, setAtTop] = useState(true);
   if (isAtTop && arrived > 0) list.markSeen();
   useTruncation(list, isAtTop && rows.length > MAX_IDLE_ROWS);
   if (rows.length === 0 && error) return <Failure error={error} retry={() => list.reload()} />;
-  if (rows.length === 0) return state === "first" ? <Skeleton /> : empty;
+  if (rows.length === 0) return state === "first" || isPending ? <Skeleton /> : empty;
   return (
     <>
       {!isAtTop && arrived > 0 && (
@@ -38,7 +45,15 @@ export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
           <Icon name="up" /> {count(arrived)} new {noun[arrived === 1 ? 0 : 1]}
         </button>
       )}
-      <Rows {...table} rows={rows} hasMore={hasMore} onNearEnd={() => void list.loadMore()} onTop={setAtTop} />
+      <Rows
+        key={key}
+        {...table}
+        isBusy={isPending}
+        rows={rows}
+        hasMore={hasMore && !isPending}
+        onNearEnd={() => void list.loadMore()}
+        onTop={setAtTop}
+      />
       {error !== null && <Failure error={error} retry={() => list.reload()} />}
       {hasMore && !error && <p class="more">Loading more…</p>}
     </>

@@ -16,6 +16,8 @@ interface RowsProps<Row> {
   readonly kind: string;
   /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page. */
   readonly cells: (row: Row) => ComponentChildren;
+  /** Whether other rows are being loaded in place of these. */
+  readonly isBusy?: boolean;
   readonly hasMore?: boolean;
   readonly onNearEnd?: () => void;
   /** Called with whether the first row is visible. */
@@ -33,7 +35,7 @@ interface Span {
  * height. Rows that arrive above do not move the visible ones. The keys j and k, or the arrows, move through the rows.
  */
 export function Rows<Row>(props: RowsProps<Row>) {
-  const { rows, idOf, label, columns, kind, cells, hasMore = false, onNearEnd, onTop } = props;
+  const { rows, idOf, label, columns, kind, cells, isBusy = false, hasMore = false, onNearEnd, onTop } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ from: 0, to: 30, height: 0 });
   const updateSpan = useCallback(() => {
@@ -58,7 +60,13 @@ export function Rows<Row>(props: RowsProps<Row>) {
   useKeyboardNavigation(body, rows.length, span.height);
   const shown = span.height > 0 ? rows.slice(span.from, span.to) : rows.slice(0, 1);
   return (
-    <div class={`table table-${kind}`} role="table" aria-label={label} aria-rowcount={hasMore ? -1 : rows.length + 1}>
+    <div
+      class={`table table-${kind}`}
+      role="table"
+      aria-label={label}
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-busy={isBusy}
+    >
       <div role="rowgroup" class="table-head">
         <div role="row" class="row" aria-rowindex={1}>
           {columns.map((title) => (

@@ -18,10 +18,16 @@ export const liveState = signal<"connecting" | "live" | "paused" | "away" | "non
 /** How long a hidden page stays connected: a browser opens at most six connections to one server over HTTP/1.1. */
 const HIDDEN_MS = 30_000;
 
+/** Maximum wait for the first answer to the request for events before the state is read without it. */
+const START_WITHIN_MS = 1_000;
+
 type Data<Type extends LiveEvent["type"]> = Extract<LiveEvent, { type: Type }>["data"];
 
 export type LiveHandlers = {
-  /** Called when events begin to arrive or some were lost: read the shown state over the API. */
+  /**
+   * Called when the shown state must be read over the API: once the service has answered, at the latest after
+   * `START_WITHIN_MS`, and again whenever events begin to arrive or some were lost.
+   */
   readonly onStart: () => void;
   /** Called when the service refuses the stream: its job is gone, or the login has ended. */
   readonly onRefused?: (error: unknown) => void;
@@ -32,10 +38,18 @@ export type LiveHandlers = {
 /** Passes live events to the handlers, and reconnects as needed. Returns a function that stops this. */
 export function followLive(what: WatchOptions, handlers: LiveHandlers): () => void {
   liveState.value = "connecting";
+  let hasStarted = false;
+  const onStart = () => {
+    clearTimeout(startTimer);
+    hasStarted = true;
+    handlers.onStart();
+  };
+  const startTimer = setTimeout(onStart, START_WITHIN_MS);
   let controller = new AbortController();
   const start = () => {
     controller = new AbortController();
-    void follow({ ...what, signal: controller.signal }, handlers);
+    const onAnswer = () => hasStarted || onStart();
+    void follow({ ...what, signal: controller.signal }, { ...handlers, onStart, onAnswer });
   };
   const restart = () => {
     controller.abort();
@@ -65,12 +79,15 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
     removeEventListener("offline", onOffline);
     document.removeEventListener("visibilitychange", onVisibility);
     clearTimeout(timer);
+    clearTimeout(startTimer);
     controller.abort();
     liveState.value = "none";
   };
 }
 
-async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void> {
+type Following = LiveHandlers & { readonly onAnswer: () => void };
+
+async function follow(what: WatchOptions, handlers: Following): Promise<void> {
   try {
     for await (const event of service.watch(what)) {
       if (what.signal?.aborted) return;
@@ -80,15 +97,17 @@ async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void>
     if (what.signal?.aborted) return;
     liveState.value = "none";
     checkAccess(error);
+    handlers.onAnswer();
     handlers.onRefused?.(error);
   }
 }
 
-function dispatch(event: LiveEvent, handlers: LiveHandlers): void {
+function dispatch(event: LiveEvent, handlers: Following): void {
   if (event.type === "state") {
     const { live, reason } = event.data;
     liveState.value = live ? "live" : reason ? "away" : "paused";
     if (live) handlers.onStart();
+    else handlers.onAnswer();
   } else if (event.type === "reload") handlers.onStart();
   else {
     if (event.type === "job") noticeJob(event.data);

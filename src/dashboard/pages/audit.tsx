@@ -1,12 +1,12 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
 import { List } from "../components/list.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { address, navigate, type Place, withQuery } from "../router.ts";
 import { absolute } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -181,14 +181,7 @@ function useAuditLog(action: AuditAction | null, actor: string | null): LiveList
       }),
     [action, actor],
   );
-  useEffect(() => {
-    void list.reload();
-    const stop = followLive({ topics: ["jobs"] }, { onStart: () => void list.reload() });
-    return () => {
-      stop();
-      list.close();
-    };
-  }, [list]);
+  useLiveList(list, { topics: ["jobs"] });
   useReloadEvery(() => void list.reload(), RELOAD_EVERY_MS);
   return list;
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { type DeliveryCounts, deliveryCounts } from "../../client/calls/deliveryCounts.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
@@ -8,9 +8,9 @@ import { Notice } from "../components/notice.tsx";
 import { Pills, stateChoices } from "../components/pills.tsx";
 import { agentHookCommand } from "../data/commands.ts";
 import { firstPending } from "../data/delivery/waitsFor.ts";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
@@ -127,31 +127,22 @@ function useLiveDeliveries(wanted: Filter, onChange: () => void): LiveList<Deliv
       },
     });
   }, [state, kind, channel, rule]);
-  useEffect(() => {
-    void list.reload();
-    const stop = followLive(
-      { topics: ["deliveries"] },
-      {
-        onStart: () => {
-          void list.reload();
-          onChange();
-        },
-        delivery: (delivery) => {
-          onChange();
-          const matches =
-            (!state || delivery.state === state) &&
-            (!kind || delivery.kind === kind) &&
-            (!channel || delivery.channel === channel) &&
-            (!rule || delivery.rule === rule);
-          if (matches) list.put(delivery);
-          else list.remove(delivery.deliveryId);
-        },
+  useLiveList(
+    list,
+    { topics: ["deliveries"] },
+    {
+      onStart: onChange,
+      delivery: (delivery) => {
+        onChange();
+        const matches =
+          (!state || delivery.state === state) &&
+          (!kind || delivery.kind === kind) &&
+          (!channel || delivery.channel === channel) &&
+          (!rule || delivery.rule === rule);
+        if (matches) list.put(delivery);
+        else list.remove(delivery.deliveryId);
       },
-    );
-    return () => {
-      stop();
-      list.close();
-    };
-  }, [list]);
+    },
+  );
   return list;
 }

@@ -6,10 +6,10 @@ import { Notice } from "../components/notice.tsx";
 import { Pills } from "../components/pills.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { openGates } from "../data/openGates.ts";
 import { service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
 import { useTitle } from "../title.ts";
@@ -105,15 +105,13 @@ function useGates(status: GateStatus): LiveList<Gate> {
     [status],
   );
   const reloadSoon = useThrottle(() => void list.reload());
+  useLiveList(list, { topics: ["jobs"] });
   useEffect(() => {
-    void list.reload();
-    const stopCount = openGates.subscribe(reloadSoon);
-    const stop = followLive({ topics: ["jobs"] }, { onStart: () => void list.reload() });
-    return () => {
-      stopCount();
-      stop();
-      list.close();
-    };
+    let known = openGates.peek();
+    return openGates.subscribe((count) => {
+      if (known !== null && count !== known) reloadSoon();
+      known = count;
+    });
   }, [list]);
   return list;
 }

@@ -41,7 +41,6 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   useEffect(() => () => record.close(), [record]);
   useEffect(() => {
     if (isAwaited) return pollWithBackoff(() => record.reload());
-    void record.reload();
     return followLive(
       { job: jobId },
       {

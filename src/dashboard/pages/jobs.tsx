@@ -15,10 +15,11 @@ import { neededApiToken, serviceUrl } from "../data/commands.ts";
 import { shownList } from "../data/job/shownJobs.ts";
 import { type JobRow, jobList, lacksMetadata, readMetadata } from "../data/jobRows.ts";
 import { emptyTitle, isFiltered, spanStart, toFilter, withoutState } from "../data/jobSearch.ts";
-import { followLive, liveState } from "../data/live.ts";
+import { liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { firstJob } from "../data/onboarding/firstJob.ts";
 import { service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
 import { useTitle } from "../title.ts";
@@ -99,27 +100,24 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: S
   const filter = useMemo(() => toFilter(query, now.peek()), [key]);
   const list = useMemo(() => shownList(key, () => jobList(() => toFilter(query, now.peek()))), [key]);
   const { stats, reloadSoon } = useStats(query);
-  useEffect(() => {
-    void list.reload();
-    const stop = followLive(
-      { topics: ["jobs"], filter },
-      {
-        onStart: () => {
-          void list.reload();
-          reloadSoon();
-        },
-        job: (job) => {
-          list.put(job);
-          reloadSoon();
-        },
-        job_removed: ({ jobId }) => {
-          list.remove(jobId);
-          reloadSoon();
-        },
+  useLiveList(
+    list,
+    { topics: ["jobs"], filter },
+    {
+      onStart: reloadSoon,
+      job: (job) => {
+        list.put(job);
+        reloadSoon();
       },
-    );
+      job_removed: ({ jobId }) => {
+        list.remove(jobId);
+        reloadSoon();
+      },
+    },
+  );
+  useEffect(() => {
     let turn = Math.floor(now.value / CLOCK_EVERY_MS);
-    const stopClock = now.subscribe((time) => {
+    return now.subscribe((time) => {
       const present = Math.floor(time / CLOCK_EVERY_MS);
       if (present === turn || liveState.value !== "live") return;
       turn = present;
@@ -128,11 +126,6 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: S
       if (start) list.dropBefore(start);
       if (filter.stale !== undefined) void list.reload();
     });
-    return () => {
-      stopClock();
-      stop();
-      list.close();
-    };
   }, [list]);
   return { list, stats };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { HookRequestRow, RequestOutcome } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
@@ -8,10 +8,10 @@ import { StatusMark } from "../components/status.tsx";
 import { TryMapping } from "../components/tryMapping.tsx";
 import { When } from "../components/when.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { hookRequests } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { useTitle } from "../title.ts";
@@ -133,15 +133,7 @@ function useRequests(outcome: RequestOutcome | null, mapping: string | null): Li
     [outcome, mapping],
   );
   const reloadSoon = useThrottle(() => void list.reload());
-  useEffect(() => {
-    void list.reload();
-    // A run that starts or ends changes its request.
-    const stop = followLive({ topics: ["runs"] }, { onStart: reloadSoon, run: reloadSoon });
-    return () => {
-      stop();
-      list.close();
-    };
-  }, [list]);
+  useLiveList(list, { topics: ["runs"] }, { run: reloadSoon }); // A run that starts or ends changes its request.
   useReloadEvery(reloadSoon, POLL_EVERY_MS); // No live events report requests without runs.
   return list;
 }

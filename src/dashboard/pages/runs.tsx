@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { RunStats } from "../../client/calls/runStats.ts";
 import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
@@ -13,12 +13,12 @@ import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
 import { access } from "../data/access.ts";
 import { hooksUrl, serviceUrl } from "../data/commands.ts";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { firstRun } from "../data/onboarding/firstRun.ts";
 import { HOOKS_TOKEN } from "../data/onboarding/steps.ts";
 import { matchesRun, RUN_STATUSES, runConditions, statusOf } from "../data/run/runFilter.ts";
 import { runStats, service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
@@ -155,28 +155,19 @@ function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: R
   const stats = useQuery((signal) => runStats(conditions(), signal), withoutStatus.toString());
   const countSoon = useThrottle(stats.reload);
   const reloadSoon = useThrottle(() => void list.reload());
-  useEffect(() => {
-    void list.reload();
-    const stop = followLive(
-      { topics: ["runs"] },
-      {
-        onStart: () => {
-          void list.reload();
-          countSoon();
-        },
-        run: (run) => {
-          const matches = matchesRun(run, status, conditions());
-          if (matches) list.put(run);
-          else list.remove(run.runId);
-          if (matches && run.endedAt !== null) reloadSoon(); // Events lack the reply and the usage.
-          countSoon();
-        },
+  useLiveList(
+    list,
+    { topics: ["runs"] },
+    {
+      onStart: countSoon,
+      run: (run) => {
+        const matches = matchesRun(run, status, conditions());
+        if (matches) list.put(run);
+        else list.remove(run.runId);
+        if (matches && run.endedAt !== null) reloadSoon(); // Events lack the reply and the usage.
+        countSoon();
       },
-    );
-    return () => {
-      stop();
-      list.close();
-    };
-  }, [list]);
+    },
+  );
   return { list, stats: stats.value };
 }

@@ -1,13 +1,13 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Session } from "../../client/client.ts";
 import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
 import { agentHookCommand } from "../data/commands.ts";
-import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { useLiveList } from "../data/useLiveList.ts";
 import { useThrottle } from "../data/useThrottle.ts";
 import { address } from "../router.ts";
 import { visible } from "../text.ts";
@@ -32,15 +32,8 @@ export function SessionsPage() {
     [],
   );
   const reloadSoon = useThrottle(() => void list.reload());
-  useEffect(() => {
-    void list.reload();
-    // The start or the end of a run changes its session's time of use, and with it the order of the list.
-    const stop = followLive({ topics: ["runs"] }, { onStart: reloadSoon, run: reloadSoon });
-    return () => {
-      stop();
-      list.close();
-    };
-  }, [list]);
+  // The start or the end of a run changes its session's time of use, and with it the order of the list.
+  useLiveList(list, { topics: ["runs"] }, { run: reloadSoon });
   return (
     <>
       <div class="page-head">
