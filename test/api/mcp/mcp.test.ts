@@ -1,6 +1,8 @@
 import { request } from "node:http";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
 
 const API = "an-api-token-of-length";
@@ -88,6 +90,36 @@ describe("POST /mcp", () => {
     const batch = await post(bearer, [message, { ...message, id: 2 }]);
     expect(batch.status).to.be.oneOf([200, 400]);
     expect((await post(bearer)).status).to.equal(200);
+  });
+
+  it("lets any process serve any request of a client, also the end of a wait", async () => {
+    const other = await startApp({ apiToken: API, mongo: app.mongoUri, prefix: app.prefix });
+    const turns = [app, other];
+    const alternately: typeof fetch = (input, init) => {
+      const [next, last] = turns as [TestApp, TestApp];
+      turns.splice(0, 2, last, next);
+      return fetch(String(input).replace(app.url, next.url), init);
+    };
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), {
+        ...{ fetch: alternately, requestInit: { headers: bearer } },
+      }),
+    );
+    const use = async (name: string, args: object) =>
+      (await client.callTool({ name, arguments: { jobId: "shared", ...args } })).structuredContent;
+
+    await use("job_create", { name: "Shared" });
+    await use("gate_open", { key: "go", title: "Go on?" });
+    const waiting = use("gate_wait", { key: "go" });
+    const waits = await eventually(() => [app, other].find((one) => one.waiting() > 0), "the tool to wait");
+    const asked = waits === app ? other : app;
+    await asked.call("POST", "/api/jobs/shared/gates/go/answer", { action: "accept" }, bearer);
+
+    expect(await waiting).to.include({ status: "answered", action: "accept" });
+    expect(await use("job_get", {})).to.include({ name: "Shared" });
+    await client.close();
+    await other.close();
   });
 
   it("takes no notification for a request", async () => {
