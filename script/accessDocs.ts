@@ -1,6 +1,7 @@
 import { scopesOf, type ToolDefinition, toolsOf } from "../src/api/mcp/tools.ts";
 import type { AnyRoute } from "../src/api/route.ts";
 import { allRoutes } from "../src/api/routes/all.ts";
+import type { AuditAction } from "../src/models/audit.ts";
 import type { SCOPES } from "../src/shared/config/formats/scopes.ts";
 import { parseConfig } from "../src/shared/config/load.ts";
 
@@ -20,8 +21,31 @@ const ABOUT: Readonly<Record<(typeof SCOPES)[number] | "hooks:NAME", string>> = 
   admin: "everything, the audit log too",
 };
 
+const ACTIONS: Readonly<Record<AuditAction, string>> = {
+  "job.delete": "a job was deleted",
+  "jobs.delete": "jobs were deleted; the target is the filter",
+  "job.cancel": "a job was cancelled with `force`",
+  "token.create": "a job token was created",
+  "gate.answer": "a gate was answered",
+  "gate.withdraw": "a gate was withdrawn",
+  "run.retry": "a run was retried",
+  "run.again": "a run was started again",
+  "run.cancel": "a run was cancelled",
+  "delivery.retry": "a delivery was retried",
+  "delivery.cancel": "a delivery was cancelled",
+  "event.delete": "a waiting event was deleted",
+  "channel.test": "a test message was sent",
+  "channel.resume": "a stopped channel was resumed",
+  "reply-target.set": "the reply target of the main session was set",
+  "reply-target.clear": "the reply target of the main session was cleared",
+  "request.replay": "a kept request was replayed",
+  login: "a browser logged in",
+  "token.refused": "a token was wrong or had expired, or the link of a gate was not valid",
+};
+
 /** Generates docs/reference/scopes.md from the routes. */
 export function scopeDocs(): string {
+  const actions = Object.entries(ACTIONS).map(([action, what]) => `| \`${action}\` | ${what} |`);
   const scopes = Object.entries(ABOUT).map(([scope, what]) => `| \`${scope}\` | ${what} |`);
   const calls = ROUTES.filter(({ scopes }) => scopes.length > 0).map(
     (route) => `| \`${route.method.toUpperCase()} ${route.path}\` | ${listed(route.scopes)} | ${route.summary} |`,
@@ -83,17 +107,33 @@ ${calls.join("\n")}
 
 ## Audit log
 
-\`GET /api/audit\` and the page \`/audit\` show deletions, forced cancellations, retries, answers to gates, new job tokens, log-ins and
-refused tokens: who, what, on which record, from which address. Entries have neither bodies nor secrets. They are kept for
-\`retention.auditAfter\`.
+\`GET /api/audit\` and the page \`/audit\` show who did what, on which record, from which address. Entries have neither bodies nor secrets.
+They are kept for \`retention.auditAfter\`. Tools of MCP leave the same entries as calls of the API.
+
+| action | is |
+|---|---|
+${actions.join("\n")}
 
 | actor | is |
 |---|---|
 | the name of a token | a token of \`server.tokens\`, \`api-token\` or \`read-only-token\` |
 | \`cookie:NAME\` | a browser that logged in with this token |
 | \`job-token:JOB\` | the token of this job |
-| \`hook-token\` | \`hooks.token\` |
 | \`anonymous\` | a caller without a token, or with a refused one; the link of a gate |
+
+The log does not have everything:
+
+- Calls that failed have no entry, except for a refused token. Nor has the withdrawal of a gate that was withdrawn
+  before, which changes nothing.
+- Creating and reporting jobs, and opening gates, are not recorded: the jobs themselves show them.
+- The token that a worker creates for a program of the [command runner](runners.md#command) is not recorded, because no caller asked for
+  it: no request and no address belong to it. The run with the id of the job shows that it was created. Entries of the program
+  are by \`job-token:JOB\`.
+- Calls of hooks are not recorded, so that no entry is by \`hooks.token\`: the runs show them, and so do the [kept
+  requests](hooks.md#kept-requests).
+- Changes on the page of the queues are not recorded: they concern entries of queues, not records of jobs and runs.
+- A link of a gate that has expired, or whose question is closed, is not recorded.
+- At most 20 refused tokens a minute are recorded from one network: the limit for failures applies.
 `;
 }
 

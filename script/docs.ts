@@ -5,7 +5,7 @@ import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema
 import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
 import { NotifySchemas, RuleSchema } from "../src/shared/config/schema/notify.ts";
 import { TokenSchema } from "../src/shared/config/schema/tokens.ts";
-import { ERRORS } from "../src/shared/errors.ts";
+import { ERRORS } from "../src/shared/errorCatalogue.ts";
 import { mcpDocs, scopeDocs } from "./accessDocs.ts";
 import { cliDocs } from "./cliDocs.ts";
 import { dependencyDocs } from "./dependencyDocs.ts";
@@ -160,7 +160,7 @@ function errors(): string {
   );
   return `# Errors
 
-<!-- Made by \`npm run docs\` from src/shared/errors.ts. -->
+<!-- Made by \`npm run docs\` from src/shared/errorCatalogue.ts. -->
 
 Every error response has the media type \`application/problem+json\` (RFC 9457) and the fields \`type\`, \`title\`, \`status\`,
 \`detail\` and \`code\`. Programs should read \`code\`: codes are added and never renamed. \`detail\` describes the problem of the

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { generatedDocs } from "../script/docs.ts";
-import { ERRORS } from "../src/shared/errors.ts";
+import { ERRORS } from "../src/shared/errorCatalogue.ts";
 import { brokenLinks } from "./support/markdownLinks.ts";
 
 const read = (path: string) => readFileSync(path, "utf8");

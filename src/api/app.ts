@@ -78,9 +78,10 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   }
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
   if (hooks.enabled) deps.metrics.addHooks([...BUILT_IN_HOOKS, ...mappings.map(({ key }) => key)]);
+  const recordRefusal = refusalRecorder(deps.stores.audit, log);
   const verifier = new TokenVerifier(hooks.enabled ? allTokens(hooks.token) : [], {
     ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
-    recordRefusal: refusalRecorder(deps.stores.audit, log),
+    recordRefusal,
   });
   const bodies = settings.bodies ?? new MemoryBudget();
   const unknownHook = new HookNotFound(hooks.path, mappings);
@@ -130,7 +131,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const info = { title: "Signalbox", version: settings.version, description: about(basePath) };
   mountDocs(router, toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
-  mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure });
+  mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure, recordRefusal });
   mountGuide(router, GUIDE, basePath);
   const strict = settings.strict ?? false;
   router.post(

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { ERRORS, type ErrorCode } from "../shared/errors.ts";
+import { ERRORS, type ErrorCode } from "../shared/errorCatalogue.ts";
 import { isRunPath } from "./auth/apiAuth.ts";
 import { linksFrom } from "./links.ts";
 import { MCP_OPERATION, MCP_PATH } from "./mcp/operation.ts";

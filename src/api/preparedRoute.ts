@@ -40,7 +40,7 @@ export function prepareRoute(r: AnyRoute, deps: ApiDeps, strict: boolean): Prepa
     },
     async call(input) {
       const answer = await handler(input, deps);
-      const entry = r.audit?.(input);
+      const entry = answer.changedNothing ? null : r.audit?.(input);
       if (entry) await deps.stores.audit.add(input.authContext as never, entry.action, entry.target);
       return answer;
     },

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema, TUnion } from "typebox";
 import type { AuditAction } from "../models/audit.ts";
 import type { Scope } from "../shared/config/formats/scopes.ts";
-import type { ErrorCode } from "../shared/errors.ts";
+import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Example } from "./examples/example.ts";
@@ -58,6 +58,8 @@ export type Answer<A extends Answers> = {
     readonly headers?: Readonly<Record<string, string>>;
     /** The body as JSON, if the handler has serialized it already. */
     readonly json?: string;
+    /** Whether the call changed nothing, so that the audit log has no entry of it. */
+    readonly changedNothing?: boolean;
   };
 }[keyof A & number];
 
@@ -99,7 +101,7 @@ export interface Route<
   readonly answers: A;
   /** The error codes besides `COMMON_ERRORS` and, for routes with a body, `BODY_ERRORS`. */
   readonly errors: readonly ErrorCode[];
-  /** Returns the entry of the audit log for a successful call; null if this call needs none. */
+  /** Returns the entry of the audit log for a successful call that changed something; null if this call needs none. */
   audit?(input: Input<S, K>): { readonly action: AuditAction; readonly target: string } | null;
   /** Handles a valid request; has no access to Koa's context. @throws AppError with one of the codes above */
   handler(input: Input<S, K>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;

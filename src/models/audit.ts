@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   "job.cancel",
   "token.create",
   "gate.answer",
+  "gate.withdraw",
   "run.retry",
   "run.again",
   "run.cancel",
@@ -34,7 +35,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export const AuditDoc = closedObject({
   _id: Type.String(),
   createdAt: BsonDate,
-  /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB`, `hook-token` or `anonymous`. */
+  /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
   actor: Type.String(),
   action: Type.Enum([...AUDIT_ACTIONS]),
   /** The id of the record, or the filters of a deletion; null if the action has none. */

@@ -5,7 +5,7 @@ import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/buildInfo.ts";
 import type { Config } from "../shared/config/schema/config.ts";
-import type { ErrorCode } from "../shared/errors.ts";
+import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import type { TurnOutcome } from "./runs/turn.ts";
 

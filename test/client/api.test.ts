@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
-import { JobRead, Delivery as ServedDelivery, SingleStep } from "../../src/api/schemas.ts";
+import { Delivery as ServedDelivery } from "../../src/api/deliverySchema.ts";
+import { JobRead, SingleStep } from "../../src/api/schemas.ts";
 import {
   type Client,
   createClient,

@@ -1,4 +1,4 @@
-import { ERRORS } from "../../src/shared/errors.ts";
+import { ERRORS } from "../../src/shared/errorCatalogue.ts";
 import { expectRecorded } from "./recorded.ts";
 
 describe("the errors that clients see", () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { connectDatabase } from "../../src/models/db/database.ts";
-import { ERRORS, type ErrorCode } from "../../src/shared/errors.ts";
+import { ERRORS, type ErrorCode } from "../../src/shared/errorCatalogue.ts";
 import { SCHEMES } from "../hooks/signatures/senders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";

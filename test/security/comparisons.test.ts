@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { indexOfDigest } from "../../src/api/auth/tokenTable.ts";
 import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
+import { openJobToken, sealJobToken } from "../../src/models/jobs/jobToken.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";
@@ -125,6 +126,20 @@ describe("the comparison of a secret", () => {
       const request = { headers: {}, tokens: [given], rawBody: Buffer.alloc(0), now };
 
       expect(await comparisonsOf(() => verifySender(auth, request))).to.deep.equal([`${token.length}`]);
+    }
+  });
+
+  it("of a job token covers the whole seal with each secret, whatever differs", async () => {
+    const claims = { jobId: "a", internalId: "0".repeat(24), scope: "read", expiresAt: now } as const;
+    const token = sealJobToken(claims, "one secret");
+    const [content = "", seal = ""] = token.split(".");
+    const forged = [`X${seal.slice(1)}`, `${seal.slice(0, -2)}XX`, "X".repeat(43)].map((one) => `${content}.${one}`);
+
+    for (const given of [token, ...forged]) {
+      const opened: unknown[] = [];
+      const compared = await comparisonsOf(() => opened.push(openJobToken(given, ["another secret", "one secret"])));
+      expect(compared).to.deep.equal(["32", "32"]);
+      expect(opened).to.deep.equal([given === token ? claims : null]);
     }
   });
 

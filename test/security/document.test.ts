@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { expect } from "chai";
 
 describe("docs/explanation/threat-model.md", () => {
@@ -12,6 +13,16 @@ describe("docs/explanation/threat-model.md", () => {
 
     expect(threats).to.have.length.above(30);
     expect(without.filter((line) => !/\| — \|$/.test(line))).to.deep.equal([]);
+  });
+
+  it("names only tests that exist, each by its name", () => {
+    const links = [...text.matchAll(/\[([^\]]+)\]\(\.\.\/\.\.\/test\/([^)]+)\)/g)];
+    const wrong = links.filter(
+      ([, label = "", file = ""]) => !existsSync(`test/${file}`) || basename(file) !== `${basename(label)}.test.ts`,
+    );
+
+    expect(links).to.have.length.above(100);
+    expect(wrong.map(([link]) => link)).to.deep.equal([]);
   });
 
   it("names every test of this folder, and only files that exist", () => {

@@ -3,7 +3,7 @@ import { allows, type Scope } from "../../shared/config/formats/scopes.ts";
 
 /** The caller of a request, and what it may do. */
 export interface Caller {
-  /** The name in the audit log: of the token, `cookie:NAME`, `job-token:JOB`, `hook-token` or `anonymous`. */
+  /** The name in the audit log: of the token, `cookie:NAME`, `job-token:JOB` or `anonymous`; `hook-token` only reads a run. */
   readonly actor: string;
   readonly scopes: ReadonlySet<string>;
   /** The jobs to which the scopes for jobs apply; all jobs when undefined. */

@@ -4,7 +4,7 @@ import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sanitizeText } from "../../shared/sanitizeText.ts";
-import type { CountFailure } from "../auth/tokenVerifier.ts";
+import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
@@ -44,6 +44,7 @@ interface PageDeps {
   readonly clock: ApiDeps["clock"];
   readonly bodies: MemoryBudget;
   readonly countFailure: CountFailure;
+  readonly recordRefusal: RecordRefusal;
 }
 
 /**
@@ -106,10 +107,11 @@ function rejectOtherSites(ctx: Context): void {
 }
 
 /** Returns the gate of the request's token, whatever its status. @throws PageError, AppError rate_limited, unavailable */
-async function findGate(ctx: Context, { stores, clock, countFailure }: PageDeps): Promise<GateDoc> {
+async function findGate(ctx: Context, { stores, clock, countFailure, recordRefusal }: PageDeps): Promise<GateDoc> {
   const sealed = await stores.answerLinks.open(String(ctx.params.token));
   if (!sealed) {
     await countFailure(ctx.ip);
+    await recordRefusal(ctx); // the limit for failures also limits these entries
     const advice = "It may have been cut off: copy the whole link from your message.";
     throw new PageError(404, closedPage("This link is not valid", advice));
   }

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
+import { Delivery } from "../deliverySchema.ts";
 import { RunHead } from "../routes/runs.ts";
 import * as s from "../schemas.ts";
 
@@ -39,7 +40,7 @@ const EVENTS = {
   ),
   step: event("step", "StepEvent", s.StepSummary, "The current state of a step, without its output."),
   run: event("run", "RunEvent", RunHead, "The current state of a run, without its reply and deliveries."),
-  delivery: event("delivery", "DeliveryEvent", s.Delivery, "The current state of a delivery."),
+  delivery: event("delivery", "DeliveryEvent", Delivery, "The current state of a delivery."),
   reload: event(
     "reload",
     "ReloadEvent",

@@ -1,4 +1,4 @@
-import { ERRORS } from "../../shared/errors.ts";
+import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { html } from "../html.ts";
 import { layout } from "./layout.ts";
 import { described } from "./markdown.ts";

@@ -8,7 +8,8 @@ import { parseTimes } from "../validate.ts";
 const closed = { additionalProperties: false } as const;
 const Action = Type.Enum([...AUDIT_ACTIONS], {
   title: "AuditAction",
-  description: "`token.refused`: a request or a log-in had an invalid or expired token.",
+  description:
+    "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid.",
 });
 
 const Entry = Type.Object(
@@ -17,7 +18,7 @@ const Entry = Type.Object(
     at: s.Timestamp("When the action took place."),
     actor: Type.String({
       description:
-        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `hook-token`, or `anonymous`.",
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, or `anonymous`.",
     }),
     action: Action,
     target: s.nullable(Type.String(), {
@@ -37,7 +38,7 @@ const getAudit = route({
   tag: "operations",
   summary: "List the audit log",
   description:
-    "Returns who deleted, cancelled, retried or answered something, created a token or logged in, and which tokens were refused, newest first. Entries have no bodies and no secrets. They are kept for `retention.auditAfter`. The list ends when `nextCursor` is null.",
+    "Returns who deleted, cancelled, retried, answered or withdrew something, created a token or logged in, and which tokens were refused, newest first. Entries have no bodies and no secrets. They are kept for `retention.auditAfter`. The list ends when `nextCursor` is null.",
   example: examples.listAudit,
   schemas: {
     query: Type.Object(

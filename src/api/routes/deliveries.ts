@@ -5,6 +5,7 @@ import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
+import { Delivery, DeliveryKind } from "../deliverySchema.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -19,7 +20,7 @@ const params = Type.Object({
 /** The filters other than the state. */
 const filters = {
   channel: Type.Optional(Type.Enum(CHANNELS, { description: "Deliveries to this channel." })),
-  kind: Type.Optional(s.DeliveryKind),
+  kind: Type.Optional(DeliveryKind),
   rule: Type.Optional(s.RuleId),
 };
 
@@ -48,7 +49,7 @@ const getDeliveries = route({
       closed,
     ),
   },
-  answers: { 200: Type.Object({ deliveries: s.Rows(s.Delivery), nextCursor: s.nextCursor }, s.named("DeliveryList")) },
+  answers: { 200: Type.Object({ deliveries: s.Rows(Delivery), nextCursor: s.nextCursor }, s.named("DeliveryList")) },
   errors: [],
   async handler({ query }, { stores }) {
     const { limit = 100, ...rest } = query;
@@ -98,13 +99,13 @@ const retryDelivery = route({
     "Sends a failed delivery again, or tries a pending one at once (202). Parts that were already sent are not sent again. A delivery without a recipient uses the recipient of the main session.",
   example: examples.retryDelivery,
   schemas: { params },
-  answers: { 202: s.Delivery },
+  answers: { 202: Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.retry", target: params.deliveryId }),
   async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
     const { deliveryId } = params;
     const found = await stores.deliveries.find(deliveryId);
-    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = found.to ?? recipientOn(found.channel, target);
     const fault = kindOf(found) === "channel" ? deliveryFault(found.channel, to, channels) : null;
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
@@ -125,7 +126,7 @@ const cancelDelivery = route({
     "Stops a delivery that is not completely sent. A part that is being sent at this moment can still arrive.",
   example: examples.cancelDelivery,
   schemas: { params },
-  answers: { 200: s.Delivery },
+  answers: { 200: Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.cancel", target: params.deliveryId }),
   async handler({ params: { deliveryId } }, { stores: { deliveries }, queues }) {

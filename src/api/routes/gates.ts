@@ -207,21 +207,23 @@ const removeGate = route({
   schemas: { params },
   answers: { 200: Gate },
   errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_closed"],
+  audit: ({ params: { jobId, key } }) => ({ action: "gate.withdraw", target: `${jobId}/${key}` }),
   async handler({ params: { jobId, key } }, { stores }) {
-    return { status: 200, body: viewGate(await withdraw(stores, jobId, key)) };
+    const { gate, wasWithdrawn } = await withdraw(stores, jobId, key);
+    return { status: 200, body: viewGate(gate), changedNothing: wasWithdrawn };
   },
 });
 
 /** Withdraws a gate, also that of a job that has ended: it would be open again if the job were started again. */
-async function withdraw(stores: Stores, jobId: string, key: string): Promise<GateDoc> {
+async function withdraw(stores: Stores, jobId: string, key: string): Promise<{ gate: GateDoc; wasWithdrawn: boolean }> {
   const job = await findGateJob(stores, jobId);
   for (;;) {
     const gate = await stores.gates.find(job, key);
     if (!gate) throw gateNotFound(jobId, key);
-    if (gate.status === "withdrawn") return gate;
+    if (gate.status === "withdrawn") return { gate, wasWithdrawn: true };
     if (gate.status !== "open") throw gateClosed(gate);
     const withdrawn = await stores.gates.withdraw(gate);
-    if (withdrawn) return withdrawn;
+    if (withdrawn) return { gate: withdrawn, wasWithdrawn: false };
   }
 }
 

@@ -2,13 +2,14 @@ import Type from "typebox";
 import { deliveryIdOf } from "../../models/deliveries/delivery.ts";
 import { readExpectations, readRules } from "../../models/notifications/readRules.ts";
 import { AppError } from "../../shared/errors.ts";
+import { Delivery, DeliveryKind } from "../deliverySchema.ts";
 import * as examples from "../examples/notify.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
 const Target = Type.Object(
   {
-    kind: s.DeliveryKind,
+    kind: DeliveryKind,
     url: s.nullable(Type.String(), {
       description: "The origin of a webhook's address, because its path may be a secret; null for other kinds.",
     }),
@@ -51,7 +52,7 @@ const Rule = Type.Object(
       ),
       { description: "The latest event that the rule has sent; null if there was none, or its delivery was deleted." },
     ),
-    latestDeliveries: Type.Array(s.Delivery, {
+    latestDeliveries: Type.Array(Delivery, {
       description: "The latest deliveries of the rule, at most five, newest first.",
     }),
     pending: s.Count("Number of deliveries of the rule that wait or are being sent."),

@@ -7,6 +7,7 @@ import { readWaitsFor } from "../../models/runs/waitsFor.ts";
 import type { Stores } from "../../models/stores.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
 import { HOOK_ACTOR } from "../auth/apiAuth.ts";
+import { Delivery } from "../deliverySchema.ts";
 import * as examples from "../examples/gateway.ts";
 import type { Awaited } from "../live/waitingRequests.ts";
 import { route } from "../route.ts";
@@ -81,7 +82,7 @@ export const Run = Type.Object(
     usage: Usage(
       "Sum of what all attempts used, failed ones included, as the model server or the program reported it. Null if nothing was reported.",
     ),
-    deliveries: Type.Array(s.Delivery, { description: "The deliveries of the reply to chat channels." }),
+    deliveries: Type.Array(Delivery, { description: "The deliveries of the reply to chat channels." }),
     requestId: s.nullable(Type.String(), {
       description:
         "The kept request that the run was made of: `GET /api/hooks/requests/{requestId}`. Null if it was not kept.",

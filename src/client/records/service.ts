@@ -66,6 +66,7 @@ export type AuditAction =
   | "job.cancel"
   | "token.create"
   | "gate.answer"
+  | "gate.withdraw"
   | "run.retry"
   | "run.again"
   | "run.cancel"
@@ -84,7 +85,7 @@ export type AuditAction =
 export interface AuditEntry {
   auditId: string;
   at: string;
-  /** The name of a token, `cookie:NAME`, `job-token:JOB`, `hook-token` or `anonymous`. */
+  /** The name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
   actor: string;
   action: AuditAction;
   target: string | null;

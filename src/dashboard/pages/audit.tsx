@@ -17,6 +17,7 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "job.cancel": "Cancelled a job by force",
   "token.create": "Created a job token",
   "gate.answer": "Answered a question",
+  "gate.withdraw": "Withdrew a question",
   "run.retry": "Retried a run",
   "run.again": "Ran a run again",
   "run.cancel": "Cancelled a run",
@@ -159,8 +160,8 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
   }
   return (
     <Notice title="No entries yet">
-      This page shows who deleted, cancelled, retried or answered something, created a token or logged in, and which
-      tokens were refused.
+      This page shows who deleted, cancelled, retried, answered or withdrew something, created a token or logged in, and
+      which tokens were refused.
     </Notice>
   );
 }

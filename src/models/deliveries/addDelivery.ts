@@ -58,7 +58,7 @@ export async function resolveTarget(
   wanted: Pick<WantedDelivery, "channel" | "to">,
   settings: DeliverySettings,
 ): Promise<Pick<NewDelivery, "channel" | "to" | "fault">> {
-  const mainTarget = (await sessions.replyTarget()) ?? settings.initialReplyTarget;
+  const mainTarget = await sessions.currentReplyTarget(settings.initialReplyTarget);
   const channel = wanted.channel === "last" ? (mainTarget?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
   const to = wanted.to?.trim() || recipientOn(channel, mainTarget);
   const hasNoTarget = wanted.channel === "last" && !mainTarget && !settings.channels.has(channel);

@@ -43,7 +43,7 @@ export async function readChannels(
     readFromCaughtUpPrimary(deliveries.collection, () =>
       deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
     );
-  const [pending, stopped, failed, sent, target] = await Promise.all([
+  const [pending, stopped, failed, sent, route] = await Promise.all([
     aggregate([{ $match: { ...ofChats, open: true } }, perChannel({})]),
     aggregate<{ since: Date; reason: string; nextTryAt: Date | null }>([
       { $match: { ...ofChats, open: true, channelStop: { $exists: true } } },
@@ -63,7 +63,7 @@ export async function readChannels(
       { $match: { ...ofChats, state: "sent", createdAt: { $gte: since } } },
       perChannel({ at: { $max: "$sentAt" } }),
     ]),
-    sessions.replyTarget(),
+    sessions.currentReplyTarget(initialReplyTarget),
   ]);
   const names = new Set([...channels, ...[...pending, ...failed].map(({ _id }) => _id)]);
   const ofChannel = <T extends { _id: string }>(found: readonly T[], channel: string) =>
@@ -81,6 +81,6 @@ export async function readChannels(
       reason: ofChannel(stopped, channel)?.reason ?? null,
       nextTryAt: ofChannel(stopped, channel)?.nextTryAt?.toISOString() ?? null,
     })),
-    route: target ?? initialReplyTarget,
+    route,
   };
 }

@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
+import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { StoredLease } from "../db/lease.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";

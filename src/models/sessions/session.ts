@@ -91,7 +91,15 @@ export class Sessions {
     return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
   }
 
-  /** Returns where replies of the main session go, or null before its first delivery. */
+  /**
+   * Returns where replies of the main session go now: the stored target, or that of the configuration before one is stored.
+   * @throws AppError unavailable
+   */
+  async currentReplyTarget(initial: ReplyTarget | null): Promise<ReplyTarget | null> {
+    return (await this.replyTarget()) ?? initial;
+  }
+
+  /** Returns the stored target of replies of the main session; null before the first one is stored. */
   async replyTarget(): Promise<ReplyTarget | null> {
     const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),

@@ -117,7 +117,7 @@ async function findDelivered(
   events: readonly EventDoc[],
 ): Promise<ReadonlySet<string>> {
   const summaries = events.map(({ _id }) => _id).filter((id) => id.startsWith(SUMMARY_PREFIX));
-  const target = summaries.length > 0 ? ((await sessions.replyTarget()) ?? delivery.initialReplyTarget) : null;
+  const target = summaries.length > 0 ? await sessions.currentReplyTarget(delivery.initialReplyTarget) : null;
   if (!target) return new Set();
   const deliveryIds = summaries.map((id) => id.slice(SUMMARY_PREFIX.length));
   const sent = await findSentTo(deliveries, target, deliveryIds);

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { allRoutes } from "../../../src/api/routes/all.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -45,8 +47,79 @@ describe("a token confined to an id prefix", () => {
     expect((await as(API, "GET", "/api/stats")).body.jobs.total).to.equal(4);
   });
 
+  describe("next to a job token", () => {
+    const READERS = ["the team's token", "the job token"] as const;
+    let tokens: Record<(typeof READERS)[number], string>;
+    beforeEach(async () => {
+      const { body } = await as(API, "POST", "/api/jobs/own%2Fa/token", { scope: "report" });
+      tokens = { "the team's token": TEAM, "the job token": body.token };
+    });
+
+    it("lists only the gates of its own jobs, whatever their status", async () => {
+      for (const job of ["own%2Fa", "own%2Fb", "other%2Fa", "ow"])
+        await as(API, "PUT", `/api/jobs/${job}/gates/go`, { title: "Go on?" });
+      await as(API, "POST", "/api/jobs/own%2Fb/gates/go/answer", { action: "accept" });
+      const jobsOf = async (token: string, query = "") =>
+        (await as(token, "GET", `/api/gates${query}`)).body.gates.map(({ jobId }: { jobId: string }) => jobId).sort();
+
+      expect(await jobsOf(API)).to.deep.equal(["other/a", "ow", "own/a", "own/b"]);
+      expect(await jobsOf(TEAM)).to.deep.equal(["own/a", "own/b"]);
+      expect(await jobsOf(TEAM, "?status=open")).to.deep.equal(["own/a"]);
+      expect(await jobsOf(tokens["the job token"])).to.deep.equal(["own/a"]);
+      expect(await jobsOf(tokens["the job token"], "?status=answered")).to.deep.equal([]);
+    });
+
+    it("counts only its own jobs in each number, and reads no usage of runs", async () => {
+      await as(API, "POST", "/api/ping/own%2Fa/done");
+      await as(API, "POST", "/api/ping/other%2Fa/fail");
+      await as(API, "POST", "/api/ping/ow/done");
+      const statsOf = async (token: string) => (await as(token, "GET", "/api/stats")).body;
+
+      expect(await statsOf(TEAM)).to.deep.equal({
+        jobs: { total: 2, running: 1, completed: 1, failed: 0, stale: 0 },
+        lastHour: { created: 2, completed: 1, failed: 0 },
+        ...{ capped: false, usageLastHour: null },
+      });
+      expect(await statsOf(tokens["the job token"])).to.deep.equal({
+        jobs: { total: 1, running: 0, completed: 1, failed: 0, stale: 0 },
+        lastHour: { created: 1, completed: 1, failed: 0 },
+        ...{ capped: false, usageLastHour: null },
+      });
+      expect((await as(TEAM, "GET", "/api/stats?jobId=o")).body.jobs.total).to.equal(2);
+    });
+
+    it("reads neither the history, which counts all jobs, nor the number of runs", async () => {
+      const paths = ["/api/stats/history", "/api/stats/history?name=a", "/api/stats/runs"];
+      for (const reader of READERS)
+        for (const path of paths) {
+          const { status, body } = await as(tokens[reader], "GET", path);
+          expect([status, body.code], `${reader}: ${path}`).to.deep.equal([403, "forbidden"]);
+        }
+      for (const path of paths) expect((await as(API, "GET", path)).status, path).to.equal(200);
+    });
+
+    it("has a test for each route of statistics and gates without a job in its path", () => {
+      const { hooks } = parseConfig(CONFIG, {});
+      const paths = allRoutes(hooks, []).map(({ path }) => path);
+
+      expect(paths.filter((path) => /^\/api\/(stats|gates)/.test(path)).sort()).to.deep.equal([
+        ...["/api/gates", "/api/stats", "/api/stats/history", "/api/stats/runs"],
+      ]);
+    });
+  });
+
   it("deletes only its own jobs without a filter", async () => {
     expect((await as(TEAM, "DELETE", "/api/jobs")).status).to.equal(200);
+
+    const { body } = await as(API, "GET", "/api/jobs");
+    expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).to.deep.equal(["other/a", "ow"]);
+  });
+
+  it("deletes only its own jobs with a filter", async () => {
+    for (const job of ["own%2Fa", "other%2Fa"]) await as(API, "POST", `/api/ping/${job}/done`);
+
+    expect((await as(TEAM, "DELETE", "/api/jobs?status=completed")).status).to.equal(200);
+    expect((await as(TEAM, "DELETE", "/api/jobs?jobId=o")).status).to.equal(200);
 
     const { body } = await as(API, "GET", "/api/jobs");
     expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).to.deep.equal(["other/a", "ow"]);
@@ -60,7 +133,8 @@ describe("a token confined to an id prefix", () => {
     await as(API, "DELETE", "/api/jobs/own%2Fa");
     await as(API, "PUT", "/api/jobs/own%2Fb", { name: "Changed" });
 
-    await events.next("job", ({ jobId }) => jobId === "own/b");
+    // the creation of the job may be reported late
+    await events.next("job", ({ jobId, name }) => jobId === "own/b" && name === "Changed");
     const ids = events.events.flatMap(({ data }) => data.jobId ?? []);
     expect(new Set(ids)).to.deep.equal(new Set(["own/a", "own/b"]));
     events.close();

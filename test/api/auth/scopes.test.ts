@@ -116,6 +116,24 @@ describe("scopes of tokens", () => {
     });
   }
 
+  it("are needed by every route but those of this list", () => {
+    const mappings = [{ match: { path: "ci" } }, { match: { path: "graph" }, handshake: "meta", verifyToken: "t" }];
+    const everything = parseConfig(
+      JSON.stringify({ hooks: { enabled: true, token: HOOK_TOKENS, mappings } }),
+      {},
+    ).hooks;
+    const open = allRoutes(everything, compileMappings(everything)).filter(({ scopes }) => scopes.length === 0);
+
+    expect(open.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).to.deep.equal([
+      "DELETE /session",
+      "GET /healthz",
+      "GET /hooks/*name",
+      "GET /readyz",
+      "GET /session",
+      "POST /session",
+    ]);
+  });
+
   it("name the missing scope", async () => {
     const { body } = await app.call("DELETE", "/api/jobs/own%2Fa", undefined, bearer(tokenOf("jobs:read")));
 

@@ -1,6 +1,8 @@
 import { request } from "node:http";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
 
 const API = "an-api-token-of-length";
@@ -26,6 +28,18 @@ describe("POST /mcp", () => {
       expect(text).to.include(`"protocolVersion":"${revision}"`).and.include('"name":"signalbox"');
     });
 
+  it("answers an unknown revision with one that it speaks, and refuses it in the header", async () => {
+    const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+    const { text } = await answerTo({ ...message, method: "initialize", params });
+    const refused = await post({ ...bearer, "MCP-Protocol-Version": "1999-01-01" });
+
+    expect(text).to.include('"protocolVersion":"2025-11-25"');
+    expect([refused.status, JSON.stringify(refused.body)]).to.satisfy(([status, body]: [number, string]) => {
+      return status === 400 && body.includes("2025-06-18");
+    });
+  });
+
   it("answers 401 with WWW-Authenticate without a valid token, also with a browser's cookie", async () => {
     const { headers } = await app.call("POST", "/session", { token: API });
     const Cookie = headers.get("Set-Cookie")?.split(";")[0] as string;
@@ -40,6 +54,8 @@ describe("POST /mcp", () => {
   it("refuses pages of other sites", async () => {
     expect((await post({ ...bearer, Origin: "https://evil.example" })).status).to.equal(403);
     expect((await post({ ...bearer, Origin: "null" })).status).to.equal(403);
+    expect((await post({ ...bearer, "Sec-Fetch-Site": "cross-site" })).status).to.equal(403);
+    expect((await post({ Origin: "https://evil.example" })).status).to.equal(403);
     expect((await post({ ...bearer, Origin: app.url })).status).to.equal(200);
   });
 
@@ -74,6 +90,36 @@ describe("POST /mcp", () => {
     const batch = await post(bearer, [message, { ...message, id: 2 }]);
     expect(batch.status).to.be.oneOf([200, 400]);
     expect((await post(bearer)).status).to.equal(200);
+  });
+
+  it("lets any process serve any request of a client, also the end of a wait", async () => {
+    const other = await startApp({ apiToken: API, mongo: app.mongoUri, prefix: app.prefix });
+    const turns = [app, other];
+    const alternately: typeof fetch = (input, init) => {
+      const [next, last] = turns as [TestApp, TestApp];
+      turns.splice(0, 2, last, next);
+      return fetch(String(input).replace(app.url, next.url), init);
+    };
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), {
+        ...{ fetch: alternately, requestInit: { headers: bearer } },
+      }),
+    );
+    const use = async (name: string, args: object) =>
+      (await client.callTool({ name, arguments: { jobId: "shared", ...args } })).structuredContent;
+
+    await use("job_create", { name: "Shared" });
+    await use("gate_open", { key: "go", title: "Go on?" });
+    const waiting = use("gate_wait", { key: "go" });
+    const waits = await eventually(() => [app, other].find((one) => one.waiting() > 0), "the tool to wait");
+    const asked = waits === app ? other : app;
+    await asked.call("POST", "/api/jobs/shared/gates/go/answer", { action: "accept" }, bearer);
+
+    expect(await waiting).to.include({ status: "answered", action: "accept" });
+    expect(await use("job_get", {})).to.include({ name: "Shared" });
+    await client.close();
+    await other.close();
   });
 
   it("takes no notification for a request", async () => {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { request } from "undici";
 import type { OpenApi } from "../../../src/api/reference/document.ts";
 import { referencePage } from "../../../src/api/reference/page.ts";
-import { ERRORS } from "../../../src/shared/errors.ts";
+import { ERRORS } from "../../../src/shared/errorCatalogue.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { findings } from "../../support/axe.ts";
 import { BrowserContexts } from "../../support/browser.ts";

@@ -47,6 +47,37 @@ describe("retention", () => {
     for (const path of young) expect(await exists(path), path).to.equal(true);
   });
 
+  it("deletes the entries of the audit log that are older than auditAfter, and no other", async () => {
+    const add = (target: string) =>
+      app.stores.audit.add({ actor: "ci", address: "::1", requestId: "1" }, "job.delete", target);
+    await add("old");
+    app.clock.advance(DAY_MS);
+    await add("young");
+    app.clock.advance(9.5 * DAY_MS);
+    await createJob(app);
+
+    const outcome = await run({ auditAfter: "10d" });
+    const again = await run({ auditAfter: "10d" });
+
+    expect(outcome).to.have.property("result").that.includes({ audit: 1, completed: 0, requests: 0 });
+    expect(again).to.have.property("result").that.includes({ audit: 0 });
+    const { entries } = await app.stores.audit.list({ limit: 10 });
+    expect(entries.map(({ target }) => target)).to.deep.equal(["young"]);
+    expect(await app.stores.jobs.collection.countDocuments()).to.equal(1);
+  });
+
+  it("deletes all old entries of the audit log, also when they are more than a batch", async () => {
+    const entry = { actor: "ci", action: "job.delete", target: null, address: "::1", requestId: "1" } as const;
+    const createdAt = app.clock.now();
+    const entries = Array.from({ length: 501 }, (_, i) => ({ _id: `entry-${i}`, createdAt, ...entry }));
+    await app.stores.audit.collection.insertMany(entries);
+    app.clock.advance(91 * DAY_MS);
+
+    const outcome = await run({});
+
+    expect(outcome).to.have.property("result").that.includes({ audit: 501 });
+  });
+
   it("keeps jobs for ever by default, for each status on its own", async () => {
     const completed = await ended("completed");
     const failed = await ended("failed");

@@ -6,6 +6,7 @@ import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
+import { Delivery } from "../../deliverySchema.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
@@ -47,7 +48,7 @@ const testChannel = route({
       s.named("ChannelTest"),
     ),
   },
-  answers: { 202: s.Delivery },
+  answers: { 202: Delivery },
   errors: ["channel_not_found"],
   audit: ({ params: { channel }, body: { to } }) => ({
     ...{ action: "channel.test", target: to === undefined ? channel : `${channel} ${to.trim()}` },
@@ -55,7 +56,7 @@ const testChannel = route({
   async handler({ params: { channel }, body }, deps) {
     requireChannel(channel, deps);
     const { stores, queues, initialReplyTarget } = deps;
-    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = body.to?.trim() ?? recipientOn(channel, target);
     if (to === null) throw invalidField("to", `is required: replies of the main session do not go to ${channel}`);
     const deliveryId = randomUUID();

@@ -1,0 +1,63 @@
+import Type from "typebox";
+import * as s from "./schemas.ts";
+
+export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"], {
+  description:
+    "Kind of the delivery: a text to a chat (`channel`), a signed request (`webhook`), or an event of the main session (`wake`).",
+});
+
+/** A delivery as the API shows it. */
+export const Delivery = Type.Object(
+  {
+    deliveryId: Type.String({ description: "Identifies the delivery." }),
+    runId: s.nullable(Type.String(), {
+      description: "The run whose reply is delivered; null for a turn of the main session.",
+    }),
+    kind: DeliveryKind,
+    rule: s.nullable(Type.String(), {
+      description:
+        "The rule of `notify` whose event is delivered; null for a reply, a `callbackUrl` and a test of a channel.",
+    }),
+    eventType: s.nullable(Type.String(), {
+      description: "Type of the event that is delivered, such as `job.failed`; null for a reply.",
+    }),
+    channel: Type.String({
+      description: "The channel that the text is sent to, such as `telegram`. For other kinds the kind itself.",
+    }),
+    to: s.nullable(Type.String(), {
+      description:
+        "The recipient in the notation of the channel; null if no recipient was known. For a webhook its rule, or the host of the `callbackUrl`.",
+    }),
+    preview: s.nullable(Type.String(), {
+      description:
+        "The first words of the text, at most 120 characters on one line; null for a webhook. A question shows its title, because its text has the link that answers it.",
+    }),
+    state: Type.Enum(["pending", "sent", "failed"], {
+      description: "`pending` until all parts are sent, or until the delivery fails or is cancelled.",
+    }),
+    attempts: Type.Integer({ description: "Number of attempts so far. One attempt can send several parts." }),
+    lastStatus: s.nullable(Type.Integer(), {
+      description: "For a webhook, the status code of the latest response; null if there was none.",
+    }),
+    parts: Type.Array(
+      Type.Object(
+        {
+          state: Type.Enum(["pending", "sending", "sent"], { description: "Whether the part was sent." }),
+          id: s.nullable(Type.String(), {
+            description: "The id of the message at the chat service; null before it is sent.",
+          }),
+        },
+        s.named("DeliveryPart"),
+      ),
+      { description: "The messages into which the reply is split; empty before the first attempt." },
+    ),
+    maybeTwice: Type.Boolean({
+      description: "True if a part may have arrived twice, because the connection broke while it was sent.",
+    }),
+    reason: s.nullable(Type.String(), { description: "Why the delivery failed or waits; null otherwise." }),
+    notBefore: s.nullable(s.Timestamp("Time of the next attempt; null if the delivery does not have to wait.")),
+    createdAt: s.Timestamp("When the delivery was created."),
+    sentAt: s.nullable(s.Timestamp("When the last part was sent.")),
+  },
+  s.named("Delivery"),
+);

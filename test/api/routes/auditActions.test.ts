@@ -1,0 +1,296 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import type { AuditAction as ClientAction } from "../../../src/client/client.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../../src/models/audit.ts";
+import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { acceptRun } from "../../support/factories.ts";
+
+const API = "an-api-token-of-length";
+const CI = "the-token-of-the-ci-system";
+const HOOK = "a-hook-token-of-length";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const CONFIG = JSON.stringify({
+  server: {
+    apiToken: API,
+    tokens: [
+      { name: "ci", token: CI, scopes: ["jobs:read", "jobs:write", "gates:answer", "runs:read", "runs:write"] },
+      { name: "expired", token: "the-token-that-has-expired", scopes: ["admin"], expiresAt: "2020-01-01" },
+    ],
+  },
+  channels: { log: {}, mattermost: { apiUrl: "https://chat.example", botToken: "s3cret" } },
+  hooks: {
+    ...{ enabled: true, token: HOOK, keepRequests: { for: "7d", maxBytes: "1GiB" } },
+    mappings: [{ match: { path: "ci" }, messageTemplate: "A build" }],
+  },
+});
+
+/** Who does what; returns the id in the entry. */
+interface Case {
+  readonly title: string;
+  readonly actor: string;
+  act(app: TestApp): Promise<string | null>;
+}
+
+/** Sends a request that must succeed, and returns the body of the answer. */
+async function send(app: TestApp, method: string, path: string, body?: unknown, headers = bearer(CI) as object) {
+  const answer = await app.call(method, path, body, headers as Record<string, string>);
+  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).to.be.within(200, 303);
+  return answer.body;
+}
+
+async function logIn(app: TestApp): Promise<{ Cookie: string }> {
+  const { headers } = await app.call("POST", "/session", { token: CI });
+  return { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+}
+
+async function openGate(app: TestApp): Promise<string> {
+  await app.stores.jobs.put("job", {});
+  await send(app, "PUT", "/api/jobs/job/gates/go", { title: "Go on?" });
+  return "/api/jobs/job/gates/go";
+}
+
+async function linkOf(app: TestApp): Promise<string> {
+  const gate = await app.stores.gates.collection.findOne({ key: "go" });
+  if (!gate) throw new Error("there is no gate");
+  return new URL(await answerUrl(app.stores.answerLinks, app.url, gate)).pathname;
+}
+
+/** Inserts a run that failed and is finalized. */
+async function failedRun(app: TestApp): Promise<string> {
+  const runId = await acceptRun(app, "hook:audited");
+  await send(app, "POST", `/api/runs/${runId}/cancel`);
+  await app.stores.runs.collection.updateOne({ _id: runId }, { $set: { settled: true } });
+  return runId;
+}
+
+async function pendingDelivery({ stores }: TestApp): Promise<string> {
+  const _id = randomUUID();
+  await stores.deliveries.add({ _id, runId: null, channel: "log", to: "ops", text: "Done.", fault: null });
+  return _id;
+}
+
+/** Returns an act that calls a path of a new record, and returns the id of the record. */
+const callOn =
+  (make: (app: TestApp) => Promise<string>, path: string, method = "POST", body?: object) =>
+  async (app: TestApp): Promise<string> => {
+    const id = await make(app);
+    await send(app, method, path.replace("ID", id), body);
+    return id;
+  };
+
+/** Returns an act of one call about a target. */
+const call =
+  (target: string, method: string, path: string, body?: object) =>
+  async (app: TestApp): Promise<string> => {
+    await send(app, method, path, body);
+    return target;
+  };
+
+const newJob = async ({ stores }: TestApp) => {
+  await stores.jobs.put("job", {});
+  return "job";
+};
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
+const REPLY_TARGET = "/api/sessions/main/reply-target";
+const CHAT = "town".padEnd(26, "0");
+
+/** The calls that leave an entry, for each action. */
+const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
+  "job.delete": [{ title: "DELETE of a job", actor: "ci", act: callOn(newJob, "/api/jobs/ID", "DELETE") }],
+  "jobs.delete": [
+    {
+      title: "DELETE of jobs by filter",
+      actor: "ci",
+      act: call('{"status":["failed"]}', "DELETE", "/api/jobs?status=failed"),
+    },
+  ],
+  "job.cancel": [
+    {
+      title: "a forced cancellation",
+      actor: "ci",
+      async act(app) {
+        await newJob(app);
+        await send(app, "POST", "/api/jobs/job/cancel", { reason: "Not needed" });
+        await send(app, "POST", "/api/jobs/job/cancel", { force: true });
+        return "job";
+      },
+    },
+  ],
+  "token.create": [
+    { title: "a job token", actor: "ci", act: callOn(newJob, "/api/jobs/ID/token", "POST", { scope: "read" }) },
+  ],
+  "gate.answer": [
+    {
+      title: "an answer by token",
+      actor: "ci",
+      async act(app) {
+        const path = await openGate(app);
+        await send(app, "POST", `${path}/answer`, { action: "decline" });
+        return "job/go";
+      },
+    },
+    {
+      title: "an answer by cookie",
+      actor: "cookie:ci",
+      async act(app) {
+        const path = await openGate(app);
+        await send(app, "POST", `${path}/answer`, { action: "decline" }, await logIn(app));
+        return "job/go";
+      },
+    },
+    {
+      title: "an answer by link",
+      actor: "anonymous",
+      async act(app) {
+        await openGate(app);
+        await send(app, "POST", await linkOf(app), form({ action: "decline" }), FORM);
+        return "job/go";
+      },
+    },
+  ],
+  "gate.withdraw": [
+    {
+      title: "a withdrawal, of which the second one changes nothing",
+      actor: "ci",
+      async act(app) {
+        const path = await openGate(app);
+        await send(app, "DELETE", path);
+        await send(app, "DELETE", path);
+        return "job/go";
+      },
+    },
+    {
+      title: "a withdrawal by a job token",
+      actor: "job-token:job",
+      async act(app) {
+        const path = await openGate(app);
+        const { token } = await send(app, "POST", "/api/jobs/job/token", { scope: "report" });
+        await send(app, "DELETE", path, undefined, bearer(token));
+        return "job/go";
+      },
+    },
+  ],
+  "run.retry": [{ title: "POST retry", actor: "ci", act: callOn(failedRun, "/api/runs/ID/retry") }],
+  "run.again": [{ title: "POST again", actor: "ci", act: callOn(failedRun, "/api/runs/ID/again") }],
+  "run.cancel": [
+    {
+      title: "POST cancel",
+      actor: "ci",
+      act: callOn((app) => acceptRun(app, "hook:audited"), "/api/runs/ID/cancel"),
+    },
+  ],
+  "delivery.retry": [{ title: "POST retry", actor: "ci", act: callOn(pendingDelivery, "/api/deliveries/ID/retry") }],
+  "delivery.cancel": [{ title: "POST cancel", actor: "ci", act: callOn(pendingDelivery, "/api/deliveries/ID/cancel") }],
+  "event.delete": [
+    {
+      title: "DELETE of an event",
+      actor: "ci",
+      async act(app) {
+        await send(app, "POST", "/hooks/wake", { text: "It rains", mode: "next-heartbeat" }, bearer(HOOK));
+        const { events } = await send(app, "GET", "/api/sessions/main/events");
+        await send(app, "DELETE", `/api/sessions/main/events/${events[0].eventId}`);
+        return events[0].eventId;
+      },
+    },
+  ],
+  "channel.test": [
+    {
+      title: "a test message",
+      actor: "ci",
+      act: call(`mattermost ${CHAT}`, "POST", "/api/channels/mattermost/test", { to: CHAT }),
+    },
+  ],
+  "channel.resume": [
+    { title: "POST resume", actor: "ci", act: call("mattermost", "POST", "/api/channels/mattermost/resume") },
+  ],
+  "reply-target.set": [
+    {
+      title: "PUT of the reply target",
+      actor: "ci",
+      act: call("log ops", "PUT", REPLY_TARGET, { channel: "log", to: "ops" }),
+    },
+  ],
+  "reply-target.clear": [
+    { title: "DELETE of the reply target", actor: "ci", act: call("main", "DELETE", REPLY_TARGET) },
+  ],
+  "request.replay": [
+    {
+      title: "a replay, not a dry run",
+      actor: "ci",
+      async act(app) {
+        await send(app, "POST", "/hooks/ci", {}, bearer(HOOK));
+        const { requests } = await send(app, "GET", "/api/hooks/requests");
+        const path = `/api/hooks/requests/${requests[0].requestId}/replay`;
+        await send(app, "POST", path, { dryRun: true });
+        await send(app, "POST", path, {});
+        return requests[0].requestId;
+      },
+    },
+  ],
+  login: [
+    {
+      title: "a log-in",
+      actor: "cookie:ci",
+      async act(app) {
+        await logIn(app);
+        return null;
+      },
+    },
+  ],
+  "token.refused": [
+    ["an unknown token of the API", "/api/jobs", "a-guess-of-a-token"],
+    ["an expired token", "/api/jobs", "the-token-that-has-expired"],
+    ["a changed job token", "/api/jobs", "sbj_changed.token"],
+    ["an unknown token of MCP", "/mcp", "a-guess-of-a-token"],
+    ["an unknown token of hooks", "/hooks/wake", "a-guess-of-a-token"],
+    ["a link of a gate that is not valid", "/answer/a-guess-of-a-link", ""],
+  ].map(([title = "", path = "", token = ""]) => ({
+    title,
+    actor: "anonymous",
+    async act(app) {
+      const isPost = ["/mcp", "/hooks/wake"].includes(path);
+      const { status } = await app.call(
+        ...([isPost ? "POST" : "GET", path, isPost ? {} : undefined] as const),
+        token ? bearer(token) : {},
+      );
+      expect(status).to.equal(token ? 401 : 404);
+      return null;
+    },
+  })),
+};
+
+describe("the audit log", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ config: CONFIG });
+  });
+  afterEach(() => app.close());
+
+  const entriesOf = async (action: AuditAction) =>
+    (await app.call("GET", `/api/audit?action=${action}`, undefined, bearer(API))).body.entries;
+
+  it("has a case for each action", () => {
+    expect(Object.keys(CASES).sort()).to.deep.equal([...AUDIT_ACTIONS].sort());
+    // tsc fails here if the client library names other actions
+    const isSame: [AuditAction, ClientAction] extends [ClientAction, AuditAction] ? true : false = true;
+    expect(isSame).to.equal(true);
+    expect(Object.values(CASES).filter((cases) => cases.length === 0)).to.deep.equal([]);
+  });
+
+  for (const action of AUDIT_ACTIONS)
+    for (const { title, actor, act } of CASES[action])
+      it(`has one entry of ${action} for ${title}`, async () => {
+        const target = await act(app);
+
+        const entries = await entriesOf(action);
+        expect(entries).to.have.length(1);
+        const [{ auditId, at, address, requestId, ...entry }] = entries;
+        expect(entry).to.deep.equal({ actor, action, target });
+        expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        expect(address).to.match(/127\.0\.0\.1|::1/);
+        expect([typeof auditId, typeof requestId]).to.deep.equal(["string", "string"]);
+      });
+});
