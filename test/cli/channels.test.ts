@@ -37,7 +37,10 @@ describe("signalbox deliver and channels", () => {
     server.script();
     worker = await startWorker(app);
   });
-  afterEach(() => worker.close());
+  afterEach(async () => {
+    await worker.close();
+    await app.stores.deliveries.collection.deleteMany({}); // One that waits would take the script of another test.
+  });
   const cli = (...args: string[]) => runInProcess(args, { SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: API_TOKEN });
   const deliver = (text: string) => cli("deliver", "mattermost", "--to", ` ${town} `, "--text", text);
 
