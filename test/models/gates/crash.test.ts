@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { deleteUnusedGates, repairGates } from "../../../src/models/gates/repairGates.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
+import { actOnGate } from "../../support/gateActions.ts";
 import { toWebhook } from "../../support/notifyFixture.ts";
 import { clearFailPoint, failWrites } from "../../support/servers/failPoints.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
@@ -26,8 +27,8 @@ describe("gates after kill -9", function () {
   });
   after(() => app.close());
 
-  /** Returns the signal that ended the process, or null if it carried out the action. */
-  async function act(action: string, jobId: string, write: number): Promise<string | null> {
+  /** Acts in a process of its own. Returns the signal that ended it, or null if it carried out the action. */
+  async function actInProcess(action: string, jobId: string, write: number): Promise<string | null> {
     const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
     const child = spawn(process.execPath, [PROCESS, app.mongoUri, action, jobId, String(write)], {
       env: { PATH, NODE_COMPILE_CACHE },
@@ -36,6 +37,12 @@ describe("gates after kill -9", function () {
     const [code, signal] = await once(child, "exit");
     if (signal === null) expect(code).to.equal(0);
     return signal;
+  }
+
+  /** Acts in this process, without anything after the given write, as if the process was killed there. */
+  async function act(action: string, jobId: string, write = 0): Promise<void> {
+    const died = Promise.withResolvers<void>();
+    await Promise.race([actOnGate(app.database, action, jobId, write, died.resolve), died.promise]);
   }
 
   /** Repairs, and checks that a second repair finds nothing and that job and gates agree. */
@@ -60,11 +67,11 @@ describe("gates after kill -9", function () {
         if (action !== "open") await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });
         if (action === "expire")
           await app.stores.gates.collection.updateOne({ jobId }, { $set: { expiresAt: new Date(0) } });
-        isComplete = (await act(action, jobId, write)) === null;
+        isComplete = (await actInProcess(action, jobId, write)) === null;
         await expectRepaired(jobId);
 
         // The same action, sent again, has the effect that it would have had.
-        if (action !== "delete" || !isComplete) await act(action, jobId, 0).catch(() => {});
+        if (action !== "delete" || !isComplete) await act(action, jobId).catch(() => {});
         await expectRepaired(jobId);
         const { body } = await app.call("GET", `${path}/gates/publish`);
         expect(body.code ?? body.status).to.equal(OUTCOMES[action]);
@@ -84,7 +91,7 @@ describe("gates after kill -9", function () {
           await act(action, jobId, write);
           await expectRepaired(jobId);
           const { status } = (await app.stores.gates.collection.findOne({ jobId })) ?? {};
-          if (status === "open") await act(action, jobId, 0);
+          if (status === "open") await act(action, jobId);
 
           const job = await app.stores.jobs.collection.findOne({ jobId });
           expect(
