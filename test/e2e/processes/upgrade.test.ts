@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import sinon from "sinon";
 import { startWebProcess } from "../../../src/api/process.ts";
-import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import type { JobDoc } from "../../../src/models/jobs/job.ts";
 import { migrateSteps } from "../../../src/models/jobs/migrateSteps.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import type { FreeObject } from "../../../src/models/jobs/freeObject.ts";
 import { searchTerms } from "../../../src/models/jobs/searchKeys.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";

@@ -1,4 +1,4 @@
-import { startGmailProcess } from "../../../src/cli/commands/gmail.ts";
+import { startGmailProcess } from "../../../src/cli/commands/hooks/gmail.ts";
 import { runProcess, type Started } from "../../../src/shared/lifecycle.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 

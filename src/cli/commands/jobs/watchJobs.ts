@@ -1,9 +1,9 @@
-import type { Client, JobFilter, JobSummary } from "../../client/client.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { barView, boardView, type JobView, jsonView, lineView } from "../terminal/jobViews.ts";
-import { LiveJobs } from "../terminal/liveJobs.ts";
+import type { Client, JobFilter, JobSummary } from "../../../client/client.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { barView, boardView, type JobView, jsonView, lineView } from "../../terminal/jobViews.ts";
+import { LiveJobs } from "../../terminal/liveJobs.ts";
 import { type FilterOptions, filterOf, isFiltered } from "./jobs.ts";
 
 export interface WatchOptions {

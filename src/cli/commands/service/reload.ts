@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { readConfig } from "../../shared/config/load.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { findRunningInstance } from "../start/dataDirectoryLock.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 
 /**
  * `reload`: makes the instance of the configured data directory read its configuration again, as SIGHUP does. The process of

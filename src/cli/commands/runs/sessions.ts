@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
-import type { Session } from "../../client/client.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanText } from "../terminal/cleanText.ts";
-import type { Column } from "../terminal/table.ts";
-import { age, print } from "../terminal/words.ts";
-import { type ListOptions, printList, printNote } from "./list.ts";
+import type { Session } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
+import type { Column } from "../../terminal/table.ts";
+import { age, print } from "../../terminal/words.ts";
+import { type ListOptions, printList, printNote } from "../list.ts";
 
 const COLUMNS: readonly Column<Session>[] = [
   { title: "SESSION", of: ({ sessionKey }) => sessionKey },

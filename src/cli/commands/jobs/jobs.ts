@@ -7,14 +7,14 @@ import {
   SignalboxError,
   type Status,
   type Step,
-} from "../../client/client.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { cancelNote, jobState } from "../terminal/jobState.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
-import { type ListOptions, printList, printNote } from "./list.ts";
+} from "../../../client/client.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { cancelNote, jobState } from "../../terminal/jobState.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, duration, formatOf, percent, print, rowLines, section } from "../../terminal/words.ts";
+import { type ListOptions, printList, printNote } from "../list.ts";
 
 /** The options that filter jobs. */
 export interface FilterOptions {

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import type { GmailConfig } from "../../gmail/api/google.ts";
-import { createPubSubSetup } from "../../gmail/setup/pubsubSetup.ts";
-import type { Json } from "../../shared/config/fill.ts";
-import { readConfig } from "../../shared/config/load.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type AccessOptions, findInitialCredentials, obtainAccess } from "../gmail/access.ts";
+import type { GmailConfig } from "../../../gmail/api/google.ts";
+import { createPubSubSetup } from "../../../gmail/setup/pubsubSetup.ts";
+import type { Json } from "../../../shared/config/fill.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { ownCommand } from "../../../shared/ownCommands.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type AccessOptions, findInitialCredentials, obtainAccess } from "../../gmail/access.ts";
 import {
   credentialsPath,
   type DesiredGmailConfig,
@@ -15,9 +15,9 @@ import {
   readConfigText,
   savedGmail,
   writeConfig,
-} from "../gmail/config.ts";
-import { ensurePubSub, inStep, printStep, startWatch } from "../gmail/steps.ts";
-import { findRunningInstance } from "../start/dataDirectoryLock.ts";
+} from "../../gmail/config.ts";
+import { ensurePubSub, inStep, printStep, startWatch } from "../../gmail/steps.ts";
+import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 
 export interface GmailSetupOptions extends AccessOptions {
   readonly account?: string;

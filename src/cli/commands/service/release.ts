@@ -1,13 +1,13 @@
-import { connectDatabase } from "../../models/db/database.ts";
-import { migrateSearchKeys } from "../../models/jobs/migrateSearchKeys.ts";
-import { migrateSteps } from "../../models/jobs/migrateSteps.ts";
-import { migrateSessionOwners } from "../../models/sessions/sessionOwners.ts";
-import { mappingKey } from "../../shared/config/checks/mappings.ts";
-import { readConfig } from "../../shared/config/load.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
-import { throttle } from "../throttle.ts";
+import { connectDatabase } from "../../../models/db/database.ts";
+import { migrateSearchKeys } from "../../../models/jobs/migrateSearchKeys.ts";
+import { migrateSteps } from "../../../models/jobs/migrateSteps.ts";
+import { migrateSessionOwners } from "../../../models/sessions/sessionOwners.ts";
+import { mappingKey } from "../../../shared/config/checks/mappings.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { ownCommand } from "../../../shared/ownCommands.ts";
+import { throttle } from "../../throttle.ts";
 
 /**
  * `release`: what has to be done once for a version before its processes start.

@@ -1,20 +1,20 @@
-import type { GmailConfig } from "../../gmail/api/google.ts";
-import { isOpenToOthers, readCredentials } from "../../gmail/auth/credentials.ts";
-import { type Listener, startListener } from "../../gmail/listener/listener.ts";
-import { type MailboxStatus, mailboxStatus } from "../../gmail/listener/mailboxStatus.ts";
-import { connectDatabase } from "../../models/db/database.ts";
-import { openStores, storeSettings } from "../../models/stores.ts";
-import { systemClock } from "../../shared/clock.ts";
-import { readConfig, requireServers } from "../../shared/config/load.ts";
-import { reloadConfig } from "../../shared/config/reload.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { type Lifecycle, runProcess, StartError, type Started } from "../../shared/lifecycle.ts";
-import { createLogger, LOG_FILE, type Logger } from "../../shared/logger.ts";
-import { RedisChangeStream } from "../../shared/queue/changeStream.ts";
-import { Queues } from "../../shared/queue/producer.ts";
-import { connectProducer } from "../../shared/queue/redis.ts";
-import { TIMINGS, type Timings } from "../../shared/timings.ts";
-import { withStores } from "../withStores.ts";
+import type { GmailConfig } from "../../../gmail/api/google.ts";
+import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
+import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
+import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
+import { connectDatabase } from "../../../models/db/database.ts";
+import { openStores, storeSettings } from "../../../models/stores.ts";
+import { systemClock } from "../../../shared/clock.ts";
+import { readConfig, requireServers } from "../../../shared/config/load.ts";
+import { reloadConfig } from "../../../shared/config/reload.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { type Lifecycle, runProcess, StartError, type Started } from "../../../shared/lifecycle.ts";
+import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
+import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
+import { Queues } from "../../../shared/queue/producer.ts";
+import { connectProducer } from "../../../shared/queue/redis.ts";
+import { TIMINGS, type Timings } from "../../../shared/timings.ts";
+import { withStores } from "../../withStores.ts";
 
 /**
  * `webhooks gmail run`: listens to the configured mailbox. If another process does, it waits to take over.

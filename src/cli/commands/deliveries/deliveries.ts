@@ -1,9 +1,9 @@
-import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson } from "../terminal/cleanText.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, formatOf, print } from "../terminal/words.ts";
-import { type ListOptions, printList } from "./list.ts";
+import type { Delivery, DeliveryKind, DeliveryState } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, formatOf, print } from "../../terminal/words.ts";
+import { type ListOptions, printList } from "../list.ts";
 
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId, optional: () => true },

@@ -1,12 +1,12 @@
-import { ConfigError, readConfig } from "../../shared/config/load.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { checkFiles } from "../doctor/checkFiles.ts";
-import { checkMongoDb } from "../doctor/checkMongoDb.ts";
-import { checkRedis } from "../doctor/checkRedis.ts";
-import { checkPublicUrl, checkService } from "../doctor/checkService.ts";
-import { type Finding, fail } from "../doctor/finding.ts";
-import { cleanLine } from "../terminal/cleanText.ts";
+import { ConfigError, readConfig } from "../../../shared/config/load.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { checkFiles } from "../../doctor/checkFiles.ts";
+import { checkMongoDb } from "../../doctor/checkMongoDb.ts";
+import { checkRedis } from "../../doctor/checkRedis.ts";
+import { checkPublicUrl, checkService } from "../../doctor/checkService.ts";
+import { type Finding, fail } from "../../doctor/finding.ts";
+import { cleanLine } from "../../terminal/cleanText.ts";
 
 /**
  * `doctor`: checks the configuration, the files, MongoDB, Redis and the service, and prints a line for each.

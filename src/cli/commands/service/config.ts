@@ -1,7 +1,7 @@
-import { configFile, parseFile, readConfig } from "../../shared/config/load.ts";
-import { redactConfig } from "../../shared/config/redact.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { readSettings } from "../start/firstUse.ts";
+import { configFile, parseFile, readConfig } from "../../../shared/config/load.ts";
+import { redactConfig } from "../../../shared/config/redact.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { readSettings } from "../../start/firstUse.ts";
 
 /**
  * `config check`: prints whether the configuration is valid, and each reference to a channel that is not configured.

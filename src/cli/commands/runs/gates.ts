@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
-import type { Gate, GateAction, GateStatus } from "../../client/client.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson } from "../terminal/cleanText.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, formatOf, print } from "../terminal/words.ts";
-import { type ListOptions, printList } from "./list.ts";
+import type { Gate, GateAction, GateStatus } from "../../../client/client.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, formatOf, print } from "../../terminal/words.ts";
+import { type ListOptions, printList } from "../list.ts";
 
 const COLUMNS: readonly Column<Gate>[] = [
   { title: "JOB ID", of: ({ jobId }) => jobId },

@@ -1,13 +1,13 @@
-import type { Expectation, NotifyRule } from "../../client/client.ts";
-import { EXIT } from "../exit.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, formatOf, print, rowLines } from "../terminal/words.ts";
+import type { Expectation, NotifyRule } from "../../../client/client.ts";
+import { EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, formatOf, print, rowLines } from "../../terminal/words.ts";
+import { printNote } from "../list.ts";
+import { firstResult } from "../service/firstResult.ts";
 import { DELIVERY_COLUMNS } from "./deliveries.ts";
-import { firstResult } from "./firstResult.ts";
-import { printNote } from "./list.ts";
 
 const RULE_COLUMNS: readonly Column<NotifyRule>[] = [
   { title: "RULE", of: ({ ruleId }) => ruleId },

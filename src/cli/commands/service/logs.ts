@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readConfig } from "../../shared/config/load.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { readableLine } from "../../shared/logger.ts";
-import { findRunningInstance } from "../start/dataDirectoryLock.ts";
-import { logFile, olderLogFile, sizeOf } from "../start/logFile.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { printNote } from "./list.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { readableLine } from "../../../shared/logger.ts";
+import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
+import { logFile, olderLogFile, sizeOf } from "../../start/logFile.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { printNote } from "../list.ts";
 
 export interface LogsOptions {
   readonly follow?: boolean;

@@ -1,10 +1,10 @@
-import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
-import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../client/client.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson } from "../terminal/cleanText.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, formatOf, print, rowLines, section } from "../terminal/words.ts";
-import { type ListOptions, printList, printNote } from "./list.ts";
+import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, formatOf, print, rowLines, section } from "../../terminal/words.ts";
+import { type ListOptions, printList, printNote } from "../list.ts";
 
 export interface RequestFilter {
   readonly mapping?: string;

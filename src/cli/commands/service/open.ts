@@ -1,6 +1,6 @@
-import { type ServiceOptions, withService } from "../service.ts";
-import { openBrowser } from "../terminal/openBrowser.ts";
-import { print } from "../terminal/words.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { openBrowser } from "../../terminal/openBrowser.ts";
+import { print } from "../../terminal/words.ts";
 
 /**
  * `open`: prints the address of the dashboard, and opens it with the desktop's browser if this machine has one.

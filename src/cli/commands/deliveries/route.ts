@@ -1,8 +1,8 @@
-import { type CurrentReplyTarget, channelCalls } from "../../client/calls/channels.ts";
-import { parseRecipient } from "../recipient.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { print } from "../terminal/words.ts";
+import { type CurrentReplyTarget, channelCalls } from "../../../client/calls/channels.ts";
+import { parseRecipient } from "../../recipient.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { print } from "../../terminal/words.ts";
 
 export type RouteOptions = ServiceOptions & { readonly json?: boolean };
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Run } from "../../client/client.ts";
-import { EXIT } from "../exit.ts";
-import { type Service, type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine, cleanText } from "../terminal/cleanText.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { LiveBlock } from "../terminal/liveBlock.ts";
-import { age, print } from "../terminal/words.ts";
-import { printNote, SERVICE_LOST } from "./list.ts";
+import type { Run } from "../../../client/client.ts";
+import { EXIT } from "../../exit.ts";
+import { type Service, type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine, cleanText } from "../../terminal/cleanText.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { LiveBlock } from "../../terminal/liveBlock.ts";
+import { age, print } from "../../terminal/words.ts";
+import { printNote, SERVICE_LOST } from "../list.ts";
 
 /**
  * Interval at which the state of a run that has not ended is read and printed; its end is noticed at once. A sender of hooks

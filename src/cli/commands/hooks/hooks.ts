@@ -1,25 +1,25 @@
-import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
-import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
-import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
+import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
   expandItems,
   type HookCall,
   type Mapping,
   mappingsNamed,
-} from "../../hooks/mappings/mapping.ts";
-import { selectMapping } from "../../hooks/mappings/selectMapping.ts";
-import { renderCall } from "../../hooks/templates/render.ts";
-import { Transforms } from "../../hooks/transforms/transforms.ts";
-import { readConfig } from "../../shared/config/load.ts";
-import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { AppError } from "../../shared/errors.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanText } from "../terminal/cleanText.ts";
-import { readJsonBody } from "../terminal/readInput.ts";
+} from "../../../hooks/mappings/mapping.ts";
+import { selectMapping } from "../../../hooks/mappings/selectMapping.ts";
+import { renderCall } from "../../../hooks/templates/render.ts";
+import { Transforms } from "../../../hooks/transforms/transforms.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import { withoutOwnSecrets } from "../../../shared/config/ownSecrets.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
+import { readJsonBody } from "../../terminal/readInput.ts";
 
 export interface HookTestOptions extends ServiceOptions {
   /** The path of a file, or `-` for standard input. */

@@ -1,9 +1,9 @@
-import { configPath } from "../../shared/config/load.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
-import { writePrivateFile } from "../configFile/privateFile.ts";
-import { configTemplate } from "../configFile/template.ts";
-import { generateSecret } from "../start/firstUse.ts";
+import { configPath } from "../../../shared/config/load.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { ownCommand } from "../../../shared/ownCommands.ts";
+import { writePrivateFile } from "../../configFile/privateFile.ts";
+import { configTemplate } from "../../configFile/template.ts";
+import { generateSecret } from "../../start/firstUse.ts";
 
 /**
  * `init`: writes a configuration file that explains every key, with hooks enabled and new secrets.

@@ -1,11 +1,11 @@
-import type { AgentHook, HookOptions, WakeMode } from "../../client/client.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { type Service, type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { readInput, readJsonBody } from "../terminal/readInput.ts";
-import { print, rowLines } from "../terminal/words.ts";
-import { followRun } from "./followRun.ts";
-import { printNote } from "./list.ts";
+import type { AgentHook, HookOptions, WakeMode } from "../../../client/client.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type Service, type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { readInput, readJsonBody } from "../../terminal/readInput.ts";
+import { print, rowLines } from "../../terminal/words.ts";
+import { printNote } from "../list.ts";
+import { followRun } from "../runs/followRun.ts";
 
 interface SendOptions extends ServiceOptions {
   readonly idempotencyKey?: string;

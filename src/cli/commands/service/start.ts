@@ -1,25 +1,25 @@
 import { join } from "node:path";
-import { ConfigError } from "../../shared/config/load.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { runProcess } from "../../shared/lifecycle.ts";
-import { LOG_FILE } from "../../shared/logger.ts";
-import { modulePath } from "../../shared/modulePath.ts";
-import { checkPort } from "../start/checkPort.ts";
-import { type Child, launchChild, ReportedStartError } from "../start/child.ts";
-import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
-import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
-import { startServers } from "../start/embedded/servers.ts";
-import { findAgents } from "../start/findAgents.ts";
-import { readSettings } from "../start/firstUse.ts";
-import { limitLog, logFile } from "../start/logFile.ts";
-import { OptionalChild } from "../start/optionalChild.ts";
-import { stopWithParent } from "../start/parent.ts";
-import { relayMetrics } from "../start/relayMetrics.ts";
-import { summary } from "../start/summary.ts";
-import { supervise } from "../start/supervised.ts";
-import { watchSource } from "../start/watchSource.ts";
+import { ConfigError } from "../../../shared/config/load.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { runProcess } from "../../../shared/lifecycle.ts";
+import { LOG_FILE } from "../../../shared/logger.ts";
+import { modulePath } from "../../../shared/modulePath.ts";
+import { checkPort } from "../../start/checkPort.ts";
+import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
+import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
+import { REDIS_STOPS_WITHIN_MS } from "../../start/embedded/redis.ts";
+import { startServers } from "../../start/embedded/servers.ts";
+import { findAgents } from "../../start/findAgents.ts";
+import { readSettings } from "../../start/firstUse.ts";
+import { limitLog, logFile } from "../../start/logFile.ts";
+import { OptionalChild } from "../../start/optionalChild.ts";
+import { stopWithParent } from "../../start/parent.ts";
+import { relayMetrics } from "../../start/relayMetrics.ts";
+import { summary } from "../../start/summary.ts";
+import { supervise } from "../../start/supervised.ts";
+import { watchSource } from "../../start/watchSource.ts";
 
-const SOURCE = join(import.meta.dirname, "..", "..");
+const SOURCE = join(import.meta.dirname, "..", "..", "..");
 /** Time that a process may need to stop beyond its configured wait for work in flight. */
 const GRACE_MS = 5_000;
 

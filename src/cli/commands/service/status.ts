@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
-import type { Client, RunStatus } from "../../client/client.ts";
-import { isObject } from "../../shared/json.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { print, rowLines } from "../terminal/words.ts";
+import type { Client, RunStatus } from "../../../client/client.ts";
+import { isObject } from "../../../shared/json.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { print, rowLines } from "../../terminal/words.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
 /** Maximum number of runs that are counted: the size of one page of the service. */

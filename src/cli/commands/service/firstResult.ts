@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Client, Delivery } from "../../client/client.ts";
+import type { Client, Delivery } from "../../../client/client.ts";
 
 /** Interval of polling the delivery. */
 const POLL_MS = 500;

@@ -1,15 +1,15 @@
-import { type ChannelCheck, channelCalls } from "../../client/calls/channels.ts";
-import type { Delivery } from "../../client/client.ts";
-import { CommandError, EXIT } from "../exit.ts";
-import { parseRecipient } from "../recipient.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { tableLines } from "../terminal/table.ts";
-import { print, rowLines } from "../terminal/words.ts";
+import { type ChannelCheck, channelCalls } from "../../../client/calls/channels.ts";
+import type { Delivery } from "../../../client/client.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { parseRecipient } from "../../recipient.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { tableLines } from "../../terminal/table.ts";
+import { print, rowLines } from "../../terminal/words.ts";
+import { printNote } from "../list.ts";
+import { firstResult } from "../service/firstResult.ts";
 import { DELIVERY_COLUMNS } from "./deliveries.ts";
-import { firstResult } from "./firstResult.ts";
-import { printNote } from "./list.ts";
 
 type JsonOptions = ServiceOptions & { readonly json?: boolean };
 

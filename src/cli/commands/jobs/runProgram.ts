@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
-import type { Client, StepReporter } from "../../client/client.ts";
-import { withTimeSuffix } from "../../shared/text.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanLine, cleanText } from "../terminal/cleanText.ts";
-import { OutputLines } from "../terminal/outputLines.ts";
+import type { Client, StepReporter } from "../../../client/client.ts";
+import { withTimeSuffix } from "../../../shared/text.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanLine, cleanText } from "../../terminal/cleanText.ts";
+import { OutputLines } from "../../terminal/outputLines.ts";
 
 export interface RunProgramOptions extends ServiceOptions {
   /** The id of the job; a random one by default. */

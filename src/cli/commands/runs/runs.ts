@@ -1,11 +1,11 @@
-import { runAgain } from "../../client/calls/runAgain.ts";
-import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../client/client.ts";
-import { type ServiceOptions, withService } from "../service.ts";
-import { cleanJson } from "../terminal/cleanText.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { age, duration, formatOf, print, rowLines, section } from "../terminal/words.ts";
-import { DELIVERY_COLUMNS } from "./deliveries.ts";
-import { type ListOptions, printList } from "./list.ts";
+import { runAgain } from "../../../client/calls/runAgain.ts";
+import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, duration, formatOf, print, rowLines, section } from "../../terminal/words.ts";
+import { DELIVERY_COLUMNS } from "../deliveries/deliveries.ts";
+import { type ListOptions, printList } from "../list.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
   { title: "RUN ID", of: ({ runId }) => runId, optional: ({ name }) => name !== null },
