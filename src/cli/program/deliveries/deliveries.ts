@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
-import type { DeliveryFilter } from "../commands/deliveries/deliveries.ts";
-import type { ListOptions } from "../commands/list.ts";
-import type { ServiceOptions } from "../service.ts";
-import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import { CHANNELS } from "../../../shared/config/formats/channelNames.ts";
+import type { DeliveryFilter } from "../../commands/deliveries/deliveries.ts";
+import type { ListOptions } from "../../commands/list.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `deliveries …` */
 export function addDeliveries(program: Command, environment: Environment): void {
@@ -22,7 +22,7 @@ export function addDeliveries(program: Command, environment: Environment): void 
     .addOption(new Option("--kind <kind>", "only deliveries of this kind").choices(["channel", "webhook", "wake"]))
     .option("--rule <rule>", "only deliveries of this rule of `notify`")
     .action(async (options: ServiceOptions & ListOptions & DeliveryFilter) => {
-      const { listDeliveries } = await import("../commands/deliveries/deliveries.ts");
+      const { listDeliveries } = await import("../../commands/deliveries/deliveries.ts");
       await listDeliveries(await environment(), options);
     });
   withExamples(listCommand(list), "signalbox deliveries list --state failed --rule ops");
@@ -38,7 +38,7 @@ export function addDeliveries(program: Command, environment: Environment): void 
       .description(descriptions[act])
       .option("--json", "print the delivery as one line of JSON")
       .action(async (deliveryId: string, options: ServiceOptions & { json?: boolean }) => {
-        const { actOnDelivery } = await import("../commands/deliveries/deliveries.ts");
+        const { actOnDelivery } = await import("../../commands/deliveries/deliveries.ts");
         await actOnDelivery(await environment(), deliveryId, act, options);
       });
     withExamples(serviceCommand(command), `signalbox deliveries ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);

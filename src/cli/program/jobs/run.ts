@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { RunProgramOptions } from "../commands/jobs/runProgram.ts";
-import { pair, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { RunProgramOptions } from "../../commands/jobs/runProgram.ts";
+import { pair, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `run -- COMMAND` */
 export function addRun(program: Command, environment: Environment): void {
@@ -23,7 +23,7 @@ export function addRun(program: Command, environment: Environment): void {
     )
     .option("--wait <seconds>", "maximum time for the last report after the program has ended", waitSeconds, 10)
     .action(async (command: [string, ...string[]], options: RunProgramOptions) => {
-      const { runProgram } = await import("../commands/jobs/runProgram.ts");
+      const { runProgram } = await import("../../commands/jobs/runProgram.ts");
       await runProgram(await environment(), command, options);
     });
   withExamples(

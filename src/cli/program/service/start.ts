@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { EXIT } from "../exit.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import { EXIT } from "../../exit.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `start`, `reload`, `init`, `release`, `doctor`, `backup` and `restore`. */
 export function addStart(program: Command, environment: Environment): void {
@@ -10,7 +10,7 @@ export function addStart(program: Command, environment: Environment): void {
     .description("Run all processes on this machine, with an embedded MongoDB and Redis unless these are configured.")
     .option("--watch", "restart the API and the worker when a source file changes")
     .action(async (options: { watch?: true }) => {
-      const { start } = await import("../commands/service/start.ts");
+      const { start } = await import("../../commands/service/start.ts");
       await start(await environment(), { watch: options.watch ?? false });
     });
   withExamples(start, "signalbox start", "signalbox start --watch");
@@ -19,7 +19,7 @@ export function addStart(program: Command, environment: Environment): void {
     .command("reload")
     .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine.")
     .action(async () => {
-      const { reload } = await import("../commands/service/reload.ts");
+      const { reload } = await import("../../commands/service/reload.ts");
       reload(await environment());
     });
   withExamples(reload, "signalbox reload");
@@ -29,7 +29,7 @@ export function addStart(program: Command, environment: Environment): void {
     .description("Write a configuration file with new secrets and an explanation of every key.")
     .option("--force", "replace an existing file")
     .action(async (options: { force?: true }) => {
-      const { init } = await import("../commands/service/init.ts");
+      const { init } = await import("../../commands/service/init.ts");
       init(await environment(), { force: options.force ?? false });
     });
   withExamples(init, "signalbox init", "signalbox init --force");
@@ -40,7 +40,7 @@ export function addStart(program: Command, environment: Environment): void {
       "Prepare the configured MongoDB for this version: create indexes and migrate stored data. Safe to repeat.",
     )
     .action(async () => {
-      const { release } = await import("../commands/service/release.ts");
+      const { release } = await import("../../commands/service/release.ts");
       await release(await environment());
     });
   withExamples(release, "signalbox release");
@@ -49,7 +49,7 @@ export function addStart(program: Command, environment: Environment): void {
     .command("doctor")
     .description("Check the configuration, MongoDB, Redis and the service, and print what to do.")
     .action(async () => {
-      const { doctor } = await import("../commands/service/doctor.ts");
+      const { doctor } = await import("../../commands/service/doctor.ts");
       if (!(await doctor(await environment()))) process.exitCode = EXIT.failed;
     });
   withExamples(doctor, "signalbox doctor");
@@ -59,7 +59,7 @@ export function addStart(program: Command, environment: Environment): void {
     .description("Write all data to a compressed file. The service may go on running.")
     .argument("<file>", "path of the file, or - for standard output")
     .action(async (file: string) => {
-      const { backup } = await import("../commands/service/backup.ts");
+      const { backup } = await import("../../commands/service/backup.ts");
       await backup(await environment(), file);
     });
   withExamples(backup, "signalbox backup signalbox.backup", "signalbox backup -");
@@ -70,7 +70,7 @@ export function addStart(program: Command, environment: Environment): void {
     .argument("<file>", "path of the file")
     .option("--force", "delete the existing data first")
     .action(async (file: string, options: { force?: true }) => {
-      const { restore } = await import("../commands/service/backup.ts");
+      const { restore } = await import("../../commands/service/backup.ts");
       await restore(await environment(), file, { force: options.force ?? false });
     });
   withExamples(restore, "signalbox restore signalbox.backup", "signalbox restore signalbox.backup --force");

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { ChannelTestOptions, DeliverOptions } from "../commands/deliveries/channels.ts";
-import type { ServiceOptions } from "../service.ts";
-import { channelArgument, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { ChannelTestOptions, DeliverOptions } from "../../commands/deliveries/channels.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { channelArgument, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `deliver` and `channels …` */
 export function addChannels(program: Command, environment: Environment): void {
@@ -15,7 +15,7 @@ export function addChannels(program: Command, environment: Environment): void {
     .requiredOption("--text <text>", "message in Markdown")
     .option("--json", "print the delivery as one line of JSON")
     .action(async (channel: string, options: DeliverOptions) => {
-      const { deliverText } = await import("../commands/deliveries/channels.ts");
+      const { deliverText } = await import("../../commands/deliveries/channels.ts");
       await deliverText(await environment(), channel, options);
     });
   withExamples(serviceCommand(deliver), "signalbox deliver telegram --to 12345 --text 'The backup is *done*.'");
@@ -30,7 +30,7 @@ export function addChannels(program: Command, environment: Environment): void {
     .description("Check the credentials of each configured channel without sending anything.")
     .option("--json", "print one line of JSON for each channel")
     .action(async (options: ServiceOptions & { json?: boolean }) => {
-      const { checkChannels } = await import("../commands/deliveries/channels.ts");
+      const { checkChannels } = await import("../../commands/deliveries/channels.ts");
       if (!(await checkChannels(await environment(), options))) process.exitCode = 1;
     });
   withExamples(serviceCommand(check), "signalbox channels check");
@@ -44,7 +44,7 @@ export function addChannels(program: Command, environment: Environment): void {
     .option("--wait", "wait for the first attempt and print its result; exits with 1 unless it was sent")
     .option("--json", "print the delivery as one line of JSON")
     .action(async (channel: string, options: ChannelTestOptions) => {
-      const { testChannel } = await import("../commands/deliveries/channels.ts");
+      const { testChannel } = await import("../../commands/deliveries/channels.ts");
       await testChannel(await environment(), channel, options);
     });
   withExamples(serviceCommand(test), "signalbox channels test telegram --wait");
@@ -55,7 +55,7 @@ export function addChannels(program: Command, environment: Environment): void {
     .description("Let a channel that is stopped for its credentials try them again at once.")
     .option("--json", "print the channel as one line of JSON")
     .action(async (channel: string, options: ServiceOptions & { json?: boolean }) => {
-      const { resumeChannel } = await import("../commands/deliveries/channels.ts");
+      const { resumeChannel } = await import("../../commands/deliveries/channels.ts");
       await resumeChannel(await environment(), channel, options);
     });
   withExamples(serviceCommand(resume), "signalbox channels resume telegram");

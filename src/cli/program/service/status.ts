@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
-import type { LogsOptions } from "../commands/service/logs.ts";
-import { EXIT } from "../exit.ts";
-import type { ServiceOptions } from "../service.ts";
-import { serviceCommand, wholeNumber } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { LogsOptions } from "../../commands/service/logs.ts";
+import { EXIT } from "../../exit.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { serviceCommand, wholeNumber } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
 
@@ -17,7 +17,7 @@ export function addStatus(program: Command, environment: Environment): void {
     )
     .option("--json", "print one line of JSON")
     .action(async (options: ServiceOptions & { json?: boolean }) => {
-      const { status } = await import("../commands/service/status.ts");
+      const { status } = await import("../../commands/service/status.ts");
       if (!(await status(await environment(), options))) process.exitCode = EXIT.failed;
     });
   withExamples(serviceCommand(status), "signalbox status", "signalbox status --json");
@@ -30,7 +30,7 @@ export function addStatus(program: Command, environment: Environment): void {
     .addOption(new Option("--level <level>", "only lines of this level or a more severe one").choices(LEVELS))
     .option("--json", "print lines of JSON, as without a terminal")
     .action(async (options: LogsOptions) => {
-      const { logs } = await import("../commands/service/logs.ts");
+      const { logs } = await import("../../commands/service/logs.ts");
       await logs(await environment(), options);
     });
   withExamples(logs, "signalbox logs --follow", "signalbox logs --level warn --lines 20");
@@ -39,7 +39,7 @@ export function addStatus(program: Command, environment: Environment): void {
     .command("open")
     .description("Print the address of the dashboard and open it in the browser of this machine.")
     .action(async (options: ServiceOptions) => {
-      const { open } = await import("../commands/service/open.ts");
+      const { open } = await import("../../commands/service/open.ts");
       await open(await environment(), options);
     });
   withExamples(serviceCommand(open), "signalbox open");

@@ -1,10 +1,10 @@
 import { Argument, type Command } from "commander";
-import type { GateAction, GateStatus } from "../../client/client.ts";
-import type { ListOptions } from "../commands/list.ts";
-import type { ServiceOptions } from "../service.ts";
-import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { GateAction, GateStatus } from "../../../client/client.ts";
+import type { ListOptions } from "../../commands/list.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `gates …` */
 export function addGates(program: Command, environment: Environment): void {
@@ -18,7 +18,7 @@ export function addGates(program: Command, environment: Environment): void {
       choicesOption("--status <status>", "only gates in this status", ["open", "answered", "expired", "withdrawn"]),
     )
     .action(async (options: ServiceOptions & ListOptions & { status?: GateStatus[] }) => {
-      const { listGates } = await import("../commands/runs/gates.ts");
+      const { listGates } = await import("../../commands/runs/gates.ts");
       await listGates(await environment(), options);
     });
   withExamples(listCommand(list), "signalbox gates list", "signalbox gates list --status answered --json");
@@ -39,7 +39,7 @@ export function addGates(program: Command, environment: Environment): void {
         action: GateAction,
         options: ServiceOptions & { content?: string; by?: string; json?: boolean },
       ) => {
-        const { answerGate } = await import("../commands/runs/gates.ts");
+        const { answerGate } = await import("../../commands/runs/gates.ts");
         await answerGate(await environment(), { jobId, key, action }, options);
       },
     );

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { RunStatus } from "../../client/client.ts";
-import type { ListOptions } from "../commands/list.ts";
-import type { ServiceOptions } from "../service.ts";
-import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { RunStatus } from "../../../client/client.ts";
+import type { ListOptions } from "../../commands/list.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 type RunOptions = ServiceOptions & { readonly json?: boolean };
 
@@ -21,7 +21,7 @@ export function addRuns(program: Command, environment: Environment): void {
     .addOption(choicesOption("--status <status>", "only runs in this status", STATES))
     .option("--session <key>", "only runs in this session")
     .action(async (options: ServiceOptions & ListOptions & { status?: RunStatus[]; session?: string }) => {
-      const { listRuns } = await import("../commands/runs/runs.ts");
+      const { listRuns } = await import("../../commands/runs/runs.ts");
       await listRuns(await environment(), options);
     });
   withExamples(
@@ -37,7 +37,7 @@ export function addRuns(program: Command, environment: Environment): void {
     .option("--request", "include the webhook request and the prompt")
     .option("--json", "print one line of JSON")
     .action(async (runId: string, options: RunOptions & { request?: boolean }) => {
-      const { getRun } = await import("../commands/runs/runs.ts");
+      const { getRun } = await import("../../commands/runs/runs.ts");
       await getRun(await environment(), runId, options);
     });
   withExamples(serviceCommand(get), "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request");
@@ -48,7 +48,7 @@ export function addRuns(program: Command, environment: Environment): void {
     .description("Wait for the end of a run, print its reply, and exit with 1 unless it is completed.")
     .option("--json", "print the ended run as one line of JSON")
     .action(async (runId: string, options: RunOptions) => {
-      const { watchRun } = await import("../commands/runs/followRun.ts");
+      const { watchRun } = await import("../../commands/runs/followRun.ts");
       await watchRun(await environment(), runId, options);
     });
   withExamples(serviceCommand(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
@@ -65,7 +65,7 @@ export function addRuns(program: Command, environment: Environment): void {
       .description(descriptions[act])
       .option("--json", "print the run as one line of JSON")
       .action(async (runId: string, options: RunOptions) => {
-        const { actOnRun } = await import("../commands/runs/runs.ts");
+        const { actOnRun } = await import("../../commands/runs/runs.ts");
         await actOnRun(await environment(), runId, act, options);
       });
     withExamples(serviceCommand(command), `signalbox runs ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `config …` */
 export function addConfig(program: Command, environment: Environment): void {
@@ -13,7 +13,7 @@ export function addConfig(program: Command, environment: Environment): void {
     .command("check")
     .description("Validate the configuration and list every problem.")
     .action(async () => {
-      const { checkConfig } = await import("../commands/service/config.ts");
+      const { checkConfig } = await import("../../commands/service/config.ts");
       checkConfig(await environment());
     });
   withExamples(check, "signalbox config check");
@@ -22,7 +22,7 @@ export function addConfig(program: Command, environment: Environment): void {
     .command("show")
     .description("Print the configuration in effect as JSON, with secrets redacted.")
     .action(async () => {
-      const { showConfig } = await import("../commands/service/config.ts");
+      const { showConfig } = await import("../../commands/service/config.ts");
       showConfig(await environment());
     });
   withExamples(show, "signalbox config show");

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { withExamples } from "./examples.ts";
+import { withExamples } from "../examples.ts";
 
 /** `completion SHELL` */
 export function addCompletion(program: Command): void {
@@ -8,7 +8,7 @@ export function addCompletion(program: Command): void {
     .description("Print the shell completion script.")
     .addArgument(new Argument("<shell>", "shell to complete in").choices(["bash", "zsh", "fish"]))
     .action(async (shell: "bash" | "zsh" | "fish") => {
-      const { completionScript } = await import("../completion/script.ts");
+      const { completionScript } = await import("../../completion/script.ts");
       process.stdout.write(completionScript(program, shell));
     });
   withExamples(

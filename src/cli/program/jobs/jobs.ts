@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { FilterOptions } from "../commands/jobs/jobs.ts";
-import type { WatchOptions } from "../commands/jobs/watchJobs.ts";
-import type { ListOptions } from "../commands/list.ts";
-import type { ServiceOptions } from "../service.ts";
-import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { FilterOptions } from "../../commands/jobs/jobs.ts";
+import type { WatchOptions } from "../../commands/jobs/watchJobs.ts";
+import type { ListOptions } from "../../commands/list.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `jobs …` */
 export function addJobs(program: Command, environment: Environment): void {
@@ -16,7 +16,7 @@ export function addJobs(program: Command, environment: Environment): void {
     .command("list")
     .description("List jobs, newest first.")
     .action(async (options: ServiceOptions & FilterOptions & ListOptions) => {
-      const { listJobs } = await import("../commands/jobs/jobs.ts");
+      const { listJobs } = await import("../../commands/jobs/jobs.ts");
       await listJobs(await environment(), options);
     });
   withExamples(
@@ -32,7 +32,7 @@ export function addJobs(program: Command, environment: Environment): void {
     .option("--steps", "include the steps")
     .option("--json", "print one line of JSON")
     .action(async (jobId: string, options: ServiceOptions & { steps?: boolean; json?: boolean }) => {
-      const { getJob } = await import("../commands/jobs/jobs.ts");
+      const { getJob } = await import("../../commands/jobs/jobs.ts");
       await getJob(await environment(), jobId, options);
     });
   withExamples(serviceCommand(get), "signalbox jobs get report-7 --steps", "signalbox jobs get report-7 --json");
@@ -43,7 +43,7 @@ export function addJobs(program: Command, environment: Environment): void {
     .description("Follow one job until it ends and exit with 1 if it fails, or follow many until Ctrl-C.")
     .option("--json", "print one line of JSON for each change")
     .action(async (jobId: string | undefined, options: ServiceOptions & FilterOptions & WatchOptions) => {
-      const { watchJobs } = await import("../commands/jobs/watchJobs.ts");
+      const { watchJobs } = await import("../../commands/jobs/watchJobs.ts");
       await watchJobs(await environment(), jobId, options);
     });
   withExamples(
@@ -63,7 +63,7 @@ export function addJobs(program: Command, environment: Environment): void {
     .option("--force", "fail the job at once, because the code that does the work is gone")
     .option("--json", "print the job as one line of JSON")
     .action(async (jobId: string, options: ServiceOptions & { reason?: string; force?: boolean; json?: boolean }) => {
-      const { cancelJob } = await import("../commands/jobs/jobs.ts");
+      const { cancelJob } = await import("../../commands/jobs/jobs.ts");
       await cancelJob(await environment(), jobId, options);
     });
   withExamples(
@@ -79,7 +79,7 @@ export function addJobs(program: Command, environment: Environment): void {
     .option("--all", "delete every job")
     .option("--yes", "do not ask for confirmation")
     .action(async (jobIds: string[], options: ServiceOptions & FilterOptions & { all?: boolean; yes?: boolean }) => {
-      const { deleteJobs } = await import("../commands/jobs/jobs.ts");
+      const { deleteJobs } = await import("../../commands/jobs/jobs.ts");
       await deleteJobs(await environment(), jobIds, options);
     });
   withExamples(

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { GmailSetupOptions } from "../commands/hooks/gmailSetup.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { GmailSetupOptions } from "../../commands/hooks/gmailSetup.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `webhooks …`: senders to which this service itself listens. */
 export function addWebhooks(program: Command, environment: Environment): void {
@@ -28,7 +28,7 @@ export function addWebhooks(program: Command, environment: Environment): void {
     .option("--no-browser", "do not open a browser; paste the final address of one on another machine")
     .option("--dry-run", "print the steps without changing anything")
     .action(async (options: GmailSetupOptions) => {
-      const { setupGmail } = await import("../commands/hooks/gmailSetup.ts");
+      const { setupGmail } = await import("../../commands/hooks/gmailSetup.ts");
       await setupGmail(await environment(), options);
     });
   withExamples(
@@ -41,7 +41,7 @@ export function addWebhooks(program: Command, environment: Environment): void {
     .command("run")
     .description("Listen to the mailbox in hooks.gmail and start a run for each new mail.")
     .action(async () => {
-      const { runGmail } = await import("../commands/hooks/gmail.ts");
+      const { runGmail } = await import("../../commands/hooks/gmail.ts");
       await runGmail(await environment());
     });
   withExamples(run, "signalbox webhooks gmail run");
@@ -51,7 +51,7 @@ export function addWebhooks(program: Command, environment: Environment): void {
     .description("Print the state of the listener and exit with 1 if there is a problem.")
     .option("--json", "print one line of JSON", false)
     .action(async (options: { json: boolean }) => {
-      const { gmailStatus } = await import("../commands/hooks/gmail.ts");
+      const { gmailStatus } = await import("../../commands/hooks/gmail.ts");
       if (!(await gmailStatus(await environment(), options))) process.exitCode = 1;
     });
   withExamples(status, "signalbox webhooks gmail status --json");

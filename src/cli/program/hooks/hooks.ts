@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from "commander";
-import type { HookTestOptions } from "../commands/hooks/hooks.ts";
-import type { AgentOptions, MappedOptions, WakeOptions } from "../commands/hooks/sendHook.ts";
-import { header, hookName, seconds, serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { HookTestOptions } from "../../commands/hooks/hooks.ts";
+import type { AgentOptions, MappedOptions, WakeOptions } from "../../commands/hooks/sendHook.ts";
+import { header, hookName, seconds, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 import { addRequests } from "./requests.ts";
 
 /** `hooks …` */
@@ -26,7 +26,7 @@ export function addHooks(program: Command, environment: Environment): void {
     .option("--query <text>", "query string of the request, such as a=1&b=2", "")
     .option("--json", "print one line of JSON for each run", false)
     .action(async (name: string, options: HookTestOptions) => {
-      const { testHook } = await import("../commands/hooks/hooks.ts");
+      const { testHook } = await import("../../commands/hooks/hooks.ts");
       await testHook(await environment(), name, options);
     });
   withExamples(
@@ -49,7 +49,7 @@ function addSend(hooks: Command, environment: Environment): void {
     .option("--body <file>", "file with the JSON body, sent unchanged, or - for standard input (required)")
     .option("--header <line>", 'header such as a signature, as "name: value" (repeatable)', header)
     .action(async (name: string, options: MappedOptions) => {
-      const { sendMapped } = await import("../commands/hooks/sendHook.ts");
+      const { sendMapped } = await import("../../commands/hooks/sendHook.ts");
       await sendMapped(await environment(), name, options);
     });
   withExamples(
@@ -64,7 +64,7 @@ function addSend(hooks: Command, environment: Environment): void {
     .requiredOption("--text <text>", "text of the event, or - for standard input")
     .addOption(wakeMode("--mode <mode>"))
     .action(async (options: WakeOptions) => {
-      const { sendWake } = await import("../commands/hooks/sendHook.ts");
+      const { sendWake } = await import("../../commands/hooks/sendHook.ts");
       await sendWake(await environment(), options);
     });
   withExamples(withSendOptions(wake), "signalbox hooks send wake --text 'The nightly backup failed'");
@@ -85,7 +85,7 @@ function addSend(hooks: Command, environment: Environment): void {
     .addOption(wakeMode("--wake-mode <mode>"))
     .option("--wait", "wait for the end of the run and print the reply; exits with 1 unless the run is completed")
     .action(async (options: AgentOptions) => {
-      const { sendAgent } = await import("../commands/hooks/sendHook.ts");
+      const { sendAgent } = await import("../../commands/hooks/sendHook.ts");
       await sendAgent(await environment(), options);
     });
   withExamples(

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { RequestOutcome } from "../../client/client.ts";
-import type { RequestFilter } from "../commands/hooks/requests.ts";
-import type { ListOptions } from "../commands/list.ts";
-import type { ServiceOptions } from "../service.ts";
-import { choicesOption, listCommand, serviceCommand, timeOrAge, wholeNumber } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { RequestOutcome } from "../../../client/client.ts";
+import type { RequestFilter } from "../../commands/hooks/requests.ts";
+import type { ListOptions } from "../../commands/list.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { choicesOption, listCommand, serviceCommand, timeOrAge, wholeNumber } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 const OUTCOMES: readonly RequestOutcome[] = ["accepted", "dropped", "failed", "filtered", "refused"];
 const ID = "b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21";
@@ -26,7 +26,7 @@ export function addRequests(hooks: Command, environment: Environment): void {
     .option("--from <time>", "only requests from this time on, such as 2026-01-31, yesterday or 2h", timeOrAge)
     .option("--before <time>", "only requests before this time", timeOrAge)
     .action(async (options: ServiceOptions & ListOptions & RequestFilter) => {
-      const { listRequests } = await import("../commands/hooks/requests.ts");
+      const { listRequests } = await import("../../commands/hooks/requests.ts");
       await listRequests(await environment(), options);
     });
   withExamples(
@@ -41,7 +41,7 @@ export function addRequests(hooks: Command, environment: Environment): void {
     .description("Print a kept request with its headers and its body.")
     .option("--json", "print one line of JSON")
     .action(async (requestId: string, options: ServiceOptions & { readonly json?: boolean }) => {
-      const { showRequest } = await import("../commands/hooks/requests.ts");
+      const { showRequest } = await import("../../commands/hooks/requests.ts");
       await showRequest(await environment(), requestId, options);
     });
   withExamples(serviceCommand(show), `signalbox hooks requests show ${ID}`);
@@ -58,7 +58,7 @@ export function addRequests(hooks: Command, environment: Environment): void {
         requestId: string,
         options: ServiceOptions & { readonly mapping?: string; readonly dryRun?: boolean; readonly json?: boolean },
       ) => {
-        const { replayRequest } = await import("../commands/hooks/requests.ts");
+        const { replayRequest } = await import("../../commands/hooks/requests.ts");
         await replayRequest(await environment(), requestId, options);
       },
     );

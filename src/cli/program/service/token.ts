@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../shared/config/formats/scopes.ts";
-import { withExamples } from "./examples.ts";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/config/formats/scopes.ts";
+import { withExamples } from "../examples.ts";
 
 /** Returns a parser that accepts what the configuration accepts. */
 const matching = (pattern: string, advice: string) => (text: string) => {
@@ -29,7 +29,7 @@ export function addToken(program: Command): void {
     .option("--id-prefix <prefix>", "beginning of the ids of the jobs that the token can use")
     .option("--expires-at <date>", "when the token ends", matching(EXPIRY_PATTERN, "a date such as 2027-06-30"))
     .action(async (options: { name: string; scopes: string[]; idPrefix?: string; expiresAt?: string }) => {
-      const { newToken } = await import("../commands/service/newToken.ts");
+      const { newToken } = await import("../../commands/service/newToken.ts");
       newToken(options);
     });
   withExamples(

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { NotifyTestOptions } from "../commands/deliveries/notify.ts";
-import type { ServiceOptions } from "../service.ts";
-import { serviceCommand } from "./arguments.ts";
-import type { Environment } from "./environment.ts";
-import { withExamples } from "./examples.ts";
+import type { NotifyTestOptions } from "../../commands/deliveries/notify.ts";
+import type { ServiceOptions } from "../../service.ts";
+import { serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
 
 /** `notify …` */
 export function addNotify(program: Command, environment: Environment): void {
@@ -16,7 +16,7 @@ export function addNotify(program: Command, environment: Environment): void {
     .option("--wide", "do not truncate any column of the tables")
     .option("--json", "print one line of JSON with all rules and expectations")
     .action(async (options: ServiceOptions & { wide?: boolean; json?: boolean }) => {
-      const { listRules } = await import("../commands/deliveries/notify.ts");
+      const { listRules } = await import("../../commands/deliveries/notify.ts");
       await listRules(await environment(), options);
     });
   withExamples(serviceCommand(list), "signalbox notify list");
@@ -28,7 +28,7 @@ export function addNotify(program: Command, environment: Environment): void {
     .option("--wait", "wait for the first attempt and print its result; exits with 1 unless it was sent")
     .option("--json", "print the delivery as one line of JSON")
     .action(async (ruleId: string, options: NotifyTestOptions) => {
-      const { testRule } = await import("../commands/deliveries/notify.ts");
+      const { testRule } = await import("../../commands/deliveries/notify.ts");
       await testRule(await environment(), ruleId, options);
     });
   withExamples(serviceCommand(test), "signalbox notify test ops --wait");
