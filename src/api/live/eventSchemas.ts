@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
-import { RunHead } from "../routes/runs.ts";
+import { RunHead } from "../routes/runs/runs.ts";
 import * as s from "../schemas.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { listRuns } from "../../models/runs/readRuns.ts";
-import { countRuns } from "../../models/runs/runStats.ts";
-import * as examples from "../examples/gateway.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
-import { parseTimes } from "../validate.ts";
+import { listRuns } from "../../../models/runs/readRuns.ts";
+import { countRuns } from "../../../models/runs/runStats.ts";
+import * as examples from "../../examples/gateway.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { parseTimes } from "../../validate.ts";
 import { Run, RunStatus } from "./runs.ts";
 
 const closed = { additionalProperties: false } as const;

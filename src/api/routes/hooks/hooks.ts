@@ -1,19 +1,19 @@
 import Type from "typebox";
-import { agentRequest } from "../../hooks/mappings/agentRequest.ts";
-import { agentFields, timeoutField, wakeFields } from "../../hooks/mappings/fields.ts";
-import { acceptAgentRun, acceptWake } from "../../models/hooks/acceptHook.ts";
-import type { Idempotency } from "../../models/hooks/reserveIds.ts";
-import { AGENT_HOOK, assignSessionOwner } from "../../models/sessions/sessionOwners.ts";
-import { resolveModel } from "../../shared/config/formats/modelList.ts";
-import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { invalidField } from "../../shared/errors.ts";
-import { agentHook } from "../../shared/queue/definitions.ts";
-import { checkCallbackUrl } from "../checkCallbackUrl.ts";
-import * as examples from "../examples/gateway.ts";
-import { type AnyRoute, route } from "../route.ts";
-import * as s from "../schemas.ts";
-import { endOfRun, Run, withoutSession } from "./runs.ts";
+import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
+import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
+import { acceptAgentRun, acceptWake } from "../../../models/hooks/acceptHook.ts";
+import type { Idempotency } from "../../../models/hooks/reserveIds.ts";
+import { AGENT_HOOK, assignSessionOwner } from "../../../models/sessions/sessionOwners.ts";
+import { resolveModel } from "../../../shared/config/formats/modelList.ts";
+import { sessionKeyFault } from "../../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { invalidField } from "../../../shared/errors.ts";
+import { agentHook } from "../../../shared/queue/definitions.ts";
+import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
+import * as examples from "../../examples/gateway.ts";
+import { type AnyRoute, route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { endOfRun, Run, withoutSession } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
 

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { type Ping, pingJob } from "../../models/jobs/pingJob.ts";
-import { type Caller, mayDo } from "../auth/caller.ts";
-import type { ApiDeps } from "../deps.ts";
-import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
+import { type Caller, mayDo } from "../../auth/caller.ts";
+import type { ApiDeps } from "../../deps.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
 

@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { agentRequest } from "../../hooks/mappings/agentRequest.ts";
-import { acceptAgentRun } from "../../models/hooks/acceptHook.ts";
-import { resolveModel } from "../../shared/config/formats/modelList.ts";
-import { agentHook } from "../../shared/queue/definitions.ts";
-import * as examples from "../examples/gateway.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
+import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
+import { resolveModel } from "../../../shared/config/formats/modelList.ts";
+import { agentHook } from "../../../shared/queue/definitions.ts";
+import * as examples from "../../examples/gateway.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
 import { RunId } from "./hooks.ts";
 
 const TEST = {

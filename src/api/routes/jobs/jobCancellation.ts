@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { viewJob } from "../../models/jobs/readJobs.ts";
-import { cancelJob } from "../../models/runs/cancel.ts";
-import { agentHook } from "../../shared/queue/definitions.ts";
-import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import { viewJob } from "../../../models/jobs/readJobs.ts";
+import { cancelJob } from "../../../models/runs/cancel.ts";
+import { agentHook } from "../../../shared/queue/definitions.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
 
 const cancel = route({
   method: "post",

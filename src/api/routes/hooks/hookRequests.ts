@@ -1,16 +1,16 @@
 import Type from "typebox";
-import type { Mapping } from "../../hooks/mappings/mapping.ts";
-import { parseBody } from "../../hooks/mappings/requestBody.ts";
-import { OUTCOMES } from "../../models/hooks/hookRequest.ts";
-import { findHookRequest, listHookRequests, viewRow } from "../../models/hooks/readHookRequests.ts";
-import { AppError } from "../../shared/errors.ts";
-import * as examples from "../examples/inbox.ts";
-import { dryRun } from "../inbox/dryRun.ts";
-import { callOf, headOf, kindOf, selectFor } from "../inbox/replay.ts";
-import { startRuns } from "../inbox/startRuns.ts";
-import { type AnyRoute, route } from "../route.ts";
-import * as s from "../schemas.ts";
-import { parseTimes } from "../validate.ts";
+import type { Mapping } from "../../../hooks/mappings/mapping.ts";
+import { parseBody } from "../../../hooks/mappings/requestBody.ts";
+import { OUTCOMES } from "../../../models/hooks/hookRequest.ts";
+import { findHookRequest, listHookRequests, viewRow } from "../../../models/hooks/readHookRequests.ts";
+import { AppError } from "../../../shared/errors.ts";
+import * as examples from "../../examples/inbox.ts";
+import { dryRun } from "../../inbox/dryRun.ts";
+import { callOf, headOf, kindOf, selectFor } from "../../inbox/replay.ts";
+import { startRuns } from "../../inbox/startRuns.ts";
+import { type AnyRoute, route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { parseTimes } from "../../validate.ts";
 import * as shapes from "./hookRequestSchemas.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { type JobRead, nextStaleAt, readJob } from "../../models/jobs/readJobs.ts";
-import type { Stores } from "../../models/stores.ts";
-import { etagOf, matchesETag } from "../etag.ts";
-import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import { type JobRead, nextStaleAt, readJob } from "../../../models/jobs/readJobs.ts";
+import type { Stores } from "../../../models/stores.ts";
+import { etagOf, matchesETag } from "../../etag.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
 
 export const getJob = route({
   method: "get",

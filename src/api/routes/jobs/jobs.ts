@@ -1,16 +1,16 @@
 import Type, { type Static } from "typebox";
-import { deleteJob, deleteJobs } from "../../models/jobs/deleteJobs.ts";
-import type { JobChange } from "../../models/jobs/job.ts";
-import type { JobFilter } from "../../models/jobs/jobFilter.ts";
-import { listJobs, viewJob } from "../../models/jobs/readJobs.ts";
-import type { Caller } from "../auth/caller.ts";
-import { checkCallbackUrl } from "../checkCallbackUrl.ts";
-import { checkDeletion } from "../checkDeletion.ts";
-import * as examples from "../examples/jobs.ts";
-import { metadataOf, withMetadata } from "../metadataFilter.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
-import { parseTimes } from "../validate.ts";
+import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
+import type { JobChange } from "../../../models/jobs/job.ts";
+import type { JobFilter } from "../../../models/jobs/jobFilter.ts";
+import { listJobs, viewJob } from "../../../models/jobs/readJobs.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
+import { checkDeletion } from "../../checkDeletion.ts";
+import * as examples from "../../examples/jobs.ts";
+import { metadataOf, withMetadata } from "../../metadataFilter.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 
 const params = Type.Object({ jobId: s.JobId });

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { listSteps, readStep } from "../../models/jobs/readSteps.ts";
-import { reportStep } from "../../models/jobs/reportStep.ts";
-import { AppError } from "../../shared/errors.ts";
-import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import { listSteps, readStep } from "../../../models/jobs/readSteps.ts";
+import { reportStep } from "../../../models/jobs/reportStep.ts";
+import { AppError } from "../../../shared/errors.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
 
 const params = Type.Object({ jobId: s.JobId, stepKey: s.StepKey });
 const closed = { additionalProperties: false } as const;
