@@ -1,6 +1,6 @@
 import type { Database } from "../models/db/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
-import { JobTokens } from "../models/jobs/jobTokens.ts";
+import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import { openStores, type Stores, storeSettings } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import { redactConfig } from "../shared/config/redact.ts";

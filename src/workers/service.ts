@@ -9,7 +9,7 @@ import { WebhookSender } from "../channels/webhook/sender.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
-import { JobTokens } from "../models/jobs/jobTokens.ts";
+import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
 import type { Clock } from "../shared/clock.ts";

@@ -13,7 +13,7 @@ import { hookCallCollection } from "../hooks/hookCall.ts";
 import { hookRequestCollection } from "../hooks/hookRequest.ts";
 import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
 import { jobCollection } from "../jobs/job.ts";
-import { hasOldSteps } from "../jobs/migrateSteps.ts";
+import { hasOldSteps } from "../jobs/migrations/migrateSteps.ts";
 import { payloadCollection } from "../jobs/payloads.ts";
 import { alertCollection } from "../notifications/alerts.ts";
 import { expectationCollection } from "../notifications/expectation.ts";

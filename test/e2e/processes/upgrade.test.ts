@@ -9,7 +9,7 @@ import { startWebProcess } from "../../../src/api/process.ts";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import type { JobDoc } from "../../../src/models/jobs/job.ts";
-import { migrateSteps } from "../../../src/models/jobs/migrateSteps.ts";
+import { migrateSteps } from "../../../src/models/jobs/migrations/migrateSteps.ts";
 import type { PayloadDoc } from "../../../src/models/jobs/payloads.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";

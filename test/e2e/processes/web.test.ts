@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startWebProcess } from "../../../src/api/process.ts";
 import { connectDatabase } from "../../../src/models/db/database.ts";
-import { readJob } from "../../../src/models/jobs/readJobs.ts";
+import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { openStores } from "../../../src/models/stores.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";

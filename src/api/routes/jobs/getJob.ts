@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { type JobRead, nextStaleAt, readJob } from "../../../models/jobs/readJobs.ts";
+import { type JobRead, nextStaleAt, readJob } from "../../../models/jobs/read/readJobs.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { etagOf, matchesETag } from "../../etag.ts";
 import * as examples from "../../examples/jobs.ts";

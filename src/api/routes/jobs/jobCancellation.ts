@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { viewJob } from "../../../models/jobs/readJobs.ts";
+import { viewJob } from "../../../models/jobs/read/readJobs.ts";
 import { cancelJob } from "../../../models/runs/cancel.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/jobs.ts";

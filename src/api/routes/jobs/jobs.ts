@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
 import type { JobChange } from "../../../models/jobs/job.ts";
-import type { JobFilter } from "../../../models/jobs/jobFilter.ts";
-import { listJobs, viewJob } from "../../../models/jobs/readJobs.ts";
+import { listJobs, viewJob } from "../../../models/jobs/read/readJobs.ts";
+import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
 import { checkDeletion } from "../../checkDeletion.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { listSteps, readStep } from "../../../models/jobs/readSteps.ts";
-import { reportStep } from "../../../models/jobs/reportStep.ts";
+import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
+import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { AppError } from "../../../shared/errors.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";

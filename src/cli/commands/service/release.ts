@@ -1,6 +1,6 @@
 import { connectDatabase } from "../../../models/db/database.ts";
-import { migrateSearchKeys } from "../../../models/jobs/migrateSearchKeys.ts";
-import { migrateSteps } from "../../../models/jobs/migrateSteps.ts";
+import { migrateSearchKeys } from "../../../models/jobs/migrations/migrateSearchKeys.ts";
+import { migrateSteps } from "../../../models/jobs/migrations/migrateSteps.ts";
 import { migrateSessionOwners } from "../../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../../shared/config/load.ts";

@@ -1,11 +1,11 @@
-import { AppError } from "../../shared/errors.ts";
-import type { Stores } from "../stores.ts";
-import { type FreeObject, unpackObject } from "./freeObject.ts";
-import type { JobView } from "./job.ts";
-import type { JobHead } from "./jobs.ts";
-import { PAYLOAD_FIELDS, type PayloadField } from "./payloadFields.ts";
-import { isStored, type Payload } from "./payloads.ts";
-import type { StepSummary } from "./step.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { Stores } from "../../stores.ts";
+import { type FreeObject, unpackObject } from "../freeObject.ts";
+import type { JobView } from "../job.ts";
+import type { JobHead } from "../jobs.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
+import { isStored, type Payload } from "../payloads.ts";
+import type { StepSummary } from "../step.ts";
 
 export interface JobWithStep extends JobView {
   currentStep: StepSummary | null;

@@ -1,15 +1,15 @@
 import { mongo } from "mongoose";
-import { AppError } from "../../shared/errors.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { decodeCursor, encodeCursor } from "../db/cursor.ts";
-import { PAGE_BYTES } from "../db/page.ts";
-import { readAll } from "../db/readAll.ts";
-import type { Stores } from "../stores.ts";
-import type { JobDoc } from "./job.ts";
-import { type JobHead, jobNotFound, WITHOUT_STEPS } from "./jobs.ts";
-import { lengthOf } from "./payloads.ts";
-import { stepPath } from "./reportUpdate.ts";
-import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "./step.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { readFromCaughtUpPrimary } from "../../db/caughtUpPrimary.ts";
+import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
+import { PAGE_BYTES } from "../../db/page.ts";
+import { readAll } from "../../db/readAll.ts";
+import type { Stores } from "../../stores.ts";
+import type { JobDoc } from "../job.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { lengthOf } from "../payloads.ts";
+import { stepPath } from "../reports/reportUpdate.ts";
+import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "../step.ts";
 import { pick, readUntilComplete, unpackPayload } from "./viewJobs.ts";
 
 /** Maximum characters of all outputs of a job in one response, which has no next page. */

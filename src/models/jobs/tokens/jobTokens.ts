@@ -1,9 +1,9 @@
-import type { Clock } from "../../shared/clock.ts";
-import { allTokens } from "../../shared/config/formats/tokenList.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { AppError } from "../../shared/errors.ts";
-import type { IdempotencyKeys } from "../hooks/idempotencyKey.ts";
-import type { Jobs } from "./jobs.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import { allTokens } from "../../../shared/config/formats/tokenList.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
+import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
 
 /** Seals and opens tokens for single jobs. */

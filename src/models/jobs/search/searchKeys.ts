@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { closedObject } from "../db/collection.ts";
-import type { FreeObject } from "./freeObject.ts";
+import { closedObject } from "../../db/collection.ts";
+import type { FreeObject } from "../freeObject.ts";
 
 /** The keys that the search for jobs by name and by metadata compares. `npm run release` rewrites what earlier versions stored. */
 

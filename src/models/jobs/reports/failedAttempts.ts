@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import Type from "typebox";
-import { BsonDate, closedObject, nullable } from "../db/collection.ts";
+import { BsonDate, closedObject, nullable } from "../../db/collection.ts";
 
 /** Maximum failed attempts that a step or a run keeps. Older ones are dropped. */
 export const MAX_FAILED_ATTEMPTS = 20;

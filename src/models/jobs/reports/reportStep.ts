@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
-import { AppError } from "../../shared/errors.ts";
-import type { Stores } from "../stores.ts";
-import { type FreeObject, packObject } from "./freeObject.ts";
-import type { Status } from "./job.ts";
-import { type Payload, PayloadWrites } from "./payloads.ts";
+import { AppError } from "../../../shared/errors.ts";
+import type { Stores } from "../../stores.ts";
+import { type FreeObject, packObject } from "../freeObject.ts";
+import type { Status } from "../job.ts";
+import { type Payload, PayloadWrites } from "../payloads.ts";
+import { type ReportReceipt, stepReceipt } from "../step.ts";
 import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
-import { type ReportReceipt, stepReceipt } from "./step.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {

@@ -1,6 +1,6 @@
-import { readAll } from "../db/readAll.ts";
+import { readAll } from "../../db/readAll.ts";
+import type { Jobs } from "../jobs.ts";
 import { jobQuery } from "./jobFilter.ts";
-import type { Jobs } from "./jobs.ts";
 
 /**
  * Returns when the newest job whose name begins with a text was created.

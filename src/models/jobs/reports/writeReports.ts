@@ -1,12 +1,12 @@
 import type { mongo } from "mongoose";
-import { AppError } from "../../shared/errors.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
-import type { JobDoc, Status } from "./job.ts";
-import { type Jobs, jobNotFound } from "./jobs.ts";
-import type { PayloadDoc, Payloads } from "./payloads.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { mapMongoErrors } from "../../db/mongoErrors.ts";
+import { readAll } from "../../db/readAll.ts";
+import type { JobDoc, Status } from "../job.ts";
+import { type Jobs, jobNotFound } from "../jobs.ts";
+import type { PayloadDoc, Payloads } from "../payloads.ts";
+import { type StepDoc, stepField } from "../step.ts";
 import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
-import { type StepDoc, stepField } from "./step.ts";
 
 /** A report with the payloads that must be written for it. */
 export interface Report extends ReportChange {

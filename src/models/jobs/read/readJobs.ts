@@ -1,14 +1,14 @@
-import { decodeCursor, encodeCursor } from "../db/cursor.ts";
-import { readPage } from "../db/page.ts";
-import { readAll } from "../db/readAll.ts";
-import type { Stores } from "../stores.ts";
-import type { JobDoc } from "./job.ts";
-import { type JobFilter, jobQuery, olderThan } from "./jobFilter.ts";
-import { type JobHead, jobNotFound, WITHOUT_STEPS } from "./jobs.ts";
-import { PAYLOAD_FIELDS, type PayloadField } from "./payloadFields.ts";
-import { lengthOf } from "./payloads.ts";
+import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
+import { readPage } from "../../db/page.ts";
+import { readAll } from "../../db/readAll.ts";
+import type { Stores } from "../../stores.ts";
+import type { JobDoc } from "../job.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
+import { lengthOf } from "../payloads.ts";
+import { type JobFilter, jobQuery, olderThan } from "../search/jobFilter.ts";
+import type { SingleStepView, StepView } from "../step.ts";
 import { readJobWithSteps } from "./readSteps.ts";
-import type { SingleStepView, StepView } from "./step.ts";
 import { type JobWithStep, pick, viewJobs } from "./viewJobs.ts";
 
 export interface JobRead extends JobWithStep {

@@ -1,12 +1,12 @@
 import type { mongo } from "mongoose";
-import { StartError } from "../../shared/lifecycle.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
-import { insertAll } from "../db/insertAll.ts";
-import type { JobDoc, Status } from "./job.ts";
-import { minuteOf, staleAfterMs } from "./jobTimes.ts";
-import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "./payloads.ts";
-import { MAX_JOB_BYTES } from "./reportUpdate.ts";
-import { type StepDoc, stepField } from "./step.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
+import { ownCommand } from "../../../shared/ownCommands.ts";
+import { insertAll } from "../../db/insertAll.ts";
+import type { JobDoc, Status } from "../job.ts";
+import { minuteOf, staleAfterMs } from "../jobTimes.ts";
+import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "../payloads.ts";
+import { MAX_JOB_BYTES } from "../reports/reportUpdate.ts";
+import { type StepDoc, stepField } from "../step.ts";
 
 /** A step as versions before 2 stored it, in its own collection. */
 interface OldStepDoc {

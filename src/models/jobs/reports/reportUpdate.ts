@@ -1,11 +1,11 @@
 import type { mongo } from "mongoose";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedEvents } from "../../notifications/wantedEvents.ts";
+import type { JobDoc, Status } from "../job.ts";
+import { endedBy, noteFields } from "../jobNotes.ts";
+import { timeStages } from "../jobTimes.ts";
+import type { Payload, PayloadRef } from "../payloads.ts";
+import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
-import type { JobDoc, Status } from "./job.ts";
-import { endedBy, noteFields } from "./jobNotes.ts";
-import { timeStages } from "./jobTimes.ts";
-import type { Payload, PayloadRef } from "./payloads.ts";
-import { stepField } from "./step.ts";
 
 /** A validated report: what it changes of its step and its job. An undefined field stays unchanged. */
 export interface ReportChange {

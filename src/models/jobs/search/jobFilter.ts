@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
-import type { Position } from "../db/cursor.ts";
-import type { JobDoc, Status } from "./job.ts";
-import { isInScope, type JobScope } from "./jobScope.ts";
-import { staleJobs, updatedBefore, updatedFrom } from "./jobTimes.ts";
+import type { Position } from "../../db/cursor.ts";
+import type { JobDoc, Status } from "../job.ts";
+import { isInScope, type JobScope } from "../jobScope.ts";
+import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
 import { nameKey, nameWords, type SearchTerm, searchTerm } from "./searchKeys.ts";
 
 /** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
