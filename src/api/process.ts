@@ -10,8 +10,8 @@ import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { OFFER, requestWorkerMetrics } from "../shared/workerMetrics.ts";
 import { runCluster } from "./cluster.ts";
-import { DASHBOARD, isBuilt } from "./dashboard.ts";
 import { COLLECT_TIMEOUT_MS } from "./metrics/metrics.ts";
+import { DASHBOARD, isBuilt } from "./pages/dashboard.ts";
 import { startWeb } from "./web.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Middleware } from "koa";
-import { deliveryQueues } from "../shared/queue/definitions.ts";
-import type { Queues } from "../shared/queue/producer.ts";
-import { mapBodyError } from "./middleware/body.ts";
+import { deliveryQueues } from "../../shared/queue/definitions.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
+import { mapBodyError } from "../middleware/body.ts";
 import { noticePage } from "./noticePage.ts";
 
 export const BOARD_PATH = "/queues";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { AppError } from "../shared/errors.ts";
-import { howToBuild } from "../shared/ownCommands.ts";
+import { AppError } from "../../shared/errors.ts";
+import { howToBuild } from "../../shared/ownCommands.ts";
 import { type BuiltFile, CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:guide`. */
-export const GUIDE = join(import.meta.dirname, "..", "..", "dist", "guide");
+export const GUIDE = join(import.meta.dirname, "..", "..", "..", "dist", "guide");
 
 /**
  * Forbids inline code and resources of other hosts. The colours of code blocks are style attributes, which cannot run

@@ -1,4 +1,4 @@
-import { ERRORS } from "../shared/errors.ts";
+import { ERRORS } from "../../shared/errors.ts";
 
 const ERROR_ITEM = {
   type: "object",

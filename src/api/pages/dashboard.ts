@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { PATHS } from "../dashboard/paths.ts";
-import { AppError } from "../shared/errors.ts";
-import { howToBuild } from "../shared/ownCommands.ts";
+import { PATHS } from "../../dashboard/paths.ts";
+import { AppError } from "../../shared/errors.ts";
+import { howToBuild } from "../../shared/ownCommands.ts";
 import { CACHING, readBuiltFile, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 import { asHtml } from "./html.ts";
 import { noticePage } from "./noticePage.ts";
 
 /** The output directory of `npm run build:dashboard`. */
-export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
+export const DASHBOARD = join(import.meta.dirname, "..", "..", "..", "dist", "dashboard");
 
 /** Returns whether the dashboard has been built. */
 export const isBuilt = (directory: string): boolean => existsSync(join(directory, "index.html"));

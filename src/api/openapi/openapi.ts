@@ -1,14 +1,14 @@
 import type { TObject, TSchema } from "typebox";
-import { ERRORS, type ErrorCode } from "../shared/errors.ts";
-import { isRunPath } from "./auth/apiAuth.ts";
-import { linksFrom } from "./links.ts";
-import { MCP_OPERATION, MCP_PATH } from "./mcp/operation.ts";
-import { METADATA_FILTER, takesMetadata } from "./metadataFilter.ts";
+import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
+import { isRunPath } from "../auth/apiAuth.ts";
+import { linksFrom } from "../links.ts";
+import { MCP_OPERATION, MCP_PATH } from "../mcp/operation.ts";
+import { METADATA_FILTER, takesMetadata } from "../metadataFilter.ts";
+import { type AnyRoute, errorsOf, TAGS } from "../route.ts";
+import { isList } from "../router.ts";
+import { MAX_WAIT_SECONDS } from "../wait.ts";
 import { NamedSchemas } from "./namedSchemas.ts";
 import { PROBLEM } from "./problemSchema.ts";
-import { type AnyRoute, errorsOf, TAGS } from "./route.ts";
-import { isList } from "./router.ts";
-import { MAX_WAIT_SECONDS } from "./wait.ts";
 
 /** The service is self-hosted: only its operator can help with it. */
 const CONTACT = { name: "The operator of this service" };
