@@ -32,7 +32,7 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
-import { isVisible } from "../shared/text.ts";
+import { isVisible } from "../shared/text/text.ts";
 import type { Timings } from "../shared/timings.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";

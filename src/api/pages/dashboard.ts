@@ -4,7 +4,7 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import { PATHS } from "../../dashboard/paths.ts";
 import { AppError } from "../../shared/errors.ts";
-import { howToBuild } from "../../shared/ownCommands.ts";
+import { howToBuild } from "../../shared/process/ownCommands.ts";
 import { CACHING, readBuiltFile, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 import { asHtml } from "./html.ts";
 import { noticePage } from "./noticePage.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { AppError } from "../../shared/errors.ts";
-import { howToBuild } from "../../shared/ownCommands.ts";
+import { howToBuild } from "../../shared/process/ownCommands.ts";
 import { type BuiltFile, CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 
 /** The output directory of `npm run build:guide`. */

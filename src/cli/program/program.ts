@@ -1,5 +1,5 @@
 import { Command, Help } from "commander";
-import { version } from "../../shared/version.ts";
+import { version } from "../../shared/process/version.ts";
 import { addChannels } from "./deliveries/channels.ts";
 import { addDeliveries } from "./deliveries/deliveries.ts";
 import { addNotify } from "./deliveries/notify.ts";

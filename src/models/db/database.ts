@@ -1,8 +1,8 @@
 import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
 import type { Static } from "typebox";
 import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { ownCommand } from "../../shared/process/ownCommands.ts";
 import { auditCollection } from "../audit.ts";
 import { deliveryCollection } from "../deliveries/delivery.ts";
 import { endedLoginCollection } from "../endedLogin.ts";

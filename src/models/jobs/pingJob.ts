@@ -1,6 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { withTimeSuffix } from "../../shared/text.ts";
+import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { Stores } from "../stores.ts";
 import type { Status } from "./job.ts";
 import { reportStep, type StepReport } from "./reports/reportStep.ts";

@@ -12,7 +12,7 @@ import type { JobDoc } from "../../../src/models/jobs/job.ts";
 import { migrateSteps } from "../../../src/models/jobs/migrations/migrateSteps.ts";
 import type { PayloadDoc } from "../../../src/models/jobs/payloads.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";
+import { Lifecycle, StartError } from "../../../src/shared/process/lifecycle.ts";
 import { startWorkerProcess } from "../../../src/workers/process.ts";
 import { eventually } from "../../support/eventually.ts";
 import { mongoUri, redisUrl } from "../../support/servers/servers.ts";

@@ -9,7 +9,7 @@ import { connectDatabase } from "../../../src/models/db/database.ts";
 import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { openStores } from "../../../src/models/stores.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
-import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";
+import { Lifecycle, StartError } from "../../../src/shared/process/lifecycle.ts";
 import { answerMetricsRequests, OFFER } from "../../../src/shared/workerMetrics.ts";
 import { startApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";

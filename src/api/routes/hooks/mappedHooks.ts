@@ -3,7 +3,7 @@ import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
 import { AppError } from "../../../shared/errors.ts";
-import { checkDepth } from "../../../shared/json.ts";
+import { checkDepth } from "../../../shared/text/json.ts";
 import { answerMeta } from "../../auth/handshake.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";

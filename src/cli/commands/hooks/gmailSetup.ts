@@ -3,8 +3,8 @@ import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { createPubSubSetup } from "../../../gmail/setup/pubsubSetup.ts";
 import type { Json } from "../../../shared/config/fill.ts";
 import { readConfig } from "../../../shared/config/load.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
-import { ownCommand } from "../../../shared/ownCommands.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { type AccessOptions, findInitialCredentials, obtainAccess } from "../../gmail/access.ts";
 import {

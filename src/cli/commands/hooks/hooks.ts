@@ -15,7 +15,7 @@ import { readConfig } from "../../../shared/config/load.ts";
 import { withoutOwnSecrets } from "../../../shared/config/ownSecrets.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
 import { AppError } from "../../../shared/errors.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import type { Client, StepReporter } from "../../../client/client.ts";
-import { withTimeSuffix } from "../../../shared/text.ts";
+import { withTimeSuffix } from "../../../shared/text/text.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanLine, cleanText } from "../../terminal/cleanText.ts";
 import { OutputLines } from "../../terminal/outputLines.ts";

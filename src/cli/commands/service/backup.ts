@@ -5,8 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Counts, checkBackup, deleteAll, isEmpty, readBackup, restoreBackup } from "../../../models/db/backup.ts";
 import { readConfig } from "../../../shared/config/load.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
-import { version } from "../../../shared/version.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { version } from "../../../shared/process/version.ts";
 import { withDatabase } from "../../withStores.ts";
 import { prepareDatabase } from "./release.ts";
 

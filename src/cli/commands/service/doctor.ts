@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from "../../../shared/config/load.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
 import { checkFiles } from "../../doctor/checkFiles.ts";
 import { checkMongoDb } from "../../doctor/checkMongoDb.ts";
 import { checkRedis } from "../../doctor/checkRedis.ts";

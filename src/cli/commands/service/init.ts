@@ -1,6 +1,6 @@
 import { configPath } from "../../../shared/config/load.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
-import { ownCommand } from "../../../shared/ownCommands.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { writePrivateFile } from "../../configFile/privateFile.ts";
 import { configTemplate } from "../../configFile/template.ts";
 import { generateSecret } from "../../start/firstUse.ts";

@@ -5,8 +5,8 @@ import { migrateSessionOwners } from "../../../models/sessions/sessionOwners.ts"
 import { mappingKey } from "../../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../../shared/config/load.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
-import { ownCommand } from "../../../shared/ownCommands.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { throttle } from "../../throttle.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readConfig } from "../../../shared/config/load.ts";
-import { StartError } from "../../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
 import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { ConfigError } from "../../../shared/config/load.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import { runProcess } from "../../../shared/lifecycle.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
 import { modulePath } from "../../../shared/modulePath.ts";
+import { runProcess } from "../../../shared/process/lifecycle.ts";
 import { checkPort } from "../../start/checkPort.ts";
 import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";

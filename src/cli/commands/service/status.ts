@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { Client, RunStatus } from "../../../client/client.ts";
-import { isObject } from "../../../shared/json.ts";
+import { isObject } from "../../../shared/text/json.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { print, rowLines } from "../../terminal/words.ts";

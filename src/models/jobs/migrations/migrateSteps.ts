@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
-import { StartError } from "../../../shared/lifecycle.ts";
-import { ownCommand } from "../../../shared/ownCommands.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { insertAll } from "../../db/insertAll.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { minuteOf, staleAfterMs } from "../jobTimes.ts";

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { parseJson } from "../../../shared/json.ts";
+import { parseJson } from "../../../shared/text/json.ts";
 
 /** The access that a job token gives to its job: `read` reads it, `report` also reports its steps. */
 export type JobTokenScope = "report" | "read";

@@ -1,4 +1,4 @@
-import { isPackage } from "./modulePath.ts";
+import { isPackage } from "../modulePath.ts";
 
 /**
  * Returns the shell command for a command of this installation, as its user types it: an npm script in a clone, `npx` with

@@ -1,4 +1,4 @@
-import { AppError } from "./errors.ts";
+import { AppError } from "../errors.ts";
 
 /**
  * Returns the JSON text of a value that was parsed from JSON, with U+FFFD for half a surrogate pair.
