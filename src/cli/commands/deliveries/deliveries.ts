@@ -15,6 +15,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "STATUS", of: ({ lastStatus }) => lastStatus?.toString() ?? null, right: true },
   { title: "TRIES", of: ({ attempts }) => String(attempts), right: true },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "TEXT", of: ({ preview }) => preview, least: 8 },
   { title: "REASON", of: ({ reason }) => reason, least: 8 },
 ];
 

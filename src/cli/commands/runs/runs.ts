@@ -17,13 +17,20 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
+/** Which runs to list. */
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly session?: string;
+  readonly mapping?: string;
+  readonly createdFrom?: string;
+  readonly createdBefore?: string;
+}
+
 /** `runs list`: prints runs, newest first. */
-export function listRuns(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & ListOptions & { readonly status?: readonly RunStatus[]; readonly session?: string },
-): Promise<void> {
-  const { status, session } = options;
-  const filter = { ...(status && { status }), ...(session !== undefined && { sessionKey: session }) };
+export function listRuns(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions & RunFilter): Promise<void> {
+  const { status, session: sessionKey, mapping, createdFrom, createdBefore } = options;
+  const given = Object.entries({ status, sessionKey, mapping, createdFrom, createdBefore });
+  const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   return withService(env, options, ({ client }) =>
     printList<Run>(
       options,

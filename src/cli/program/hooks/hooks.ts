@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { HookTestOptions } from "../../commands/hooks/hooks.ts";
+import type { HookListOptions } from "../../commands/hooks/listHooks.ts";
 import type { AgentOptions, MappedOptions, WakeOptions } from "../../commands/hooks/sendHook.ts";
 import { header, hookName, seconds, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
@@ -8,13 +9,25 @@ import { addRequests } from "./requests.ts";
 
 /** `hooks …` */
 export function addHooks(program: Command, environment: Environment): void {
-  const hooks = program.command("hooks").description("Test and send webhooks, and see what came.");
+  const hooks = program.command("hooks").description("List, test and send webhooks, and see what came.");
   withExamples(
     hooks,
+    "signalbox hooks list",
     "signalbox hooks test ci/build --body body.json",
     "signalbox hooks send wake --text 'The nightly backup failed'",
     "signalbox hooks requests list --outcome refused",
   );
+
+  const list = hooks
+    .command("list")
+    .description("List the mappings of the service with their last kept request. Needs a token with the scope admin.")
+    .option("--wide", "do not truncate any column of the table")
+    .option("--json", "print one line of JSON for each row")
+    .action(async (options: HookListOptions) => {
+      const { listHooks } = await import("../../commands/hooks/listHooks.ts");
+      await listHooks(await environment(), options);
+    });
+  withExamples(serviceCommand(list), "signalbox hooks list");
 
   const test = hooks
     .command("test")

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { RunStatus } from "../../../client/client.ts";
 import type { ListOptions } from "../../commands/list.ts";
+import type { RunFilter } from "../../commands/runs/runs.ts";
 import type { ServiceOptions } from "../../service.ts";
-import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
+import { choicesOption, listCommand, serviceCommand, timeOrAge } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 
@@ -20,7 +20,14 @@ export function addRuns(program: Command, environment: Environment): void {
     .description("List runs, newest first.")
     .addOption(choicesOption("--status <status>", "only runs in this status", STATES))
     .option("--session <key>", "only runs in this session")
-    .action(async (options: ServiceOptions & ListOptions & { status?: RunStatus[]; session?: string }) => {
+    .option("--mapping <name>", "only runs that this mapping made")
+    .option(
+      "--created-from <time>",
+      "only runs accepted at this time or later, such as 2026-03-01, yesterday or 2h",
+      timeOrAge,
+    )
+    .option("--created-before <time>", "only runs accepted before this time", timeOrAge)
+    .action(async (options: ServiceOptions & ListOptions & RunFilter) => {
       const { listRuns } = await import("../../commands/runs/runs.ts");
       await listRuns(await environment(), options);
     });
@@ -28,6 +35,7 @@ export function addRuns(program: Command, environment: Environment): void {
     listCommand(list),
     "signalbox runs list --status failed",
     "signalbox runs list --session incidents --json",
+    "signalbox runs list --mapping github --created-from yesterday",
   );
 
   const get = runs
