@@ -259,11 +259,8 @@ export class Deliveries {
     const channels = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.distinct("channel", unserved),
     );
-    const failed = channels.map(async (channel) => {
-      const count = await this.#failAll({ ...waiting, channel }, reasonOf(channel));
-      return { channel, count };
-    });
-    return Promise.all(failed);
+    const fail = (channel: string) => this.#failAll({ ...waiting, channel }, reasonOf(channel));
+    return Promise.all(channels.map(async (channel) => ({ channel, count: await fail(channel) })));
   }
 
   async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
