@@ -1,4 +1,4 @@
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { redisUrl } from "../test/support/servers/servers.ts";
 import type { AttackEnd, AttackTask } from "./attacker.ts";

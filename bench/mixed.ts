@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mongo } from "mongoose";
 import type { Database } from "../src/models/db/database.ts";
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { answers, type ChannelServer, startChannelServer } from "../test/support/servers/channelServer.ts";
 import { redisUrl } from "../test/support/servers/servers.ts";

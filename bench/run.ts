@@ -3,7 +3,7 @@
  * line. Exits with 1 when a status is not 2xx.
  */
 import { basename } from "node:path";
-import { Lifecycle } from "../src/shared/lifecycle.ts";
+import { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers/servers.ts";
 import { measureAttacks, startAttacked } from "./attack.ts";
 import type { CallFigures } from "./calls.ts";

@@ -1,4 +1,4 @@
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { type AttackRow, addLargeJob, measureAttacks } from "./attack.ts";
 import type { CallFigures } from "./calls.ts";
 import type { Child } from "./child.ts";

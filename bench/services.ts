@@ -4,7 +4,7 @@ import type { mongo } from "mongoose";
 import { heapOptions } from "../src/cli/start/heapOptions.ts";
 import { connectDatabase, type Database } from "../src/models/db/database.ts";
 import type { RunDoc } from "../src/models/runs/run.ts";
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { mongoUri, redisUrl } from "../test/support/servers/servers.ts";
 import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { INSTALL_BOARD } from "../src/api/queueBoard.ts";
+import { INSTALL_BOARD } from "../src/api/pages/queueBoard.ts";
 import { GMAIL_MISSING } from "../src/cli/exit.ts";
 import { MEMORY_SERVER } from "../src/cli/start/programs/mongod.mjs";
 

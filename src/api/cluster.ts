@@ -3,8 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry } from "prom-client";
 import { backoff } from "../shared/backoff.ts";
 import { AppError } from "../shared/errors.ts";
-import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
+import { type Lifecycle, StartError } from "../shared/process/lifecycle.ts";
 import { withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
 

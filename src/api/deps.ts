@@ -1,4 +1,4 @@
-import type { JobTokens } from "../models/jobs/jobTokens.ts";
+import type { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";

@@ -1,5 +1,5 @@
 import { loadDotEnv } from "../shared/config/load.ts";
-import { runProcess } from "../shared/lifecycle.ts";
+import { runProcess } from "../shared/process/lifecycle.ts";
 import { TIMINGS } from "../shared/timings.ts";
 import { startWebProcess } from "./process.ts";
 

@@ -3,15 +3,15 @@ import { connectDatabase } from "../models/db/database.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { loadConfig, requireServers } from "../shared/config/load.ts";
 import { reloadConfig } from "../shared/config/reload.ts";
-import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
-import { howToBuild } from "../shared/ownCommands.ts";
+import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
+import { howToBuild } from "../shared/process/ownCommands.ts";
 import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { OFFER, requestWorkerMetrics } from "../shared/workerMetrics.ts";
 import { runCluster } from "./cluster.ts";
-import { DASHBOARD, isBuilt } from "./dashboard.ts";
 import { COLLECT_TIMEOUT_MS } from "./metrics/metrics.ts";
+import { DASHBOARD, isBuilt } from "./pages/dashboard.ts";
 import { startWeb } from "./web.ts";
 
 /**

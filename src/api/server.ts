@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { promisify } from "node:util";
-import { StartError } from "../shared/lifecycle.ts";
+import { StartError } from "../shared/process/lifecycle.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 
 export interface HttpServer {

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { StartError } from "../shared/lifecycle.ts";
+import { StartError } from "../shared/process/lifecycle.ts";
 import { cleanText } from "./terminal/cleanText.ts";
 
 /** Exit codes of the command line. 0 means success; 128 and above mean a signal, as in shells. */

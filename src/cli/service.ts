@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
 import { localUrl } from "../shared/address.ts";
 import { firstToken } from "../shared/config/formats/tokenList.ts";
-import { ownCommand } from "../shared/ownCommands.ts";
+import { ownCommand } from "../shared/process/ownCommands.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { connectDatabase, type Database } from "../models/db/database.ts";
 import { openStores, type Stores, storeSettings } from "../models/stores.ts";
 import type { Config } from "../shared/config/schema/config.ts";
-import { Lifecycle, StartError } from "../shared/lifecycle.ts";
-import { ownCommand } from "../shared/ownCommands.ts";
+import { Lifecycle, StartError } from "../shared/process/lifecycle.ts";
+import { ownCommand } from "../shared/process/ownCommands.ts";
 import { DataDirectoryLock, findRunningInstance } from "./start/dataDirectoryLock.ts";
 
 /**

@@ -18,7 +18,7 @@ import { IdempotencyKeys } from "./hooks/idempotencyKey.ts";
 import { JobStatistics } from "./jobs/jobStats.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Payloads } from "./jobs/payloads.ts";
-import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/writeReports.ts";
+import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/reports/writeReports.ts";
 import { Alerts } from "./notifications/alerts.ts";
 import { Expectations } from "./notifications/expectation.ts";
 import { NO_NOTES, type NoteNotifier } from "./notifications/note.ts";

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
-import { addBuildInfo, BUILD_INFO } from "../shared/buildInfo.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
+import { StartError } from "../shared/process/lifecycle.ts";
 import type { TurnOutcome } from "./runs/turn.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];

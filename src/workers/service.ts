@@ -9,7 +9,7 @@ import { WebhookSender } from "../channels/webhook/sender.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
-import { JobTokens } from "../models/jobs/jobTokens.ts";
+import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -32,7 +32,7 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
-import { isVisible } from "../shared/text.ts";
+import { isVisible } from "../shared/text/text.ts";
 import type { Timings } from "../shared/timings.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobs/jobFilter.ts";
 import { minuteOf } from "../../src/models/jobs/jobTimes.ts";
+import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobs/search/jobFilter.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const JOBS = 100_000;

@@ -9,7 +9,7 @@ import sinon from "sinon";
 import { timeOrAge } from "../../src/cli/program/arguments.ts";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
-import { version } from "../../src/shared/version.ts";
+import { version } from "../../src/shared/process/version.ts";
 import { runInProcess } from "../support/cli.ts";
 import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";

@@ -17,6 +17,7 @@ describe("signalbox hooks requests and hooks test --request", () => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-requests-"));
     const config = `{ server: { apiToken: "${API}" }, hooks: { enabled: true, token: "${HOOK}", keepRequests: "7d", transformsDir: "${dir}", mappings: [
       { match: { path: "ci", when: { "payload.result": "failed" } }, name: "CI", messageTemplate: "Build {{n}}", transform: { module: "ci.mjs" } },
+      { match: { path: "unused" }, action: "wake", textTemplate: "x" },
     ] } }`;
     writeFileSync(join(dir, "ci.mjs"), "export default ({ payload }) => ({ name: `Transformed ${payload.n}` });");
     writeFileSync(join(dir, "signalbox.json5"), config);
@@ -33,6 +34,23 @@ describe("signalbox hooks requests and hooks test --request", () => {
     rmSync(dir, { recursive: true });
   });
   const cli = (...args: string[]) => runInProcess(["hooks", ...args], env);
+
+  it("hooks list prints the mappings with their last kept request", async () => {
+    const table = await cli("list");
+    const json = await cli("list", "--json");
+
+    expect(table.code, table.stderr).to.equal(0);
+    expect(table.stdout).to.match(/^MAPPING +ACTION +LAST REQUEST +OUTCOME +ADDRESS\n/);
+    expect(table.stdout).to.match(/^ci +agent +\d+s ago +accepted +\S*\/hooks\/ci\nunused +wake +\S*\/hooks\/unused$/m);
+    const rows = json.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ mapping, lastRequest }) => [mapping, lastRequest?.requestId])).to.deep.equal([
+      ["ci", requestId],
+      ["unused", undefined],
+    ]);
+  });
 
   it("list prints what came with its outcome, and filters", async () => {
     const all = await cli("requests", "list");

@@ -278,6 +278,19 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([none.stdout, none.stderr]).to.deep.equal(["", "No runs match.\n"]);
     });
 
+    it("list prints the runs of a mapping and of a time only", async () => {
+      const session = `s-${randomUUID()}`;
+      const { runId } = await sendAgent("x", "--session-key", session);
+      const list = (...args: string[]) => cli(["runs", "list", "--session", session, ...args, "--json"]);
+
+      const since = await list("--created-from", "1h");
+      const until = await list("--created-before", "1h");
+      const ofMapping = await list("--mapping", "ci");
+
+      expect(JSON.parse(since.stdout)).to.include({ runId });
+      expect([until.stdout, ofMapping.stdout]).to.deep.equal(["", ""]);
+    });
+
     it("get prints the reply and, with --request, the request", async () => {
       model.script(says(`Two\nlines${HOSTILE}`));
       const { runId } = await sendAgent(`please${HOSTILE}`);
@@ -432,7 +445,9 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const retried = await cli(["deliveries", "retry", deliveryId, "--json"]);
 
       const reason = "the channel was awayevil�\\]0;stolen��\\[2J";
-      expect(listed.stdout).to.match(new RegExp(`^${deliveryId} +log +${to} +failed +0 +\\d+s +${reason}$`, "m"));
+      expect(listed.stdout).to.match(
+        new RegExp(`^${deliveryId} +log +${to} +failed +0 +\\d+s +hello +${reason}$`, "m"),
+      );
       expect(JSON.parse(retried.stdout)).to.include({ deliveryId, state: "pending" });
       await eventually(async () => {
         const { deliveries } = await read("/api/deliveries?state=sent");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setInterval as every, setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
-import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../src/cli/commands/service/release.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";

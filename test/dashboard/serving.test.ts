@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import Router from "@koa/router";
 import { expect } from "chai";
 import Koa from "koa";
-import { DASHBOARD, mountDashboard } from "../../src/api/dashboard.ts";
+import { DASHBOARD, mountDashboard } from "../../src/api/pages/dashboard.ts";
 import { PATHS } from "../../src/dashboard/paths.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { version } from "../../src/shared/version.ts";
+import { version } from "../../src/shared/process/version.ts";
 import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { startWorker } from "../support/worker.ts";

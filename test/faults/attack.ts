@@ -1,4 +1,4 @@
-import { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { Lifecycle } from "../../src/shared/process/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
 import { isGivenUp } from "./checks/checkDeliveries.ts";
 import { check } from "./checks/checker.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Router from "@koa/router";
 import type { AxeResults } from "axe-core";
 import { expect } from "chai";
-import { GUIDE, mountGuide } from "../../src/api/guide.ts";
+import { GUIDE, mountGuide } from "../../src/api/pages/guide.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { INSTALL_BOARD } from "../../src/api/queueBoard.ts";
+import { INSTALL_BOARD } from "../../src/api/pages/queueBoard.ts";
 import { GMAIL_MISSING } from "../../src/cli/exit.ts";
 import { type Service, startShell } from "../cli/service.ts";
 import { followPage } from "../guide/followPages.ts";

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { indexOfDigest } from "../../src/api/auth/tokenTable.ts";
 import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
-import { openJobToken, sealJobToken } from "../../src/models/jobs/jobToken.ts";
+import { openJobToken, sealJobToken } from "../../src/models/jobs/tokens/jobToken.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";

@@ -78,12 +78,12 @@ describe("the time of a regular expression is linear in the length of the text (
     const ofQuestions = ["src/api/gates/content.ts", "src/api/gates/requestedSchema.ts"];
     const ofSchema = [
       "src/cli/program/arguments.ts",
-      "src/cli/program/token.ts",
+      "src/cli/program/service/token.ts",
       "src/shared/config/formats/keepRequests.ts",
     ];
     // This one contains the id of a notice, which no text from outside can have, and runs in a browser.
     const ofNotice = "src/dashboard/data/session/promptParts.ts";
-    const others = [...ofSchema, "src/cli/program/run.ts", ...ofQuestions, ofNotice].map((path) => resolve(path));
+    const others = [...ofSchema, "src/cli/program/jobs/run.ts", ...ofQuestions, ofNotice].map((path) => resolve(path));
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];
     for (const path of paths.filter((one) => !others.includes(resolve(one)))) {

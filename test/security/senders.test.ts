@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../src/cli/commands/service/release.ts";
 import { mailRunId } from "../../src/gmail/listener/acceptMail.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";

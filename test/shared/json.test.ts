@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseJson, readJson, toJson } from "../../src/shared/json.ts";
+import { parseJson, readJson, toJson } from "../../src/shared/text/json.ts";
 import { runs } from "../support/random.ts";
 
 /** A JSON text and the value that parseJson must return for it. */

@@ -8,7 +8,7 @@ import { expect } from "chai";
 /** A process that is stopped in the middle of its start, whose next step then fails because its connections are closed. */
 const SCRIPT = `
 import { setTimeout as delay } from "node:timers/promises";
-import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
+import { runProcess } from ${JSON.stringify(resolve("src/shared/process/lifecycle.ts"))};
 void runProcess((lifecycle) => new Promise((_, reject) => {
   lifecycle.onClose("the last", async () => console.log("closed"));
   lifecycle.onClose("a server", async () => {
@@ -33,7 +33,7 @@ describe("runProcess: a process that is stopped while it starts", () => {
 
 describe("runProcess: a process whose parent is gone before it listens for that", () => {
   const ORPHAN = `
-import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
+import { runProcess } from ${JSON.stringify(resolve("src/shared/process/lifecycle.ts"))};
 process.disconnect();
 await runProcess(async () => {
   console.log("started");

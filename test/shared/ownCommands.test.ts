@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { howToBuild, ownCommand } from "../../src/shared/ownCommands.ts";
+import { howToBuild, ownCommand } from "../../src/shared/process/ownCommands.ts";
 
 const SOURCES = globSync("src/**/*.{ts,tsx,mjs}").filter((path) => path !== join("src", "shared", "ownCommands.ts"));
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { type Program, runProcessGroup } from "../../src/shared/processGroup.ts";
+import { type Program, runProcessGroup } from "../../src/shared/process/processGroup.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Returns a command that runs this JavaScript. */
@@ -131,7 +131,7 @@ describe("runProcessGroup", () => {
     const program = { command: family(STUBBORN), env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
     const main = `
       import { existsSync } from "node:fs";
-      import { runProcessGroup } from "./src/shared/processGroup.ts";
+      import { runProcessGroup } from "./src/shared/process/processGroup.ts";
       runProcessGroup(${JSON.stringify(program)}, new AbortController().signal);
       setInterval(() => existsSync(${JSON.stringify(join(dir, "pids"))}) && process.exit(), 10);`;
 

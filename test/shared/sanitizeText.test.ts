@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { sanitizeText, stripEscapeSequences } from "../../src/shared/sanitizeText.ts";
+import { sanitizeText, stripEscapeSequences } from "../../src/shared/text/sanitizeText.ts";
 import { expectLinearTime } from "../support/linearTime.ts";
 
 describe("sanitizeText", () => {

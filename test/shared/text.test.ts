@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isVisible } from "../../src/shared/text.ts";
+import { isVisible } from "../../src/shared/text/text.ts";
 
 describe("isVisible", () => {
   for (const text of ["", " ", "\n\t\r\n", "\u00a0\u3000", "\u200b\u2060\ufeff", "\u00ad \u0000"]) {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { decodeText } from "../../src/shared/textFile.ts";
+import { decodeText } from "../../src/shared/text/textFile.ts";
 import { ENCODINGS } from "../support/encodings.ts";
 
 describe("decodeText", () => {

@@ -9,7 +9,7 @@ import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { parseConfig, parseFile } from "../../src/shared/config/load.ts";
 import type { Config } from "../../src/shared/config/schema/config.ts";
-import { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { Lifecycle } from "../../src/shared/process/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
 import { connectProducer } from "../../src/shared/queue/redis.ts";
 import { logLines } from "./logLines.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
+import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/process/processGroup.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
 import { programReply, type ReplySettings, readOutput } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";

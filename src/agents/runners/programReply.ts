@@ -1,5 +1,5 @@
-import { isObject } from "../../shared/json.ts";
-import { stripEscapeSequences } from "../../shared/sanitizeText.ts";
+import { isObject } from "../../shared/text/json.ts";
+import { stripEscapeSequences } from "../../shared/text/sanitizeText.ts";
 import { withoutThoughts } from "./replyText.ts";
 import type { AgentReply } from "./runner.ts";
 import { agentFailed } from "./turnErrors.ts";

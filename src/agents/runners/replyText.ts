@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/text.ts";
+import { isVisible } from "../../shared/text/text.ts";
 
 /**
  * Returns the text of a message's content, which servers give as a string or as a list of parts. Parts without text, such as

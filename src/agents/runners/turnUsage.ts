@@ -1,4 +1,4 @@
-import { isObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/text/json.ts";
 
 /** The usage that a model server or a program reported for one turn. Members that it did not report are missing. */
 export interface TurnUsage {

@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
-import type { JobTokens } from "../../models/jobs/jobTokens.ts";
+import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { TokenList } from "../../shared/config/formats/tokenList.ts";
 import { allTokens } from "../../shared/config/formats/tokenList.ts";

@@ -1,7 +1,7 @@
 import type { Context, Middleware } from "koa";
 import { hookName, type JsonBody, type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
-import { isObject } from "../../shared/json.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { isObject } from "../../shared/text/json.ts";
 
 /** Maximum length of a validation token that is sent back, in characters. Microsoft Graph sends some hundred. */
 const MAX_TOKEN_CHARS = 4_096;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { isJobToken } from "../../models/jobs/jobToken.ts";
+import { isJobToken } from "../../models/jobs/tokens/jobToken.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
 

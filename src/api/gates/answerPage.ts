@@ -3,7 +3,7 @@ import type { Context } from "koa";
 import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
 import { AppError } from "../../shared/errors.ts";
-import { sanitizeText } from "../../shared/sanitizeText.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";

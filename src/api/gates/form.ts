@@ -1,4 +1,4 @@
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
 /** The prefix of the names of the fields of a schema, which keeps them apart from the form's own. */

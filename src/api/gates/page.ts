@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { Html, html } from "../html.ts";
+import { Html, html } from "../pages/html.ts";
 
 const STYLE = `
 html { background: var(--back); color: var(--text); }

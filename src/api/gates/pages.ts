@@ -1,6 +1,6 @@
 import type { GateDoc } from "../../models/gates/gate.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import { enteredRows, formFields, type Rejected } from "./form.ts";
 import type { FormSchema } from "./formSchema.ts";
 import { page } from "./page.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
-import { toJson } from "../../shared/json.ts";
+import { toJson } from "../../shared/text/json.ts";
 import type { AuthenticatedSender } from "../auth/hookAuth.ts";
 import { withoutNamedSecrets } from "../auth/withoutSecrets.ts";
 

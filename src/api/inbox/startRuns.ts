@@ -4,8 +4,8 @@ import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import type { Idempotency } from "../../models/hooks/reserveIds.ts";
 import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
-import { checkDepth } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
+import { checkDepth } from "../../shared/text/json.ts";
 import type { ApiDeps } from "../deps.ts";
 
 interface StartOptions {

@@ -1,8 +1,8 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
-import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/jobFilter.ts";
 import { isInScope } from "../../models/jobs/jobScope.ts";
-import { readJobRows } from "../../models/jobs/readJobs.ts";
-import { readStepSummaries } from "../../models/jobs/readSteps.ts";
+import { readJobRows } from "../../models/jobs/read/readJobs.ts";
+import { readStepSummaries } from "../../models/jobs/read/readSteps.ts";
+import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/search/jobFilter.ts";
 import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";

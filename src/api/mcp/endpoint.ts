@@ -8,7 +8,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { Context, Middleware } from "koa";
-import { version } from "../../shared/version.ts";
+import { version } from "../../shared/process/version.ts";
 import { type Caller, mayDo } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { AnyRoute } from "../route.ts";

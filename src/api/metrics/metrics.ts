@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { JobStats } from "../../models/jobs/jobStats.ts";
-import { addBuildInfo } from "../../shared/buildInfo.ts";
 import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
+import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */

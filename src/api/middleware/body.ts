@@ -1,7 +1,7 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
-import { NOT_JSON, parseJsonBody } from "../../shared/json.ts";
+import { NOT_JSON, parseJsonBody } from "../../shared/text/json.ts";
 import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type Router from "@koa/router";
-import { type BuiltFile, builtText, CACHING, sendBuiltFile } from "../builtFiles.ts";
+import { type BuiltFile, builtText, CACHING, sendBuiltFile } from "../pages/builtFiles.ts";
 import type { OpenApi } from "./document.ts";
 
 /** Adds the routes /openapi.json, /docs and /docs/errors. Each of them is rendered at its first request. */

@@ -1,5 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { Html } from "../html.ts";
+import { Html } from "../pages/html.ts";
 
 const markdown = new MarkdownIt({ html: false });
 

@@ -8,23 +8,23 @@ import { replyTargetRoutes } from "./channels/replyTarget.ts";
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
 import { gateRoutes } from "./gates.ts";
-import { hookRequestRoutes } from "./hookRequests.ts";
-import { hookRoutes } from "./hooks.ts";
-import { cancellationRoutes } from "./jobCancellation.ts";
-import { jobRoutes } from "./jobs.ts";
-import { jobTokenRoutes } from "./jobTokens.ts";
+import { hookRequestRoutes } from "./hooks/hookRequests.ts";
+import { hookRoutes } from "./hooks/hooks.ts";
+import { mappedHookRoute, metaHandshakeRoute } from "./hooks/mappedHooks.ts";
+import { testHookRoute } from "./hooks/testHook.ts";
+import { cancellationRoutes } from "./jobs/jobCancellation.ts";
+import { jobRoutes } from "./jobs/jobs.ts";
+import { jobTokenRoutes } from "./jobs/jobTokens.ts";
+import { pingRoutes } from "./jobs/ping.ts";
+import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
-import { mappedHookRoute, metaHandshakeRoute } from "./mappedHooks.ts";
 import { notifyRoutes } from "./notify.ts";
-import { pingRoutes } from "./ping.ts";
 import { probeRoutes } from "./probes.ts";
-import { runListRoutes } from "./runLists.ts";
-import { runRoutes } from "./runs.ts";
-import { sessionRoutes } from "./sessions.ts";
+import { runListRoutes } from "./runs/runLists.ts";
+import { runRoutes } from "./runs/runs.ts";
+import { sessionRoutes } from "./runs/sessions.ts";
 import { settingsRoutes } from "./settings.ts";
 import { getJobHistory, getStats } from "./stats.ts";
-import { stepRoutes } from "./steps.ts";
-import { testHookRoute } from "./testHook.ts";
 
 /** Returns every route of the API. The first one that matches a request handles it. */
 export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]): readonly AnyRoute[] {

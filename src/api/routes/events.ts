@@ -6,7 +6,7 @@ import { LiveEvent, LiveJobEvent } from "../live/eventSchemas.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-import { readFilters, toFilter } from "./jobs.ts";
+import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",

@@ -3,7 +3,7 @@ import { preset } from "../../hooks/mappings/presets.ts";
 import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
-import { version } from "../../shared/version.ts";
+import { version } from "../../shared/process/version.ts";
 import type { ApiDeps } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";

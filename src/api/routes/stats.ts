@@ -6,7 +6,7 @@ import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { Usage } from "../usageSchema.ts";
-import { readFilters, toFilter } from "./jobs.ts";
+import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const closed = { additionalProperties: false } as const;
 

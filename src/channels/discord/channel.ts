@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { trimSlashes } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { version } from "../../shared/version.ts";
+import { version } from "../../shared/process/version.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { createApiCaller, excerpt } from "../http.ts";

@@ -1,4 +1,4 @@
-import { isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
+import { isTransientStartError, runProcessGroup } from "../../shared/process/processGroup.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { redactWithNames } from "../redact.ts";
 import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";

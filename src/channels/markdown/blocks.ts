@@ -1,5 +1,5 @@
 import type { Token } from "markdown-it";
-import { isVisible } from "../../shared/text.ts";
+import { isVisible } from "../../shared/text/text.ts";
 import { type Inline, plainInline, readInline } from "./inline.ts";
 import { parser } from "./parser.ts";
 import { layOutTable } from "./table.ts";

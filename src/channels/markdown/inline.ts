@@ -1,5 +1,5 @@
 import type { Token } from "markdown-it";
-import { isVisible } from "../../shared/text.ts";
+import { isVisible } from "../../shared/text/text.ts";
 import { bidiEncoded, mayHideAddress, withoutBidi } from "./linkLabel.ts";
 import { parser } from "./parser.ts";
 

@@ -1,5 +1,5 @@
-import { sanitizeText } from "../../shared/sanitizeText.ts";
-import { isVisible } from "../../shared/text.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { isVisible } from "../../shared/text/text.ts";
 import { readBlocks } from "./blocks.ts";
 import { MessageSplitter } from "./messageSplitter.ts";
 import { splitPlainText } from "./splitPlainText.ts";

@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/text.ts";
+import { isVisible } from "../../shared/text/text.ts";
 import type { Boundary } from "./boundaries.ts";
 import { fillOf, maxUtf16Units, sizesOf } from "./measure.ts";
 import { neutralizeMentions } from "./mentions.ts";

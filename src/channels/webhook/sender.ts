@@ -1,10 +1,10 @@
 import { unescape as percentDecoded } from "node:querystring";
 import { type Dispatcher, request } from "undici";
 import { readCallbackUrl } from "../../shared/outbound/callbackUrl.ts";
+import { version } from "../../shared/process/version.ts";
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
 import { TIMINGS } from "../../shared/timings.ts";
-import { version } from "../../shared/version.ts";
 import { NOT_ALLOWED, openAllowedConnections, openConnections, type Proxies, type Resolve } from "./connections.ts";
 import { signatureHeaders } from "./signature.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { localUrl } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { isObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/text/json.ts";
 import { findRunningInstance } from "../start/dataDirectoryLock.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -4,7 +4,7 @@ import { GoogleError } from "../../gmail/api/googleError.ts";
 import { requestConsent } from "../../gmail/auth/consent.ts";
 import { isOpenToOthers } from "../../gmail/auth/credentials.ts";
 import { GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../../gmail/auth/googleAuth.ts";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { openBrowser } from "../terminal/openBrowser.ts";
 import {
   type Client,

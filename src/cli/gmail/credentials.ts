@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import type { Consent, ConsentClient } from "../../gmail/auth/consent.ts";
 import { readCredentials } from "../../gmail/auth/credentials.ts";
 import type { GoogleCredentials } from "../../gmail/auth/googleAuth.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { readTextFile } from "../../shared/textFile.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { readTextFile } from "../../shared/text/textFile.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 
 /** Credentials with the properties that the set-up needs, if they are known. */

@@ -1,7 +1,7 @@
 import { GoogleError } from "../../gmail/api/googleError.ts";
 import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../gmail/auth/googleAuth.ts";
 import { GMAIL_PUBLISHER } from "../../gmail/setup/pubsubSetup.ts";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 
 export type StepName =
   | "consent"

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { GmailApi } from "../../gmail/api/gmailApi.ts";
 import { GoogleError } from "../../gmail/api/googleError.ts";
 import { GMAIL_PUBLISHER, type PubSubSetup } from "../../gmail/setup/pubsubSetup.ts";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { explainFailure, type SetupNames, type StepName } from "./remedies.ts";
 
 /** Maximum time until a new grant takes effect. */

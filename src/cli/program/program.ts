@@ -1,23 +1,23 @@
 import { Command, Help } from "commander";
-import { version } from "../../shared/version.ts";
-import { addChannels } from "./channels.ts";
-import { addCompletion } from "./completion.ts";
-import { addConfig } from "./config.ts";
-import { addDeliveries } from "./deliveries.ts";
+import { version } from "../../shared/process/version.ts";
+import { addChannels } from "./deliveries/channels.ts";
+import { addDeliveries } from "./deliveries/deliveries.ts";
+import { addNotify } from "./deliveries/notify.ts";
+import { addRoute } from "./deliveries/route.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
-import { addGates } from "./gates.ts";
-import { addHooks } from "./hooks.ts";
-import { addJobs } from "./jobs.ts";
-import { addNotify } from "./notify.ts";
-import { addRoute } from "./route.ts";
-import { addRun } from "./run.ts";
-import { addRuns } from "./runs.ts";
-import { addSessions } from "./sessions.ts";
-import { addStart } from "./start.ts";
-import { addStatus } from "./status.ts";
-import { addToken } from "./token.ts";
-import { addWebhooks } from "./webhooks.ts";
+import { addHooks } from "./hooks/hooks.ts";
+import { addWebhooks } from "./hooks/webhooks.ts";
+import { addJobs } from "./jobs/jobs.ts";
+import { addRun } from "./jobs/run.ts";
+import { addGates } from "./runs/gates.ts";
+import { addRuns } from "./runs/runs.ts";
+import { addSessions } from "./runs/sessions.ts";
+import { addCompletion } from "./service/completion.ts";
+import { addConfig } from "./service/config.ts";
+import { addStart } from "./service/start.ts";
+import { addStatus } from "./service/status.ts";
+import { addToken } from "./service/token.ts";
 
 const GROUPS = [
   addStart,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 
 /**
  * Checks that nothing listens at the address of the API, before the servers and processes start, so that the error is not

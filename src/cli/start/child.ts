@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import type { Peer } from "../../shared/workerMetrics.ts";
 import type { DataDirectoryLock } from "./dataDirectoryLock.ts";
 import { waitOrKill } from "./embedded/server.ts";

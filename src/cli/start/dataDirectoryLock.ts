@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../shared/lifecycle.ts";
-import { signalGroup } from "../../shared/processGroup.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { signalGroup } from "../../shared/process/processGroup.ts";
 import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 import { processIdentity } from "./processInfo.ts";
 

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { readTextFile } from "../../shared/textFile.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { readTextFile } from "../../shared/text/textFile.ts";
 import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 
 export interface Settings {

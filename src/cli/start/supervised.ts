@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { backoff } from "../../shared/backoff.ts";
-import type { Lifecycle } from "../../shared/lifecycle.ts";
+import type { Lifecycle } from "../../shared/process/lifecycle.ts";
 
 /** A running process that is ready. */
 export interface Running {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { isObject, parseJson } from "../../shared/json.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { decodeText } from "../../shared/textFile.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { isObject, parseJson } from "../../shared/text/json.ts";
+import { decodeText } from "../../shared/text/textFile.ts";
 
 /** The descriptor of standard input. A command that runs inside another program, such as a test, replaces it. */
 export const standardInput = { fd: 0 };

@@ -1,6 +1,6 @@
 import { backoff } from "../../shared/backoff.ts";
 import { AppError } from "../../shared/errors.ts";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
 
 /** The cause of a failed action of the listener, and when to retry it. */

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { CodeChallengeMethod, OAuth2Client } from "google-auth-library";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { createTransporter, toLoginError } from "./googleAuth.ts";
 
 /** Fields of the JSON file that Google's console creates for an OAuth client. */

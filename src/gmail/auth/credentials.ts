@@ -1,8 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 import { statSync } from "node:fs";
-import { isObject } from "../../shared/json.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { readTextFile } from "../../shared/textFile.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
+import { isObject } from "../../shared/text/json.ts";
+import { readTextFile } from "../../shared/text/textFile.ts";
 import type { GoogleCredentials } from "./googleAuth.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup`, or name another file in hooks.gmail.credentialsFile";

@@ -7,7 +7,7 @@ import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { toJson } from "../../shared/json.ts";
+import { toJson } from "../../shared/text/json.ts";
 import type { Mail } from "../mail/mail.ts";
 
 /** The path of the mapping for mails, and their `source` in `match.source`. */

@@ -1,5 +1,5 @@
 import { isLeased, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
-import { ownCommand } from "../../shared/ownCommands.ts";
+import { ownCommand } from "../../shared/process/ownCommands.ts";
 import type { GmailConfig } from "../api/google.ts";
 
 /** The state of listening to a mailbox. Times are null if the event has not happened yet. */

@@ -1,4 +1,4 @@
-import { stripEscapeSequences } from "../../shared/sanitizeText.ts";
+import { stripEscapeSequences } from "../../shared/text/sanitizeText.ts";
 import { decodeText } from "./charset.ts";
 import { decodeStateful, isStatefulCharset } from "./statefulCharsets.ts";
 

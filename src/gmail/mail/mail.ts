@@ -1,4 +1,4 @@
-import { sanitizeText } from "../../shared/sanitizeText.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { asArray, asText } from "../api/coerce.ts";
 import { decodeHeader } from "./headerWords.ts";
 import { htmlToText } from "./htmlToText.ts";

@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/text.ts";
+import { isVisible } from "../../shared/text/text.ts";
 import { asArray, asText } from "../api/coerce.ts";
 import { decodeText } from "./charset.ts";
 import { htmlToText } from "./htmlToText.ts";

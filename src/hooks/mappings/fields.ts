@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { MAX_RECIPIENT } from "../../shared/config/schema/session.ts";
-import { IDENTIFIER_PATTERN } from "../../shared/text.ts";
+import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 

@@ -1,7 +1,7 @@
 import { MAIN_SESSION, sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
-import { toJson } from "../../shared/json.ts";
+import { toJson } from "../../shared/text/json.ts";
 import {
   defaultKeyOf,
   expandItems,

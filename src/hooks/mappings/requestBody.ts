@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, inflate, inflateRaw } from "node:zlib";
 import { AppError } from "../../shared/errors.ts";
-import { parseJsonBody } from "../../shared/json.ts";
+import { parseJsonBody } from "../../shared/text/json.ts";
 import type { JsonBody, Mapping } from "./mapping.ts";
 
 /** The kind of a body, by its media type: JSON, JSON that is sent as text, or the fields of a form. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/text/json.ts";
 import { type HookCall, type Mapping, templateScope, wantedItems } from "./mapping.ts";
 import { isAboutItems, unmetCondition } from "./when.ts";
 

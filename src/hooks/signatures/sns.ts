@@ -1,6 +1,6 @@
 import { type KeyObject, verify } from "node:crypto";
 import { TOPIC_ARN_PATTERN } from "../../shared/config/formats/snsTopic.ts";
-import { isObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/text/json.ts";
 import { type HeaderValues, singleHeader } from "./readSignature.ts";
 import { SenderRefusedError } from "./signature.ts";
 

@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { describeFault, faultyField } from "../../shared/config/describeFault.ts";
 import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/config/formats/template.ts";
 import { AppError } from "../../shared/errors.ts";
-import { isObject } from "../../shared/json.ts";
+import { isObject } from "../../shared/text/json.ts";
 import { MappedAgent, MappedWake } from "../mappings/fields.ts";
 import { type HookCall, type Mapping, renderName, renderSessionKey, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";

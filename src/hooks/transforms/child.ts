@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { signalGroup } from "../../shared/processGroup.ts";
+import { signalGroup } from "../../shared/process/processGroup.ts";
 import { FRAMES_FD, OUT_OF_MEMORY } from "./transformFrames.mjs";
 
 /** How long to wait for the end of the output after the exit, if a process that left the group holds a pipe open. */

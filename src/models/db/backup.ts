@@ -3,7 +3,7 @@
  * and a `BackupEnd`, without which the backup is incomplete.
  */
 import { mongo } from "mongoose";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { isStored } from "../jobs/payloads.ts";
 import type { Collections, Database } from "./database.ts";
 import { insertAll } from "./insertAll.ts";

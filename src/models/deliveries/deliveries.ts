@@ -15,11 +15,11 @@ import {
   type DeliveryChange,
   type DeliveryDoc,
   type DueDelivery,
-  NEXT_OF_LANE,
   type NewDelivery,
   type PartChange,
   type ReadDelivery,
 } from "./delivery.ts";
+import { listDue } from "./dueDeliveries.ts";
 import { failureNote } from "./failureNote.ts";
 import { laneOf, newDeliveryDoc } from "./newDelivery.ts";
 
@@ -259,11 +259,8 @@ export class Deliveries {
     const channels = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.distinct("channel", unserved),
     );
-    const failed = channels.map(async (channel) => {
-      const count = await this.#failAll({ ...waiting, channel }, reasonOf(channel));
-      return { channel, count };
-    });
-    return Promise.all(failed);
+    const fail = (channel: string) => this.#failAll({ ...waiting, channel }, reasonOf(channel));
+    return Promise.all(channels.map(async (channel) => ({ channel, count: await fail(channel) })));
   }
 
   async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
@@ -294,21 +291,7 @@ export class Deliveries {
 
   /** Lists the next delivery of each lane that has waited since before a time, or whose worker's lease has expired. */
   listDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
-    const first = (field: string) => ({ $first: `$${field}` });
-    const fields = { id: first("_id"), channel: first("channel"), claim: first("claim") };
-    const pipeline = [
-      { $match: { open: true } },
-      { $sort: { lane: 1, order: 1 } },
-      { $group: { _id: "$lane", ...fields, createdAt: first("createdAt"), notBefore: first("notBefore") } },
-      {
-        $match: {
-          createdAt: { $lt: before },
-          $and: [{ $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }, this.#lease.free(now)],
-        },
-      },
-      { $project: { _id: "$id", channel: 1, claim: 1, notBefore: 1 } },
-    ];
-    return this.collection.aggregate<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
+    return listDue(this.collection, this.#lease.free(now), now, before);
   }
 }
 

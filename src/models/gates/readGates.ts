@@ -1,8 +1,8 @@
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readNewest } from "../db/newestFirst.ts";
-import { scopeQuery } from "../jobs/jobFilter.ts";
 import type { JobScope } from "../jobs/jobScope.ts";
 import { jobNotFound } from "../jobs/jobs.ts";
+import { scopeQuery } from "../jobs/search/jobFilter.ts";
 import type { Stores } from "../stores.ts";
 import { type GateDoc, type GateView, viewGate } from "./gate.ts";
 import { type GateJob, gateNotFound, seenWith } from "./gates.ts";

@@ -4,7 +4,7 @@ import Type, { type Static } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { toJson } from "../../shared/json.ts";
+import { toJson } from "../../shared/text/json.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";

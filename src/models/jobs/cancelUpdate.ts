@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { endedBy } from "./jobNotes.ts";
-import { jobStatus } from "./reportUpdate.ts";
+import { jobStatus } from "./reports/reportUpdate.ts";
 
 /** The fields of a job that a request for cancellation changes. */
 export interface CancelChange {

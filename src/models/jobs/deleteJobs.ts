@@ -3,9 +3,9 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc, Status } from "./job.ts";
-import { type JobFilter, jobQuery } from "./jobFilter.ts";
 import { jobNotFound } from "./jobs.ts";
 import { PAYLOAD_IDS } from "./payloadFields.ts";
+import { type JobFilter, jobQuery } from "./search/jobFilter.ts";
 
 /** Maximum records that one command reads or deletes. */
 const BATCH_SIZE = 500;

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { replaceLoneSurrogates, toJson } from "../../shared/json.ts";
+import { replaceLoneSurrogates, toJson } from "../../shared/text/json.ts";
 
 /** An object with any content: the input, metadata or output of a job. */
 export type FreeObject = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";
-import { SearchTerm } from "./searchKeys.ts";
+import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
 
 /** The status of a job or a step. */

@@ -3,8 +3,8 @@ import { packObject } from "./freeObject.ts";
 import type { JobChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
-import { jobStatus } from "./reportUpdate.ts";
-import { nameKey, nameWords, searchTerms } from "./searchKeys.ts";
+import { jobStatus } from "./reports/reportUpdate.ts";
+import { nameKey, nameWords, searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
 

@@ -4,9 +4,9 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
 import type { UsageView } from "../runs/usage.ts";
 import type { JobDoc } from "./job.ts";
-import { type JobFilter, jobQuery, scopeQuery } from "./jobFilter.ts";
 import type { Jobs } from "./jobs.ts";
 import { staleJobs } from "./jobTimes.ts";
+import { type JobFilter, jobQuery, scopeQuery } from "./search/jobFilter.ts";
 
 const HOUR_MS = 3_600_000;
 

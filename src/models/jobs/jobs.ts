@@ -18,7 +18,7 @@ import { endedBy, noteFields } from "./jobNotes.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
-import { type ReportChange, reportUpdate } from "./reportUpdate.ts";
+import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
 import { countSilent, noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 

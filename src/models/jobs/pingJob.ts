@@ -1,9 +1,9 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { withTimeSuffix } from "../../shared/text.ts";
+import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { Stores } from "../stores.ts";
 import type { Status } from "./job.ts";
-import { reportStep, type StepReport } from "./reportStep.ts";
+import { reportStep, type StepReport } from "./reports/reportStep.ts";
 import type { StepReceipt } from "./step.ts";
 
 /** The content of a ping: that the program runs, how far it is in percent, or how it ended. */

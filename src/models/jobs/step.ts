@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { BsonDate, BsonObjectId, closedObject, nullable } from "../db/collection.ts";
-import { FailedAttempt, type FailedAttemptView, viewFailedAttempts } from "./failedAttempts.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { PayloadRef } from "./payloads.ts";
+import { FailedAttempt, type FailedAttemptView, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
 /** A step as its job's document stores it. */
 export const StepDoc = closedObject({

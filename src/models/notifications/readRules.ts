@@ -2,7 +2,7 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
-import { findNewest } from "../jobs/newestJob.ts";
+import { findNewest } from "../jobs/search/newestJob.ts";
 import type { Stores } from "../stores.ts";
 
 type Rule = Config["notify"][number];

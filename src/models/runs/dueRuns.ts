@@ -36,3 +36,13 @@ export function listDue(collection: mongo.Collection<RunDoc>, now: Date, before:
   ];
   return collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
 }
+
+/** A run whose mapping is not applied yet. */
+export type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
+
+/** Lists the runs that have waited for their mapping since before a time, the oldest first. */
+export function listUnmapped(collection: mongo.Collection<RunDoc>, before: Date): AsyncIterable<UnmappedRun> {
+  const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
+  const projection = { round: 1, "mapped.mapping": 1 };
+  return collection.find<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
+}

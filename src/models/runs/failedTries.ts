@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { cutErrorText, MAX_FAILED_ATTEMPTS } from "../jobs/failedAttempts.ts";
+import { cutErrorText, MAX_FAILED_ATTEMPTS } from "../jobs/reports/failedAttempts.ts";
 import type { AgentRun, RunDoc, RunError } from "./run.ts";
 
 /** Returns the operator that adds a failed try to its run, of which the newest are kept. */

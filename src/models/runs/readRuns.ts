@@ -10,7 +10,7 @@ import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import type { HookCalls } from "../hooks/hookCall.ts";
 import { readHookCall } from "../hooks/hookCall.ts";
-import { type FailedAttemptView, viewFailedAttempts } from "../jobs/failedAttempts.ts";
+import { type FailedAttemptView, viewFailedAttempts } from "../jobs/reports/failedAttempts.ts";
 import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";

@@ -10,7 +10,7 @@ import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
 import type { Note, NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
-import { listDue } from "./dueRuns.ts";
+import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
@@ -26,9 +26,6 @@ import {
   WAITING_OF_MAPPING,
 } from "./run.ts";
 import { addUsage, type StoredUsage } from "./usage.ts";
-
-/** A run whose mapping is not applied yet. */
-type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
 
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
@@ -285,9 +282,7 @@ export class Runs {
 
   /** Lists the runs that have waited for their mapping since before a time, the oldest first. */
   listUnmapped(before: Date): AsyncIterable<UnmappedRun> {
-    const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
-    const projection = { round: 1, "mapped.mapping": 1 };
-    return this.collection.find<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
+    return listUnmapped(this.collection, before);
   }
 
   /** Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. */

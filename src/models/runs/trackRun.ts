@@ -1,6 +1,6 @@
 import { ignore } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
-import { reportStep, type StepReport } from "../jobs/reportStep.ts";
+import { reportStep, type StepReport } from "../jobs/reports/reportStep.ts";
 import type { Stores } from "../stores.ts";
 import type { AgentRequest, RunDoc } from "./run.ts";
 

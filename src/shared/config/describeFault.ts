@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { IDENTIFIER_PATTERN } from "../text.ts";
+import { IDENTIFIER_PATTERN } from "../text/text.ts";
 import { nearest } from "./nearest.ts";
 
 /** Returns the name of a missing or unknown field, which the path of the fault does not include; undefined for other faults. */

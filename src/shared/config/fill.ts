@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject } from "../text/json.ts";
 import { type ConfigNode, childNode } from "./nodes.ts";
 import { ConfigSchema, configKeys } from "./schema/config.ts";
 

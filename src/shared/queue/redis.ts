@@ -2,8 +2,8 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis"
 import { hostsOf } from "../address.ts";
 import { backoff } from "../backoff.ts";
 import { describeUnusable } from "../describeUnusable.ts";
-import { StartError } from "../lifecycle.ts";
 import type { Logger } from "../logger.ts";
+import { StartError } from "../process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../timings.ts";
 import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
 

@@ -13,6 +13,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
+import type { AttemptOutcome } from "./attemptOutcome.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
 import { locationOf } from "./locationOf.ts";
 
@@ -31,21 +32,6 @@ export interface DeliveryAttemptDeps {
   readonly channel: Channel;
   readonly metrics: WorkerMetrics;
 }
-
-/**
- * How an attempt ended:
- *
- * - `sent`: every part was sent.
- * - `failed`: the delivery will not be tried again.
- * - `gone`: as `failed`, because the recipient cannot be reached at all.
- * - `delay`: the delivery is tried again after `afterMs`, with `change` written to its record.
- * - `stopped`: the process stops, and another worker continues the delivery.
- * - `lost`: the lease was lost or the delivery was cancelled, so that this worker must not write to it any more.
- */
-export type AttemptOutcome =
-  | { readonly kind: "sent" | "stopped" | "lost" }
-  | { readonly kind: "failed" | "gone"; readonly reason: string }
-  | { readonly kind: "delay"; readonly afterMs: number; readonly change: DeliveryChange };
 
 /**
  * One attempt to deliver a reply. It continues with the first part that was not sent and runs through these states:

@@ -1,5 +1,5 @@
 import { renderTemplate, type Template } from "../../shared/config/formats/template.ts";
-import { sanitizeText } from "../../shared/sanitizeText.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
 
 /** Maximum characters of a message of a job or an error in a text. */

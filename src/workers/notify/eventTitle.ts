@@ -1,5 +1,5 @@
 import type { NotedType } from "../../models/notifications/note.ts";
-import { sanitizeText } from "../../shared/sanitizeText.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { SilenceType } from "./eventText.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
 

@@ -1,4 +1,4 @@
-import { findNewest } from "../../models/jobs/newestJob.ts";
+import { findNewest } from "../../models/jobs/search/newestJob.ts";
 import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
 import type { ScanDeps } from "./scanDeps.ts";

@@ -1,7 +1,7 @@
 import { PAYLOAD_FIELDS } from "../../models/jobs/payloadFields.ts";
 import { isStored } from "../../models/jobs/payloads.ts";
-import { readJobWithSteps } from "../../models/jobs/readSteps.ts";
-import { unpackPayload } from "../../models/jobs/viewJobs.ts";
+import { readJobWithSteps } from "../../models/jobs/read/readSteps.ts";
+import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/config/schema/config.ts";

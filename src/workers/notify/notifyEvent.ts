@@ -2,9 +2,9 @@ import { type DeliveryView, viewDelivery } from "../../models/deliveries/readDel
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import type { GateView } from "../../models/gates/gate.ts";
 import type { JobDoc } from "../../models/jobs/job.ts";
-import { hasTerm } from "../../models/jobs/jobFilter.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
-import { type JobWithStep, viewJobs } from "../../models/jobs/viewJobs.ts";
+import { type JobWithStep, viewJobs } from "../../models/jobs/read/viewJobs.ts";
+import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note, NotedType } from "../../models/notifications/note.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import { type RunHead, runHead } from "../../models/runs/readRuns.ts";

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
 import { type DeliveryDoc, isTest } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
+import type { AttemptOutcome } from "../deliveries/attemptOutcome.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
-import { type AttemptOutcome, DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
+import { DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 

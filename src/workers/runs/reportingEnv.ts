@@ -1,4 +1,4 @@
-import type { JobTokens } from "../../models/jobs/jobTokens.ts";
+import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { AgentRun } from "../../models/runs/run.ts";
 import { AppError } from "../../shared/errors.ts";
 

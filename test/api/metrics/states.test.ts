@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Metrics } from "../../../src/api/metrics/metrics.ts";
-import { version } from "../../../src/shared/version.ts";
+import { version } from "../../../src/shared/process/version.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { joinKey } from "../../../src/api/routes/hooks.ts";
+import { joinKey } from "../../../src/api/routes/hooks/hooks.ts";
 import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";

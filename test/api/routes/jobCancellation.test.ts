@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { listJobs } from "../../../src/models/jobs/readJobs.ts";
+import { listJobs } from "../../../src/models/jobs/read/readJobs.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { createJob, report, whole } from "../../support/factories.ts";

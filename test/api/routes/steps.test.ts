@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { reportStep } from "../../../src/models/jobs/reportStep.ts";
+import { reportStep } from "../../../src/models/jobs/reports/reportStep.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 

@@ -4,7 +4,7 @@ import { sizeOf } from "../../../src/channels/markdown/measure.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
-import { sanitizeText } from "../../../src/shared/sanitizeText.ts";
+import { sanitizeText } from "../../../src/shared/text/sanitizeText.ts";
 import { runs } from "../../support/random.ts";
 import {
   anyMarkdown,

@@ -3,7 +3,7 @@ import { sizeOf } from "../../../src/channels/markdown/measure.ts";
 import { splitPlainText } from "../../../src/channels/markdown/splitPlainText.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { PLAIN } from "../../../src/channels/markdown/writer.ts";
-import { sanitizeText } from "../../../src/shared/sanitizeText.ts";
+import { sanitizeText } from "../../../src/shared/text/sanitizeText.ts";
 
 const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parser } from "../../../src/channels/markdown/parser.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Dialect, TextStyle } from "../../../src/channels/markdown/style.ts";
-import { sanitizeText } from "../../../src/shared/sanitizeText.ts";
+import { sanitizeText } from "../../../src/shared/text/sanitizeText.ts";
 import { runs } from "../../support/random.ts";
 import { anyText, plainTexts, style, visible } from "./shown.ts";
 

@@ -9,7 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { proxiesOf } from "../../../src/channels/webhook/connections.ts";
 import { type WebhookMessage, type WebhookOutcome, WebhookSender } from "../../../src/channels/webhook/sender.ts";
-import { version } from "../../../src/shared/version.ts";
+import { version } from "../../../src/shared/process/version.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   answers,

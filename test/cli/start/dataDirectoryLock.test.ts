@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { DataDirectoryLock } from "../../../src/cli/start/dataDirectoryLock.ts";
 import { processIdentity } from "../../../src/cli/start/processInfo.ts";
-import { StartError } from "../../../src/shared/lifecycle.ts";
+import { StartError } from "../../../src/shared/process/lifecycle.ts";
 
 describe("DataDirectoryLock", () => {
   let dataDir: string;

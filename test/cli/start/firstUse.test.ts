@@ -16,7 +16,7 @@ import type { FoundAgent } from "../../../src/cli/start/findAgents.ts";
 import { readSettings } from "../../../src/cli/start/firstUse.ts";
 import { summary } from "../../../src/cli/start/summary.ts";
 import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
-import { StartError } from "../../../src/shared/lifecycle.ts";
+import { StartError } from "../../../src/shared/process/lifecycle.ts";
 import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { runCli, type Service } from "../service.ts";
 

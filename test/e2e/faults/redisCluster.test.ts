@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import pino from "pino";
-import { StartError } from "../../../src/shared/lifecycle.ts";
+import { StartError } from "../../../src/shared/process/lifecycle.ts";
 import { changesKey } from "../../../src/shared/queue/changeStream.ts";
 import { agentHook, mappedHook, QUEUES, queuePrefix } from "../../../src/shared/queue/definitions.ts";
 import { connectProducer } from "../../../src/shared/queue/redis.ts";

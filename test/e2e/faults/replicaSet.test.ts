@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";

@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startMongod, type TestServer } from "../../support/servers/servers.ts";
 import type { Topology } from "../plan.ts";

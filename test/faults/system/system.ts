@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
+import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { freePort, startRedis, type TestServer } from "../../support/servers/servers.ts";

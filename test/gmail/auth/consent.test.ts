@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { GoogleError } from "../../../src/gmail/api/googleError.ts";
 import { type Consent, requestConsent } from "../../../src/gmail/auth/consent.ts";
 import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../../src/gmail/auth/googleAuth.ts";
-import { StartError } from "../../../src/shared/lifecycle.ts";
+import { StartError } from "../../../src/shared/process/lifecycle.ts";
 import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
 import { answers } from "../../support/servers/channelServer.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { isOpenToOthers, readCredentials } from "../../../src/gmail/auth/credentials.ts";
-import { StartError } from "../../../src/shared/lifecycle.ts";
+import { StartError } from "../../../src/shared/process/lifecycle.ts";
 
 const CONSENT = { type: "authorized_user", client_id: "id", client_secret: "hidden-1", refresh_token: "hidden-2" };
 const { privateKey: private_key } = generateKeyPairSync("rsa", {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { readJob } from "../../../src/models/jobs/readJobs.ts";
-import { reportStep } from "../../../src/models/jobs/reportStep.ts";
+import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
+import { reportStep } from "../../../src/models/jobs/reports/reportStep.ts";
 import { openStores } from "../../../src/models/stores.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";

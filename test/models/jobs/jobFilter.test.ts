@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { beginsWith } from "../../../src/models/jobs/jobFilter.ts";
+import { beginsWith } from "../../../src/models/jobs/search/jobFilter.ts";
 
 /** Compares strings by their UTF-8 bytes, as MongoDB does. */
 const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type JobFilter, jobQuery, matchesFilter } from "../../../src/models/jobs/jobFilter.ts";
 import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
+import { type JobFilter, jobQuery, matchesFilter } from "../../../src/models/jobs/search/jobFilter.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { runs } from "../../support/random.ts";
 

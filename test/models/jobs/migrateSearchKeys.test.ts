@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import type { FreeObject } from "../../../src/models/jobs/freeObject.ts";
-import { searchTerms } from "../../../src/models/jobs/searchKeys.ts";
+import { searchTerms } from "../../../src/models/jobs/search/searchKeys.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 

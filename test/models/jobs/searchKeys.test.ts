@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { nameKey, nameWords, type SearchTerm, searchTerms } from "../../../src/models/jobs/searchKeys.ts";
+import { nameKey, nameWords, type SearchTerm, searchTerms } from "../../../src/models/jobs/search/searchKeys.ts";
 
 describe("searchTerms", () => {
   const cases: [string, Record<string, unknown> | null, SearchTerm[]][] = [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { reportStep, type StepReport } from "../../../src/models/jobs/reportStep.ts";
+import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { NO_EVENTS, type WantedEvents } from "../../../src/models/notifications/wantedEvents.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";

@@ -1,5 +1,5 @@
 import { startWebProcess } from "../../../src/api/process.ts";
-import { runProcess } from "../../../src/shared/lifecycle.ts";
+import { runProcess } from "../../../src/shared/process/lifecycle.ts";
 import { startWorkerProcess } from "../../../src/workers/process.ts";
 import { FAULT_TIMINGS } from "../timings.ts";
 

@@ -1,4 +1,4 @@
-import { runGmail } from "../../../src/cli/commands/gmail.ts";
+import { runGmail } from "../../../src/cli/commands/hooks/gmail.ts";
 import { FAULT_TIMINGS } from "../timings.ts";
 
 /** `signalbox webhooks gmail run` with the time constants of the tests. */

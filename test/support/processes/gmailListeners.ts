@@ -1,5 +1,5 @@
-import { startGmailProcess } from "../../../src/cli/commands/gmail.ts";
-import { runProcess, type Started } from "../../../src/shared/lifecycle.ts";
+import { startGmailProcess } from "../../../src/cli/commands/hooks/gmail.ts";
+import { runProcess, type Started } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { startWebProcess } from "../../../src/api/process.ts";
-import { runProcess } from "../../../src/shared/lifecycle.ts";
+import { runProcess } from "../../../src/shared/process/lifecycle.ts";
 import { FAULT_TIMINGS } from "../timings.ts";
 
 /** `src/api/main.ts` with the time constants of the tests. */

@@ -1,4 +1,4 @@
-import { runProcess } from "../../../src/shared/lifecycle.ts";
+import { runProcess } from "../../../src/shared/process/lifecycle.ts";
 import { startWorkerProcess } from "../../../src/workers/process.ts";
 import { FAST_TIMINGS, FAULT_TIMINGS } from "../timings.ts";
 

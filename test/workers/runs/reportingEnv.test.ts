@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { JobTokens } from "../../../src/models/jobs/jobTokens.ts";
+import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
 import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, prepareLog } from "./log.ts";

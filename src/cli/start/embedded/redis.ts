@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StartError } from "../../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
 import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { signalGroup } from "../../../shared/processGroup.ts";
+import { signalGroup } from "../../../shared/process/processGroup.ts";
 import type { Running } from "../supervised.ts";
 
 /**

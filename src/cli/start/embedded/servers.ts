@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { redisAddress } from "../../../shared/config/load.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import type { Lifecycle } from "../../../shared/lifecycle.ts";
+import type { Lifecycle } from "../../../shared/process/lifecycle.ts";
 import type { RedisAddress } from "../../../shared/queue/redisAddress.ts";
 import { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { supervise } from "../supervised.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../json.ts";
+import { isObject } from "../../text/json.ts";
 import { parsePath, TemplateError } from "../formats/template.ts";
 import type { Config } from "../schema/config.ts";
 import type { WhenValue } from "../schema/mapping.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../json.ts";
+import { isObject } from "../../text/json.ts";
 import { standardSecrets } from "../formats/senderKeys.ts";
 import { type Config, configKeys } from "../schema/config.ts";
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../json.ts";
+import { isObject } from "../../text/json.ts";
 import type { Json } from "../fill.ts";
 import { SENDER_PRESETS, type SenderPreset } from "./senders.ts";
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { IDENTIFIER_PATTERN } from "../../text.ts";
+import { IDENTIFIER_PATTERN } from "../../text/text.ts";
 import { boolean, integer, keepRequests, section, text, tokens } from "../nodes.ts";
 import { GmailSchema } from "./gmail.ts";
 import { MappingSchema, PRESETS } from "./mapping.ts";

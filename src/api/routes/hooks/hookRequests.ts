@@ -1,0 +1,177 @@
+import Type from "typebox";
+import type { Mapping } from "../../../hooks/mappings/mapping.ts";
+import { parseBody } from "../../../hooks/mappings/requestBody.ts";
+import { OUTCOMES } from "../../../models/hooks/hookRequest.ts";
+import { findHookRequest, listHookRequests, viewRow } from "../../../models/hooks/readHookRequests.ts";
+import { AppError } from "../../../shared/errors.ts";
+import * as examples from "../../examples/inbox.ts";
+import { dryRun } from "../../inbox/dryRun.ts";
+import { callOf, headOf, kindOf, selectFor } from "../../inbox/replay.ts";
+import { startRuns } from "../../inbox/startRuns.ts";
+import { type AnyRoute, route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { parseTimes } from "../../validate.ts";
+import * as shapes from "./hookRequestSchemas.ts";
+
+const closed = { additionalProperties: false } as const;
+const params = Type.Object({ requestId: s.Identifier("Identifies the kept request.") });
+
+const listRequests = route({
+  method: "get",
+  path: "/api/hooks/requests",
+  operationId: "listHookRequests",
+  scopes: ["runs:read"],
+  tag: "requests",
+  summary: "List kept requests",
+  description:
+    "Returns the requests to hooks that are kept, newest first, without their bodies: each with its outcome. Requests are kept while `hooks.keepRequests` is set. The newest 500 refused requests are kept. The list ends when `nextCursor` is null.",
+  example: examples.listHookRequests,
+  schemas: {
+    query: Type.Object(
+      {
+        mapping: Type.Optional(Type.String({ description: "Requests that this mapping took or filtered." })),
+        outcome: Type.Optional(
+          Type.Array(Type.Enum([...OUTCOMES]), {
+            minItems: 1,
+            description: "Requests with this outcome. Repeat the parameter for several.",
+          }),
+        ),
+        status: Type.Optional(
+          Type.Integer({ minimum: 100, maximum: 599, description: "Requests that were answered with this status." }),
+        ),
+        from: Type.Optional(s.Timestamp("Requests from this time on.")),
+        before: Type.Optional(s.Timestamp("Requests before this time.")),
+        ...s.idPaging,
+      },
+      closed,
+    ),
+  },
+  answers: {
+    200: Type.Object({ requests: s.Rows(shapes.HookRequestRow), nextCursor: s.nextCursor }, s.named("HookRequestList")),
+  },
+  errors: [],
+  async handler({ query: { limit = 100, from, before, ...rest } }, { stores }) {
+    const times = parseTimes({ from, before });
+    return { status: 200, body: await listHookRequests(stores, { limit, ...rest, ...times }) };
+  },
+});
+
+const getRequest = route({
+  method: "get",
+  path: "/api/hooks/requests/:requestId",
+  operationId: "getHookRequest",
+  scopes: ["runs:read"],
+  tag: "requests",
+  summary: "Get a kept request",
+  description:
+    "Returns a kept request with its headers, query and body. Secrets are removed from headers and query. The body is byte for byte what was sent.",
+  example: examples.getHookRequest,
+  schemas: { params },
+  answers: { 200: shapes.HookRequest },
+  errors: ["request_not_found"],
+  async handler({ params: { requestId } }, { stores }) {
+    const request = await findHookRequest(stores, requestId);
+    const { headers, url, query } = headOf(request);
+    const payload = request.body ? (await callOf(request)).call.payload : null;
+    return { status: 200, body: { ...viewRow(request), url, headers, query, ...viewBody(request.body), payload } };
+  },
+});
+
+/** Returns a body as text if it is UTF-8, and otherwise in base64: a compressed one, for example. */
+function viewBody(body: { value(): Uint8Array } | null): {
+  body: string | null;
+  bodyEncoding: "utf8" | "base64" | null;
+} {
+  if (!body) return { body: null, bodyEncoding: null };
+  const bytes = Buffer.from(body.value());
+  try {
+    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), bodyEncoding: "utf8" };
+  } catch {
+    return { body: bytes.toString("base64"), bodyEncoding: "base64" };
+  }
+}
+
+/** Returns the routes of kept requests. @param mappings the compiled mappings, with which requests are replayed */
+export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
+  const mapping = Type.Optional(
+    Type.String({ description: "The mapping to apply. By default the mappings are compared with the request." }),
+  );
+  const replayRequest = route({
+    method: "post",
+    path: "/api/hooks/requests/:requestId/replay",
+    operationId: "replayHookRequest",
+    scopes: ["runs:write"],
+    tag: "requests",
+    summary: "Replay a kept request",
+    description:
+      "Starts new runs from a kept request with the configuration of now (202). They are marked with `replayOf`; the original request and its runs stay as they were. The signature is not verified again: its verdict at arrival counts.\n\nWith `dryRun: true` nothing is stored or sent. The response (200) shows which mapping takes the request, and the message, session and delivery that would result. The transform of a mapping is not run; `signalbox hooks test NAME --request ID` runs it on your machine.",
+    example: examples.replayHookRequest,
+    schemas: {
+      params,
+      body: Type.Object(
+        {
+          mapping,
+          dryRun: Type.Optional(
+            Type.Boolean({ description: "Whether only the result is shown. The default is false." }),
+          ),
+        },
+        s.named("ReplayRequest"),
+      ),
+    },
+    answers: { 200: shapes.DryRun, 202: shapes.Replayed },
+    errors: ["request_not_found", "request_state_conflict", "hook_not_found"],
+    audit: ({ params, body }) => (body.dryRun ? null : { action: "request.replay", target: params.requestId }),
+    async handler({ params: { requestId }, body }, deps) {
+      const kept = await callOf(await findHookRequest(deps.stores, requestId));
+      const { mapping, considered } = selectFor(mappings, kept, body.mapping, deps.clock.now());
+      if (body.dryRun) return { status: 200, body: dryRun(deps, mapping, considered, kept.call) };
+      if (considered.length === 0) {
+        const detail = `No mapping has the name ${kept.call.path} any more: name one in mapping, or add it to hooks.mappings.`;
+        throw new AppError("hook_not_found", { detail });
+      }
+      const runIds = mapping ? await startRuns(deps, mapping, kept.call, { replayOf: requestId }) : [];
+      const [runId = null] = runIds;
+      return { status: 202, body: { ok: true as const, mapping: mapping?.key ?? null, runId, runIds } };
+    },
+  });
+
+  const tryRequest = route({
+    method: "post",
+    path: "/api/hooks/dry-run",
+    operationId: "tryHookRequest",
+    scopes: ["runs:write"],
+    tag: "requests",
+    summary: "Try a mapping on a body",
+    description:
+      "Shows what the mappings make of a request that you write yourself: which mapping takes it, and the message, session and delivery that would result. Nothing is stored or sent, no sender is authenticated, and the transform of the mapping is not run.",
+    example: examples.tryHookRequest,
+    schemas: {
+      body: Type.Object(
+        {
+          hook: Type.String({ minLength: 1, maxLength: 1_024, description: "Name of the hook: `match.path`." }),
+          mapping,
+          headers: Type.Optional(
+            Type.Record(Type.String(), Type.String(), { description: "Headers of the request, by name." }),
+          ),
+          query: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Parameters of the URL." })),
+          body: Type.String({ description: "Body of the request as text: JSON, or form fields if `headers` says so." }),
+        },
+        s.named("TryHookRequest"),
+      ),
+    },
+    answers: { 200: shapes.DryRun },
+    errors: [],
+    async handler({ body: given }, deps) {
+      const entries = Object.entries(given.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+      const headers = Object.fromEntries(entries) as Record<string, string>;
+      const kind = kindOf(headers["content-type"] ?? null);
+      const query = given.query ?? {};
+      const search = new URLSearchParams(query).toString();
+      const url = `${deps.hooks.path}/${given.hook}${search && `?${search}`}`;
+      const call = { headers, url, query, path: given.hook, payload: parseBody(Buffer.from(given.body), kind) };
+      const { mapping, considered } = selectFor(mappings, { call, kind }, given.mapping, deps.clock.now());
+      return { status: 200, body: dryRun(deps, mapping, considered, call) };
+    },
+  });
+  return [listRequests, getRequest, replayRequest, tryRequest];
+}

@@ -1,0 +1,54 @@
+import Type from "typebox";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+
+const DAY_SECONDS = 86_400;
+
+const createJobToken = route({
+  method: "post",
+  path: "/api/jobs/:jobId/token",
+  operationId: "createJobToken",
+  scopes: ["jobs:write"],
+  tag: "jobs",
+  summary: "Create a token for a job",
+  description:
+    "Returns a token that is valid for this job only. Give it to the program or agent that does the work, instead of a token for everything. `report` reads the job, reports its steps and opens gates; `read` only reads it. The service does not store the token: it is valid until `expiresAt`, until the job is deleted, or until the secret of the service changes.",
+  example: examples.createJobToken,
+  schemas: {
+    params: Type.Object({ jobId: s.JobId }),
+    body: Type.Object(
+      {
+        scope: Type.Enum(["report", "read"], {
+          description: "`report`: read the job, report its steps, open gates. `read`: only read the job.",
+        }),
+        ttlSeconds: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 90 * DAY_SECONDS,
+            default: DAY_SECONDS,
+            description: "Seconds for which the token is valid. One day by default, at most 90 days.",
+          }),
+        ),
+      },
+      s.named("JobTokenRequest"),
+    ),
+  },
+  answers: {
+    201: Type.Object(
+      {
+        token: Type.String({ description: "The token. It is shown only once." }),
+        expiresAt: s.Timestamp("When the token stops being valid."),
+      },
+      s.named("JobToken"),
+    ),
+  },
+  errors: ["job_not_found"],
+  audit: ({ params }) => ({ action: "token.create", target: params.jobId }),
+  async handler({ params, body: { scope, ttlSeconds = DAY_SECONDS } }, { jobTokens }) {
+    const { token, expiresAt } = await jobTokens.seal(params.jobId, scope, ttlSeconds * 1_000);
+    return { status: 201, body: { token, expiresAt: expiresAt.toISOString() } };
+  },
+});
+
+export const jobTokenRoutes = [createJobToken];

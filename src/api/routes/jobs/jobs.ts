@@ -1,0 +1,243 @@
+import Type, { type Static } from "typebox";
+import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
+import type { JobChange } from "../../../models/jobs/job.ts";
+import { listJobs, viewJob } from "../../../models/jobs/read/readJobs.ts";
+import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
+import { checkDeletion } from "../../checkDeletion.ts";
+import * as examples from "../../examples/jobs.ts";
+import { metadataOf, withMetadata } from "../../metadataFilter.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+import { parseTimes } from "../../validate.ts";
+import { getJob } from "./getJob.ts";
+
+const params = Type.Object({ jobId: s.JobId });
+const JobBody = Type.Object(
+  {
+    name: Type.Optional(s.nullable(s.Name)),
+    description: Type.Optional(s.nullable(s.Text, { description: "A description for people." })),
+    input: Type.Optional(s.nullable(s.FreeObject("Input of the job: any JSON object."))),
+    metadata: Type.Optional(
+      s.nullable(s.FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
+    ),
+    staleAfterSeconds: Type.Optional(s.nullable(s.StaleAfterSeconds)),
+    status: Type.Optional(s.Status),
+    progress: Type.Optional(
+      s.Progress(
+        "Progress of the job in percent, to correct it by hand. A lower value than the current one is ignored.",
+      ),
+    ),
+    message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
+    output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
+    callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
+    ...s.readOnly(
+      "jobId",
+      "createdAt",
+      "updatedAt",
+      "lastReportAt",
+      "stale",
+      "staleAt",
+      "cancel",
+      "cancelRequested",
+      "waitingFor",
+      "currentStep",
+      "step",
+      "steps",
+    ),
+  },
+  s.named("JobChange"),
+);
+
+const CHANGES = [
+  "name",
+  "description",
+  "input",
+  "metadata",
+  "staleAfterSeconds",
+  "status",
+  "progress",
+  "message",
+  "output",
+  "callbackUrl",
+] as const satisfies readonly (keyof JobChange)[];
+
+const putJob = route({
+  method: "put",
+  path: "/api/jobs/:jobId",
+  operationId: "putJob",
+  scopes: ["jobs:write"],
+  tag: "jobs",
+  summary: "Create or update a job",
+  description:
+    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.",
+  example: examples.putJob,
+  schemas: { params, body: JobBody },
+  answers: { 200: s.JobView, 201: s.JobView },
+  errors: [],
+  async handler({ params, body }, { stores, metrics, callbackHosts }) {
+    checkCallbackUrl(body.callbackUrl, callbackHosts);
+    const change = Object.fromEntries(CHANGES.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
+    const { created, ended, job } = await stores.jobs.put(params.jobId, change);
+    if (created) metrics.jobs.inc({ outcome: "created" });
+    if (ended) metrics.jobs.inc({ outcome: ended });
+    const view = await viewJob(stores, job);
+    return { status: created ? 201 : 200, body: { ...view, ...(view.cancel && { cancelRequested: true as const }) } };
+  },
+});
+
+const instant = (description: string) => Type.Optional(s.Timestamp(description));
+
+const filters = {
+  status: Type.Optional(
+    Type.Array(s.Status, { minItems: 1, description: "Jobs with this status. Repeat the parameter for several." }),
+  ),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description: "Jobs whose name starts with this text, in upper or lower case.",
+    }),
+  ),
+  jobId: Type.Optional(s.Identifier("Jobs whose jobId starts with this text.")),
+  createdFrom: instant("Jobs created at this time or later, such as `2026-01-31T18:00:00Z`. In a URL, write + as %2B."),
+  createdBefore: instant("Jobs created before this time."),
+  updatedFrom: instant("Jobs last changed at this time or later."),
+  updatedBefore: instant("Jobs last changed before this time."),
+  stale: Type.Optional(
+    Type.Boolean({ description: "`true`: running jobs without a report for too long. `false`: all other jobs." }),
+  ),
+  cancelled: Type.Optional(
+    Type.Boolean({
+      description: "`true`: failed jobs whose cancellation was requested. `false`: all other jobs.",
+    }),
+  ),
+};
+
+/** The filters of what is read. A deletion takes only exact ones. */
+export const readFilters = {
+  ...filters,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description:
+        "Jobs in whose name each word of this text begins a word, in upper or lower case, in any order; and jobs whose jobId or name starts with the text.",
+    }),
+  ),
+};
+
+const FilterQuery = Type.Object(readFilters);
+
+/** Converts the parameters of a list to a filter, confined to the jobs that the caller may use. @throws AppError invalid_query */
+export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller, "jobs">): JobFilter {
+  const { status, name, search, jobId, stale, cancelled, createdFrom, createdBefore, updatedFrom, updatedBefore } =
+    query;
+  const metadata = metadataOf(query);
+  return {
+    ...(status && { status }),
+    ...(name !== undefined && { name }),
+    ...(search !== undefined && { search }),
+    ...(jobId !== undefined && { jobId }),
+    ...(stale !== undefined && { stale }),
+    ...(cancelled !== undefined && { cancelled }),
+    ...(metadata.length > 0 && { metadata }),
+    ...(caller.jobs && { scope: caller.jobs }),
+    ...parseTimes({ createdFrom, createdBefore, updatedFrom, updatedBefore }),
+  };
+}
+
+const getJobs = route({
+  method: "get",
+  path: "/api/jobs",
+  operationId: "listJobs",
+  scopes: ["jobs:read"],
+  tag: "jobs",
+  summary: "List jobs",
+  description:
+    "Returns jobs, newest first. Filters can be combined; a job must match all of them. Use `fields` to receive only the fields that you need.\n\nTo read the next page, send `nextCursor` as `cursor`. A page can have fewer rows than `limit`; the list ends when `nextCursor` is null.",
+  example: examples.listJobs,
+  schemas: {
+    query: Type.Object(
+      {
+        ...readFilters,
+        fields: Type.Optional(
+          Type.Array(Type.Enum(s.JobFields), {
+            minItems: 1,
+            explode: false,
+            description: "Fields to return for each job, separated by commas. `jobId` is always returned.",
+          }),
+        ),
+        ...s.paging,
+      },
+      withMetadata,
+    ),
+  },
+  answers: { 200: Type.Object({ jobs: s.Rows(s.JobRow), nextCursor: s.nextCursor }, s.named("JobList")) },
+  errors: [],
+  authContext: "api",
+  async handler({ query, authContext }, { stores, clock }) {
+    const { limit = 100, cursor, fields, ...rest } = query;
+    return {
+      status: 200,
+      body: await listJobs(stores, { filter: toFilter(rest, authContext), limit, cursor, fields }, clock.now()),
+    };
+  },
+});
+
+const removeJob = route({
+  method: "delete",
+  path: "/api/jobs/:jobId",
+  operationId: "deleteJob",
+  scopes: ["jobs:write"],
+  tag: "jobs",
+  summary: "Delete a job",
+  description:
+    "Deletes the job, its steps and their outputs. This cannot be undone. A later report for one of its steps answers 404 `job_not_found`.",
+  example: examples.deleteJob,
+  schemas: { params },
+  answers: { 200: s.Ok },
+  errors: ["job_not_found"],
+  audit: ({ params }) => ({ action: "job.delete", target: params.jobId }),
+  async handler({ params }, { stores }) {
+    await deleteJob(stores, params.jobId);
+    return { status: 200, body: { ok: true as const } };
+  },
+});
+
+const DeleteEveryJob = Type.Optional(
+  Type.Boolean({
+    description:
+      "`true`: delete every job. Cannot be combined with filters. Needed where `jobs.deleteAll` is `require-all`.",
+  }),
+);
+
+const Deletion = Type.Object(
+  { ...s.Ok.properties, deleted: Type.Integer({ minimum: 0, description: "The number of deleted jobs." }) },
+  s.named("Deletion"),
+);
+
+const removeJobs = route({
+  method: "delete",
+  path: "/api/jobs",
+  operationId: "deleteJobs",
+  scopes: ["jobs:write"],
+  tag: "jobs",
+  summary: "Delete jobs that match filters",
+  description:
+    "Deletes every job that matches all filters, with its steps. It takes the filters of the list but `search`. **Without any filter it deletes every job**, unless `jobs.deleteAll` of the configuration requires `all=true` for that or forbids it. This cannot be undone: send the same filters to `GET /api/jobs` first to see which jobs match.",
+  example: examples.deleteJobs,
+  schemas: { query: Type.Object({ ...filters, all: DeleteEveryJob }, withMetadata) },
+  answers: { 200: Deletion },
+  errors: ["deletion_forbidden"],
+  authContext: "api",
+  audit: ({ query }) => ({ action: "jobs.delete", target: JSON.stringify(query) }),
+  async handler({ query, authContext }, { stores, clock, deleteAll }) {
+    checkDeletion(query, deleteAll);
+    const deleted = await deleteJobs(stores, toFilter(query, authContext), clock.now());
+    return { status: 200, body: { ok: true as const, deleted } };
+  },
+});
+
+export const jobRoutes = [putJob, getJob, getJobs, removeJob, removeJobs];

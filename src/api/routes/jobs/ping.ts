@@ -1,0 +1,141 @@
+import Type from "typebox";
+import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
+import { type Caller, mayDo } from "../../auth/caller.ts";
+import type { ApiDeps } from "../../deps.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas.ts";
+
+const closed = { additionalProperties: false } as const;
+
+const query = Type.Object(
+  {
+    new: Type.Optional(
+      Type.Enum(["1"], {
+        description:
+          "If the job has ended, the ping creates another job, whose id is this one with the time as its suffix. The response is then `ok` and the id of the job.",
+      }),
+    ),
+  },
+  closed,
+);
+
+const answers = {
+  200: Type.String({
+    description: "`ok`; with `new=1` followed by a space and the id of the job.",
+  }),
+} as const;
+
+const errors = ["job_not_found", "too_many_steps", "body_too_large", "unsupported_media_type"] as const;
+
+/** Maximum characters of a message. A longer body, such as the output of a program, is cut at its beginning. */
+const MAX_MESSAGE_CHARS = 65_536;
+
+const messageOf = (text: string): string => text.trim().slice(-MAX_MESSAGE_CHARS).toWellFormed();
+
+interface Request {
+  readonly authContext: Caller;
+  readonly params: { readonly jobId: string };
+  readonly query: { readonly new?: "1" };
+  readonly text: string;
+}
+
+async function answerPing(
+  { params, query, text, authContext }: Request,
+  ping: Ping,
+  { stores, metrics, clock }: ApiDeps,
+) {
+  const mayCreate = mayDo(authContext, "jobs:write");
+  const options = { message: messageOf(text), startAnew: query.new === "1", mayCreate };
+  const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
+  if (createdJob) metrics.jobs.inc({ outcome: "created" });
+  metrics.reports.inc({ status: step.status });
+  if (ended) metrics.jobs.inc({ outcome: ended });
+  return { status: 200 as const, body: options.startAnew ? `ok ${jobId}\n` : "ok\n" };
+}
+
+const ping = route({
+  method: "post",
+  path: "/api/ping/:jobId",
+  operationId: "ping",
+  scopes: ["jobs:report"],
+  authContext: "api",
+  tag: "steps",
+  summary: "Ping a job",
+  description:
+    "For scripts and cron jobs: plain text and no JSON. Creates the job if it does not exist, which needs the scope `jobs:write`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
+  example: examples.ping,
+  textBody: true,
+  schemas: { params: Type.Object({ jobId: s.JobId }), query },
+  answers,
+  errors,
+  handler: (input, deps) => answerPing(input, { kind: "running" }, deps),
+});
+
+const pingPercent = route({
+  method: "post",
+  path: "/api/ping/:jobId/:state",
+  operationId: "pingState",
+  scopes: ["jobs:report"],
+  authContext: "api",
+  tag: "steps",
+  summary: "Ping a job with its progress or its end",
+  description:
+    "The last part of the path says what to report: `done` completes the job, with the body as `message` of its output; `fail` fails it. A number is the progress in percent. Progress never decreases.",
+  example: examples.pingState,
+  textBody: true,
+  schemas: {
+    params: Type.Object({
+      jobId: s.JobId,
+      state: Type.String({
+        pattern: s.PING_STATE_PATTERN,
+        description: "`done`, `fail`, or the progress in percent, from 0 to less than 100.",
+      }),
+    }),
+    query,
+  },
+  answers,
+  errors,
+  handler(input, deps) {
+    const { state } = input.params;
+    return answerPing(
+      input,
+      state === "done" || state === "fail" ? { kind: state } : { kind: "running", percent: Number(state) },
+      deps,
+    );
+  },
+});
+
+const pingExit = route({
+  method: "post",
+  path: "/api/ping/:jobId/exit/:code",
+  operationId: "pingExit",
+  scopes: ["jobs:report"],
+  authContext: "api",
+  tag: "steps",
+  summary: "Ping a job with an exit code",
+  description:
+    "The code 0 completes the job; any other code fails it. `./backup.sh; curl -X POST $url/api/ping/backup/exit/$?` is all that a cron job needs.",
+  example: examples.pingExit,
+  textBody: true,
+  schemas: {
+    params: Type.Object({
+      jobId: s.JobId,
+      code: Type.Integer({
+        minimum: -2_147_483_648,
+        maximum: 4_294_967_295,
+        format: "int64",
+        description: "The exit code, in a shell `$?`.",
+      }),
+    }),
+    query,
+  },
+  answers,
+  errors,
+  handler(input, deps) {
+    const exitCode = input.params.code;
+    return answerPing(input, { kind: exitCode === 0 ? "done" : "fail", exitCode }, deps);
+  },
+});
+
+export const pingRoutes = [ping, pingPercent, pingExit];

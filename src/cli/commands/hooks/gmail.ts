@@ -1,0 +1,124 @@
+import type { GmailConfig } from "../../../gmail/api/google.ts";
+import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
+import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
+import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
+import { connectDatabase } from "../../../models/db/database.ts";
+import { openStores, storeSettings } from "../../../models/stores.ts";
+import { systemClock } from "../../../shared/clock.ts";
+import { readConfig, requireServers } from "../../../shared/config/load.ts";
+import { reloadConfig } from "../../../shared/config/reload.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
+import { type Lifecycle, runProcess, StartError, type Started } from "../../../shared/process/lifecycle.ts";
+import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
+import { Queues } from "../../../shared/queue/producer.ts";
+import { connectProducer } from "../../../shared/queue/redis.ts";
+import { TIMINGS, type Timings } from "../../../shared/timings.ts";
+import { withStores } from "../../withStores.ts";
+
+/**
+ * `webhooks gmail run`: listens to the configured mailbox. If another process does, it waits to take over.
+ */
+export const runGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
+  runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
+
+/** Starts the listener of `webhooks gmail run`. */
+export async function startGmailProcess(
+  lifecycle: Lifecycle,
+  env: NodeJS.ProcessEnv,
+  timings: Timings,
+): Promise<Started> {
+  const config = readConfig(env);
+  const { level } = config.log;
+  const log = createLogger({ level, name: "gmail", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
+  checkCredentials(gmailOf(config), log);
+  const { mongodbUri, redisAddress } = requireServers(config);
+  const database = await connectDatabase(mongodbUri);
+  lifecycle.onClose("MongoDB", () => database.close());
+  await database.checkPrepared();
+  const connection = await connectProducer(redisAddress, log);
+  lifecycle.onClose("Redis", async () => connection.disconnect());
+  const { clock } = database;
+  const queues = new Queues(connection, config.redis.prefix, clock);
+  lifecycle.onClose("queues", () => queues.close());
+
+  const changes = new RedisChangeStream(connection, config.redis.prefix);
+  lifecycle.onClose("changes", () => changes.flush());
+
+  const listen = (config: Config): Listener | undefined => {
+    const { hooks } = config;
+    const stores = openStores(database, clock, storeSettings(config), changes, queues);
+    return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
+  };
+  let current = config;
+  let listener = listen(config);
+  let stopping = false;
+  lifecycle.onClose("listener", async () => {
+    stopping = true;
+    await listener?.close();
+  });
+  const reload = async () => {
+    current = await reloadConfig(env, current, log, async (changed) => {
+      await listener?.close();
+      if (stopping) return;
+      listener = listen(changed);
+      if (!listener) log.info("hooks.gmail is no longer set; the listener waits until it is set again");
+    });
+  };
+  log.info("the Gmail listener is ready");
+  lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));
+  return {
+    ready: {},
+    deadlineMs: config.worker.shutdownSeconds * 1_000,
+    reload,
+    onError: (name, error) => log.error({ err: error }, `${name} failed to close`),
+  };
+}
+
+/**
+ * `webhooks gmail status`: prints the state of the listener.
+ * @returns whether there is no problem
+ * @throws StartError if hooks.gmail is not set, or MongoDB cannot be used
+ */
+export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: boolean }): Promise<boolean> {
+  const config = readConfig(env);
+  const settings = gmailOf(config);
+  const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
+  const status = mailboxStatus(settings, found, systemClock.now());
+  const isWell = status.problems.length === 0;
+  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
+  return isWell;
+}
+
+function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
+  const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
+  const rows = [
+    ["Mailbox", account],
+    ["Listener", listener ?? "none"],
+    ["Complete up to", lagSeconds === null ? "the mailbox has not been read yet" : `${lagSeconds} s ago`],
+    ["Last mail", lastMailAt?.toISOString() ?? "none"],
+    ["Last notification", lastNoticeAt?.toISOString() ?? "none"],
+    [
+      "Watch until",
+      watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used, because no topic is set" : "none"),
+    ],
+    ["Last error", lastError ? `${lastError.at.toISOString()} ${lastError.reason}` : "none"],
+  ];
+  return [
+    ...rows.map(([name = "", value]) => `${name.padEnd(19)}${value}`),
+    "",
+    ...(problems.length > 0 ? problems : ["No problems."]),
+  ].join("\n");
+}
+
+function gmailOf({ hooks }: Config): GmailConfig {
+  if (hooks.gmail) return hooks.gmail;
+  throw new StartError("hooks.gmail is not set: run `signalbox webhooks gmail setup`.");
+}
+
+/** @throws StartError if they cannot be used */
+function checkCredentials({ credentialsFile: file }: GmailConfig, log: Logger): void {
+  readCredentials(file);
+  if (isOpenToOthers(file))
+    log.warn({ file }, "the credentials file is readable by other users; restrict it with `chmod 600`");
+}

@@ -1,0 +1,127 @@
+import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
+import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";
+import {
+  compileMappings,
+  expandItems,
+  type HookCall,
+  type Mapping,
+  mappingsNamed,
+} from "../../../hooks/mappings/mapping.ts";
+import { selectMapping } from "../../../hooks/mappings/selectMapping.ts";
+import { renderCall } from "../../../hooks/templates/render.ts";
+import { Transforms } from "../../../hooks/transforms/transforms.ts";
+import { readConfig } from "../../../shared/config/load.ts";
+import { withoutOwnSecrets } from "../../../shared/config/ownSecrets.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { StartError } from "../../../shared/process/lifecycle.ts";
+import { CommandError, EXIT } from "../../exit.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
+import { readJsonBody } from "../../terminal/readInput.ts";
+
+export interface HookTestOptions extends ServiceOptions {
+  /** The path of a file, or `-` for standard input. */
+  readonly body?: string;
+  /** The id of a kept request, in place of a body. */
+  readonly request?: string;
+  readonly header?: Readonly<Record<string, string>>;
+  /** As `a=1&b=2`. */
+  readonly query: string;
+  readonly json: boolean;
+}
+
+/**
+ * `hooks test NAME --body FILE`, or `--request ID` for a request that the service has kept: runs mapping and transform in this process and prints the result. Nothing is sent or
+ * stored, and the sender is not authenticated.
+ * @throws CommandError unless there is either a body or a request; StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
+ */
+export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
+  const config = readConfig(env);
+  const { hooks } = config;
+  const call = await readCall(env, hooks.path, name, options);
+  const { mapping, filtered, considered } = selectMapping(
+    mappingsNamed(compileMappings(hooks), name),
+    call,
+    new Date(),
+  );
+  if (!mapping && filtered.length > 0) {
+    for (const { mapping: one, unmet } of considered) console.log(`${one.key} does not take it: ${unmet}`);
+    console.log("The webhook starts no run, because match.when leaves it out.");
+    return;
+  }
+  if (!mapping)
+    throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);
+  const calls = expandItems(mapping, call, new Date());
+  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which the forEach of the mapping names.`);
+  if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
+  const transforms = new Transforms({
+    dir: hooks.transformsDir ?? "",
+    timeoutMs: hooks.transformTimeoutSeconds * 1_000,
+    maxMemoryMiB: hooks.transformMemoryMiB,
+    maxThreads: 2,
+    env: withoutOwnSecrets(env),
+    onOutput: (_run, _stream, line) => console.error(line),
+  });
+  try {
+    for (const itemCall of calls) {
+      const result = await runMapping(config, mapping, itemCall, transforms);
+      console.log(options.json ? cleanJson(result) : describeResult(result));
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw new StartError(`${mapping.key} failed (${error.code}): ${error.message}`);
+    throw error;
+  } finally {
+    await transforms.close();
+  }
+}
+
+/** Returns the call of the options: a body with its headers, or a request that the service has kept. */
+async function readCall(
+  env: NodeJS.ProcessEnv,
+  basePath: string,
+  name: string,
+  options: HookTestOptions,
+): Promise<HookCall> {
+  const { body, request } = options;
+  if ((body === undefined) === (request === undefined)) throw new CommandError(EXIT.usage, ONE_SOURCE);
+  if (request === undefined) return { ...requestOf(basePath, name, options), payload: readJsonBody(body ?? "").value };
+  const kept = await withService(env, options, ({ client }) => hookRequestCalls(client.call).get(request));
+  if (kept.body === null) throw new StartError("The request was refused, so that its body is not kept.");
+  const { headers, url, query, payload } = kept;
+  return { headers, url, query, path: name, payload: payload as HookCall["payload"] };
+}
+
+const ONE_SOURCE =
+  "Either --body or --request is required: name a file with the JSON body (- for standard input), or a kept request.";
+
+async function runMapping(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
+  const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };
+  const { signal } = new AbortController();
+  const transformed = request ? await transforms.run(request, signal) : ({ kind: "kept" } as const);
+  const result = renderCall(mapping, call, new Date(), transformed);
+  if (result?.kind !== "agent") return { mapping: mapping.key, ...(result ?? { kind: "dropped" as const }) };
+  const { hooks, agents } = config;
+  const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
+  const { sessionKey = "a new session", request: run } = mapped;
+  const { message, instructions, allowUnsafe, ...rest } = run;
+  const source = result.name ?? mapping.key;
+  const prompt = agentPrompt({ message, source, instructions, allowUnsafe });
+  return { mapping: mapping.key, kind: result.kind, name: source, sessionKey, ...rest, prompt };
+}
+
+function requestOf(basePath: string, path: string, { header = {}, query }: HookTestOptions): Omit<HookCall, "payload"> {
+  const headers = Object.entries(header).map(([name, value]) => [name.toLowerCase(), value]);
+  const url = `${basePath}/${path}${query && `?${query}`}`;
+  return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function describeResult(result: Readonly<Record<string, unknown>>): string {
+  const { prompt, ...rest } = result;
+  const width = Math.max(...Object.keys(rest).map((key) => key.length));
+  const lines = Object.entries(rest).flatMap(([key, value]) =>
+    value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],
+  );
+  return cleanText([...lines, ...(prompt === undefined ? [] : ["", String(prompt)]), ""].join("\n"));
+}

@@ -1,0 +1,138 @@
+import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, formatOf, print, rowLines, section } from "../../terminal/words.ts";
+import { type ListOptions, printList, printNote } from "../list.ts";
+
+export interface RequestFilter {
+  readonly mapping?: string;
+  readonly outcome?: readonly RequestOutcome[];
+  readonly status?: number;
+  readonly from?: string;
+  readonly before?: string;
+}
+
+const signatureOf = ({ signature }: HookRequestRow): string | null =>
+  signature && `${signature.type}: ${signature.verdict}`;
+
+const COLUMNS: readonly Column<HookRequestRow>[] = [
+  { title: "REQUEST ID", of: ({ requestId }) => requestId },
+  { title: "HOOK", of: ({ hook }) => hook, least: 8 },
+  { title: "MAPPING", of: ({ mapping }) => mapping, least: 8 },
+  { title: "OUTCOME", of: ({ outcome }) => outcome, format: ({ outcome }) => formatOf(outcome) },
+  { title: "STATUS", of: ({ status }) => (status === null ? null : String(status)), right: true },
+  { title: "SIGNATURE", of: signatureOf, least: 8 },
+  { title: "RUNS", of: ({ runIds }) => String(runIds.length), right: true },
+  { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "REASON", of: ({ reason }) => reason, least: 8 },
+];
+
+/** `hooks requests list`: prints kept requests, newest first. */
+export function listRequests(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & ListOptions & RequestFilter,
+): Promise<void> {
+  const { mapping, outcome, status, from, before } = options;
+  const given = Object.entries({ mapping, outcome, status, from, before }).filter(([, value]) => value !== undefined);
+  const filter = Object.fromEntries(given);
+  return withService(env, options, ({ client }) =>
+    printList<HookRequestRow>(
+      options,
+      async (page) => {
+        const { requests, nextCursor } = await hookRequestCalls(client.call).list({ ...filter, ...page });
+        return { rows: requests, nextCursor };
+      },
+      COLUMNS,
+      "No requests match. Requests are kept while hooks.keepRequests is set.",
+    ),
+  );
+}
+
+/** `hooks requests show ID` */
+export function showRequest(
+  env: NodeJS.ProcessEnv,
+  requestId: string,
+  options: ServiceOptions & { readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const request = await hookRequestCalls(client.call).get(requestId);
+    print(options.json ? [cleanJson(request)] : requestLines(request));
+  });
+}
+
+function requestLines(request: HookRequest): string[] {
+  const { requestId, hook, mapping, outcome, status, reason, address, contentType, bodyBytes, createdAt } = request;
+  return [
+    ...rowLines([
+      ["Request", requestId],
+      ["Hook", hook],
+      ["Mapping", mapping],
+      ["Outcome", request.repeated ? `${outcome} (repeats an earlier request)` : outcome],
+      ["Status", status === null ? null : String(status)],
+      ["Reason", reason],
+      ["Signature", signatureOf(request)],
+      ["Address", address],
+      ["Arrived", `${createdAt} (${age(createdAt)} ago)`],
+      ["Type", contentType],
+      ["Size", bodyBytes === null ? null : `${bodyBytes} bytes`],
+      ...request.runIds.map((runId) => ["Run", runId] as const),
+    ]),
+    ...section("Headers", request.headers),
+    ...(Object.keys(request.query).length > 0 ? section("Query", request.query) : []),
+    ...(request.body === null ? [] : section("Body", request.payload)),
+  ];
+}
+
+/** `hooks requests replay ID` */
+export function replayRequest(
+  env: NodeJS.ProcessEnv,
+  requestId: string,
+  options: ServiceOptions & { readonly mapping?: string; readonly dryRun?: boolean; readonly json?: boolean },
+): Promise<void> {
+  const chosen = options.mapping === undefined ? {} : { mapping: options.mapping };
+  return withService(env, options, async ({ client }) => {
+    if (options.dryRun) {
+      const result = await hookRequestCalls(client.call).dryRun(requestId, chosen);
+      return print(options.json ? [cleanJson(result)] : dryRunLines(result));
+    }
+    const replayed = await hookRequestCalls(client.call).replay(requestId, chosen);
+    if (options.json) return print([cleanJson(replayed)]);
+    if (replayed.runIds.length === 0) return printNote("The request starts no run: see it with --dry-run.");
+    print(rowLines(replayed.runIds.map((runId) => ["Run", runId] as const)));
+  });
+}
+
+function dryRunLines({ mapping, considered, transform, runCount, runs }: DryRun): string[] {
+  return [
+    ...rowLines([
+      ["Mapping", mapping ?? "none takes the request"],
+      ["Transform", transform && `${transform} (not run: \`hooks test NAME --request ID\` runs it)`],
+      ["Runs", String(runCount)],
+    ]),
+    "",
+    ...tableLines(considered, [
+      { title: "COMPARED", of: (one) => one.mapping },
+      { title: "NOT MET", of: (one) => one.unmet ?? "takes it" },
+    ]),
+    ...runs.flatMap(previewLines),
+  ];
+}
+
+function previewLines({ message, error, deliver, ...preview }: RunPreview): string[] {
+  const { kind, name, sessionKey, wakeMode, channel, to, model } = preview;
+  return [
+    "",
+    ...rowLines([
+      ["Kind", kind],
+      ["Name", name],
+      ["Session", kind && (sessionKey ?? "a new session")],
+      ["Wake", wakeMode],
+      ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
+      ["Model", model],
+      ["Error", error && `${error.code}: ${error.message}`],
+    ]),
+    ...section("Message", message),
+  ];
+}

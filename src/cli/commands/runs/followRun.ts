@@ -1,0 +1,84 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Run } from "../../../client/client.ts";
+import { EXIT } from "../../exit.ts";
+import { type Service, type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine, cleanText } from "../../terminal/cleanText.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { LiveBlock } from "../../terminal/liveBlock.ts";
+import { age, print } from "../../terminal/words.ts";
+import { printNote, SERVICE_LOST } from "../list.ts";
+
+/**
+ * Interval at which the state of a run that has not ended is read and printed; its end is noticed at once. A sender of hooks
+ * may have only the hook token, which does not permit live events.
+ */
+const STATE_MS = 2_000;
+
+/** `runs watch ID`: follows a run to its end and prints its reply. Exits with EXIT.failed unless it is completed. */
+export function watchRun(
+  env: NodeJS.ProcessEnv,
+  runId: string,
+  options: ServiceOptions & { readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async (service) => {
+    await service.client.runs.get(runId); // this client does not retry, so that errors are reported at once
+    await followRun(service, runId, options);
+  });
+}
+
+/** Follows a run to its end, through restarts of the service, and prints its reply, or the run as JSON. */
+export function followRun(
+  service: Service,
+  runId: string,
+  { json = false }: { readonly json?: boolean },
+): Promise<void> {
+  return untilInterrupted(async (signal) => {
+    const run = await untilEnd(service, runId, signal);
+    if (run.status !== "completed") process.exitCode = EXIT.failed;
+    if (json) print([cleanJson(run)]);
+    else if (run.reply) print([cleanText(run.reply)]);
+    if (run.replyCutOff) printNote("The reply is cut off: the model reached its length limit.");
+    if (run.error) printNote(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
+    else if (run.status !== "completed") printNote(`The run was ${run.status}.`);
+  });
+}
+
+async function untilEnd(service: Service, runId: string, signal: AbortSignal): Promise<Run> {
+  let run: Run | undefined;
+  let isAway = false;
+  const line = () => (isAway ? SERVICE_LOST : run && !run.endedAt ? stateLine(run) : "");
+  const block = process.stdout.isTTY ? new LiveBlock(() => [line()].filter(Boolean)) : undefined;
+  let lastState = "";
+  const showState = () => {
+    const now = isAway ? SERVICE_LOST : (run?.status ?? "");
+    if (block) block.changed();
+    else if (now !== lastState && line()) printNote(line());
+    lastState = now;
+  };
+  const client = service.retrying(() => {
+    isAway = true;
+    showState();
+  });
+  const over = new AbortController();
+  const showStates = async () => {
+    for (;;) {
+      run = await client.runs.get(runId, { signal: over.signal });
+      isAway = false;
+      showState();
+      await pause(STATE_MS, undefined, { signal: over.signal });
+    }
+  };
+  const ended = client.runs.wait(runId, { signal });
+  try {
+    showStates().catch(() => {}); // the wait fails for the same reason
+    run = await ended;
+    isAway = false;
+    return run;
+  } finally {
+    over.abort();
+    block?.close();
+  }
+}
+
+const stateLine = ({ runId, status, attempts, createdAt }: Run): string =>
+  `${cleanLine(runId)}  ${status}  ${age(createdAt)}${attempts > 1 ? `  (attempt ${attempts})` : ""}`;

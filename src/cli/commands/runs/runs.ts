@@ -1,0 +1,132 @@
+import { runAgain } from "../../../client/calls/runAgain.ts";
+import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { age, duration, formatOf, print, rowLines, section } from "../../terminal/words.ts";
+import { DELIVERY_COLUMNS } from "../deliveries/deliveries.ts";
+import { type ListOptions, printList } from "../list.ts";
+
+const COLUMNS: readonly Column<Run>[] = [
+  { title: "RUN ID", of: ({ runId }) => runId, optional: ({ name }) => name !== null },
+  { title: "KIND", of: ({ kind }) => kind },
+  { title: "NAME", of: ({ name }) => name, least: 8 },
+  { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },
+  { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey, optional: () => true },
+  { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
+];
+
+/** Which runs to list. */
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly session?: string;
+  readonly mapping?: string;
+  readonly createdFrom?: string;
+  readonly createdBefore?: string;
+}
+
+/** `runs list`: prints runs, newest first. */
+export function listRuns(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions & RunFilter): Promise<void> {
+  const { status, session: sessionKey, mapping, createdFrom, createdBefore } = options;
+  const given = Object.entries({ status, sessionKey, mapping, createdFrom, createdBefore });
+  const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  return withService(env, options, ({ client }) =>
+    printList<Run>(
+      options,
+      async (page) => {
+        const { runs, nextCursor } = await client.runs.list({ ...filter, ...page });
+        return { rows: runs, nextCursor };
+      },
+      COLUMNS,
+      "No runs match.",
+    ),
+  );
+}
+
+/** `runs get ID` */
+export function getRun(
+  env: NodeJS.ProcessEnv,
+  runId: string,
+  options: ServiceOptions & { readonly request?: boolean; readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const run = await client.runs.get(runId);
+    const request = options.request ? await client.runs.request(runId) : undefined;
+    if (options.json) print([cleanJson({ ...run, ...request })]);
+    else print([...runLines(run), ...(request ? requestLines(request) : [])]);
+  });
+}
+
+/** `runs retry ID`, `runs again ID` and `runs cancel ID` */
+export function actOnRun(
+  env: NodeJS.ProcessEnv,
+  runId: string,
+  act: "retry" | "again" | "cancel",
+  options: ServiceOptions & { readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
+    print(options.json ? [cleanJson(run)] : runLines(run));
+  });
+}
+
+/** Returns usage such as `1840 input tokens (1024 cached), 212 output tokens, $0.0412`; null if nothing was reported. */
+function usageText(usage: Usage | null | undefined): string | null {
+  if (!usage) return null; // Earlier versions of the service have no usage.
+  const tokens = (count: number | null, what: string, part: number | null, ofPart: string) =>
+    count === null ? [] : [`${count} ${what} tokens${part === null ? "" : ` (${part} ${ofPart})`}`];
+  return [
+    ...tokens(usage.inputTokens, "input", usage.cachedInputTokens, "cached"),
+    ...tokens(usage.outputTokens, "output", usage.reasoningTokens, "reasoning"),
+    ...(usage.costUsd === null ? [] : [`$${usage.costUsd}`]),
+  ].join(", ");
+}
+
+function runLines(run: Run): string[] {
+  const { kind, name, sessionKey, status, attempts, error, createdAt, startedAt, endedAt, deliveries, reply } = run;
+  const took = startedAt && endedAt && duration(Date.parse(endedAt) - Date.parse(startedAt));
+  return [
+    ...rowLines([
+      ["Run", run.runId],
+      ["Kind", kind],
+      ["Name", name],
+      ["Session", sessionKey],
+      ["Status", status],
+      ["Waits for", run.waitsFor ? waitsForText(run.waitsFor) : null],
+      ["Error", error && `${error.code}: ${error.message}`],
+      ["Request", run.requestId],
+      ["Replay of", run.replayOf],
+      ["Rerun of", run.againOf],
+      ["Tries", String(attempts)],
+      ["Usage", usageText(run.usage)],
+      ["Accepted", `${createdAt} (${age(createdAt)} ago)`],
+      ["Ended", endedAt && `${endedAt}${took ? ` (took ${took})` : ""}`],
+    ]),
+    ...section(run.replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply", reply),
+    ...deliveryLines(deliveries),
+  ];
+}
+
+function waitsForText({ kind, runId, notBefore }: WaitsFor): string {
+  if (kind === "run") return `run ${runId} of the same session`;
+  if (kind === "time") return `the next attempt at ${notBefore}`;
+  return kind === "session" ? "another turn in its session" : "a free worker";
+}
+
+const deliveryLines = (deliveries: readonly Delivery[]): string[] =>
+  deliveries.length > 0 ? ["", ...tableLines(deliveries, DELIVERY_COLUMNS)] : [];
+
+function requestLines({ request, call }: RunRequest): string[] {
+  const { message, instructions, ...settings } = request ?? {};
+  const rows = Object.entries(settings).filter(([, value]) => value !== null && value !== undefined);
+  return [
+    ...section("Prompt", message),
+    ...section("Instructions", instructions),
+    ...(rows.length > 0 ? ["", ...rowLines(rows.map(([name, value]) => [name, String(value)] as const))] : []),
+    ...section("Request", call?.payload === null ? notKept(call.mapping) : call),
+  ];
+}
+
+const notKept = (mapping: string) =>
+  `A webhook for the mapping ${mapping}. Its body is deleted after the mapping has been applied.`;

@@ -1,0 +1,45 @@
+import { styleText } from "node:util";
+import type { Session } from "../../../client/client.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
+import type { Column } from "../../terminal/table.ts";
+import { age, print } from "../../terminal/words.ts";
+import { type ListOptions, printList, printNote } from "../list.ts";
+
+const COLUMNS: readonly Column<Session>[] = [
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey },
+  { title: "LAST USED", of: ({ lastUsedAt }) => `${age(lastUsedAt)} ago`, right: true },
+  { title: "NOW", of: ({ busy }) => (busy ? "busy" : ""), format: () => "cyan" },
+];
+
+/** `sessions list`: prints sessions, last used first. */
+export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions): Promise<void> {
+  return withService(env, options, ({ client }) =>
+    printList<Session>(
+      options,
+      async (page) => {
+        const { sessions, nextCursor } = await client.sessions.list(page);
+        return { rows: sessions, nextCursor };
+      },
+      COLUMNS,
+      "There are no sessions.",
+    ),
+  );
+}
+
+/** `sessions messages KEY`: prints the latest messages, the oldest of them first. */
+export function listMessages(
+  env: NodeJS.ProcessEnv,
+  sessionKey: string,
+  options: ServiceOptions & { readonly limit: number; readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
+    if (options.json) return print(messages.map((message) => cleanJson(message)));
+    if (messages.length === 0) printNote("The session has no messages.");
+    const blocks = messages.map(({ role, content, createdAt }) =>
+      [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join("\n"),
+    );
+    print(blocks.length > 0 ? [blocks.join("\n\n")] : []);
+  });
+}

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { ConfigError } from "../../../shared/config/load.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import { LOG_FILE } from "../../../shared/logger.ts";
+import { modulePath } from "../../../shared/modulePath.ts";
+import { runProcess } from "../../../shared/process/lifecycle.ts";
+import { checkPort } from "../../start/checkPort.ts";
+import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
+import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
+import { REDIS_STOPS_WITHIN_MS } from "../../start/embedded/redis.ts";
+import { startServers } from "../../start/embedded/servers.ts";
+import { findAgents } from "../../start/findAgents.ts";
+import { readSettings } from "../../start/firstUse.ts";
+import { limitLog, logFile } from "../../start/logFile.ts";
+import { OptionalChild } from "../../start/optionalChild.ts";
+import { stopWithParent } from "../../start/parent.ts";
+import { relayMetrics } from "../../start/relayMetrics.ts";
+import { summary } from "../../start/summary.ts";
+import { supervise } from "../../start/supervised.ts";
+import { watchSource } from "../../start/watchSource.ts";
+
+const SOURCE = join(import.meta.dirname, "..", "..", "..");
+/** Time that a process may need to stop beyond its configured wait for work in flight. */
+const GRACE_MS = 5_000;
+
+/**
+ * `start`: runs everything on one machine. It starts servers that are not configured, creates the indexes, and then starts
+ * web, worker and, if `hooks.gmail` is set, the Gmail listener as processes of their own. They stop in reverse order:
+ * listener, web, worker, Redis, MongoDB.
+ */
+export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
+  return runProcess(async (lifecycle) => {
+    stopWithParent(given);
+    const { config, env, generatedToken } = readSettings(given);
+    const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
+    const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
+    try {
+      if (config.server.port !== 0) await checkPort(config.server);
+      const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
+      const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
+      const mongodbVersion = await prepareDatabase(mongodbUri, config);
+
+      console.log("Starting the API and the worker …");
+      const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
+      if (lock) {
+        childEnv[LOG_FILE] = logFile(lock.dataDir);
+        lifecycle.onClose("log", limitLog(lock.dataDir));
+      }
+      const child = (
+        name: string,
+        script: string,
+        stopsWithinMs: number,
+        args: string[] = [],
+        onLaunch: (launched: Child) => void = () => {},
+      ) => {
+        const options = { name, script: modulePath(script), args, env: childEnv, stopsWithinMs, lock };
+        const launch = async (signal: AbortSignal) => {
+          const launched = await launchChild(options, signal);
+          onLaunch(launched);
+          return launched;
+        };
+        return supervise({ name, launch, restartOnExit: !watch }, lifecycle);
+      };
+      const worker = child("worker", "workers/main", workerStopsMs);
+      const web = child("web", "api/main", webStopsMs, [], (launched) => {
+        if (config.worker.metricsPort === undefined) relayMetrics(launched.peer, () => worker.running?.peer);
+      });
+      const listener = new OptionalChild(() =>
+        child("Gmail listener", "cli/main", workerStopsMs, ["webhooks", "gmail", "run"]),
+      );
+      const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
+      const finding = isEcho ? findAgents(given) : [];
+      lifecycle.onClose("instance", async () => lock?.markStopping());
+      const listening = listener.setWanted(config.hooks.gmail !== undefined);
+      const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
+      // After a restart the process keeps the free port that it chose first.
+      if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
+      lock?.setUrl(url);
+      if (watch) {
+        const restart = (file: string) => {
+          console.log(`${file} changed: restarting the API and the worker …`);
+          for (const supervised of [web, worker, listener]) void supervised.restart();
+        };
+        lifecycle.onClose("watch", watchSource(SOURCE, restart));
+      }
+      // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
+      const reloadCommand = lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`;
+      const found = { mongodbVersion, agents: await finding };
+      console.log(summary({ config, generatedToken }, { url, watch, reload: reloadCommand, ...found }));
+      /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
+      const reload = async () => {
+        let changed: Config;
+        try {
+          changed = readSettings(given).config;
+        } catch (error) {
+          if (!(error instanceof ConfigError)) throw error;
+          return console.error(`${error.message}\nThe previous configuration stays in effect.`);
+        }
+        for (const supervised of [web, worker]) supervised.signal("SIGHUP");
+        await listener.setWanted(changed.hooks.gmail !== undefined).catch((error: Error) => {
+          console.error(`The Gmail listener did not start: ${error.message}`);
+        });
+        console.log("The changed configuration is in effect.");
+      };
+      return {
+        reload,
+        ready: { url },
+        deadlineMs: webStopsMs + 2 * workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
+        onError: (name, error) => console.error(`${name} failed to stop: ${error}`),
+      };
+    } catch (error) {
+      if (!(error instanceof ReportedStartError)) throw error;
+      await lifecycle.close(); // the process has printed the reason
+      process.exit(1);
+    }
+  });
+}

@@ -1,0 +1,82 @@
+import { styleText } from "node:util";
+import type { Client, RunStatus } from "../../../client/client.ts";
+import { isObject } from "../../../shared/text/json.ts";
+import { type ServiceOptions, withService } from "../../service.ts";
+import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { print, rowLines } from "../../terminal/words.ts";
+
+const ANSWER_WITHIN_MS = 5_000;
+/** Maximum number of runs that are counted: the size of one page of the service. */
+const MAX_COUNTED = 1_000;
+
+/** One check of /readyz. */
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+}
+
+/**
+ * `status`: prints whether the service is ready, its jobs and runs by status, and its channels.
+ * @returns whether the service is ready
+ * @throws CommandError as `withService` does
+ */
+export function status(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & { readonly json?: boolean },
+): Promise<boolean> {
+  return withService(env, options, async ({ client, url }) => {
+    const checks = await readChecks(url);
+    const ready = checks.every(({ ok }) => ok);
+    // A service that is not ready may be unable to read its database.
+    const figures = ready ? await readFigures(client) : null;
+    if (options.json) print([cleanJson({ url, ready, checks, ...figures })]);
+    else print(rowLines([["Address", url], ["State", stateOf(checks)], ...(figures ? figureRows(figures) : [])]));
+    return ready;
+  });
+}
+
+/** Returns the checks of /readyz. Empty for a service that cannot be reached, or a proxy that hides the endpoint. */
+async function readChecks(url: string): Promise<readonly Check[]> {
+  try {
+    const response = await fetch(`${url}/readyz`, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const body: unknown = await response.json();
+    return isObject(body) && Array.isArray(body.checks) ? (body.checks as Check[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+function stateOf(checks: readonly Check[]): string {
+  const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return failing.length > 0 ? `not ready: ${failing.join(", ")}` : "ready";
+}
+
+async function readFigures(client: Client) {
+  const [{ jobs }, { channels }, queued, running] = await Promise.all([
+    client.stats(),
+    client.channels(),
+    countRuns(client, "queued"),
+    countRuns(client, "running"),
+  ]);
+  return { jobs, runs: { queued, running }, channels };
+}
+
+async function countRuns(client: Client, status: RunStatus): Promise<number> {
+  return (await client.runs.list({ status: [status], limit: MAX_COUNTED })).runs.length;
+}
+
+function figureRows({ jobs, runs, channels }: Awaited<ReturnType<typeof readFigures>>): [string, string][] {
+  const counted = (count: number) => (count === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(count));
+  return [
+    ["Jobs", `${jobs.running} running (${jobs.stale} stale), ${jobs.completed} completed, ${jobs.failed} failed`],
+    ["Runs", `${counted(runs.queued)} queued, ${counted(runs.running)} running`],
+    ...channels.map(({ channel, pending, failed, lastFailure }): [string, string] => {
+      const why = failed > 0 && lastFailure ? `: ${cleanLine(lastFailure)}` : "";
+      const failures = `${failed} failed in 24 hours${why}`;
+      return ["Channel", `${channel}, ${pending} pending, ${failed > 0 ? styleText("red", failures) : failures}`];
+    }),
+  ];
+}

@@ -1,0 +1,53 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { RunProgramOptions } from "../../commands/jobs/runProgram.ts";
+import { pair, serviceCommand } from "../arguments.ts";
+import type { Environment } from "../environment.ts";
+import { withExamples } from "../examples.ts";
+
+/** `run -- COMMAND` */
+export function addRun(program: Command, environment: Environment): void {
+  const run = program
+    .command("run")
+    .description(
+      "Run a program and report it as a job. Exit code 0 completes the job, any other fails it; the last line of output becomes the message.",
+    )
+    .argument("<command...>", "program and its arguments, after --")
+    .passThroughOptions()
+    .option("--job <id>", "id of the job (default: a random one)")
+    .option("--name <name>", "name of the job (default: the command)")
+    .option("--metadata <key=value>", "metadata of the job (repeatable)", pair)
+    .option(
+      "--progress-from <regex>",
+      "find the progress in a line of output: one group is the percentage, two are done and total",
+      regularExpression,
+    )
+    .option("--wait <seconds>", "maximum time for the last report after the program has ended", waitSeconds, 10)
+    .action(async (command: [string, ...string[]], options: RunProgramOptions) => {
+      const { runProgram } = await import("../../commands/jobs/runProgram.ts");
+      await runProgram(await environment(), command, options);
+    });
+  withExamples(
+    serviceCommand(run),
+    "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
+    "signalbox run --job import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
+  );
+}
+
+/** Parses a regular expression with at least one group. */
+function regularExpression(text: string): RegExp {
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(text, "u");
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  const groups = (new RegExp(`${text}|`, "u").exec("")?.length ?? 1) - 1;
+  if (groups < 1) throw new InvalidArgumentError("It must have a group, such as ([0-9]+)%.");
+  return pattern;
+}
+
+function waitSeconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && value <= 3_600) return value;
+  throw new InvalidArgumentError("It must be a number of seconds from 0 to 3600.");
+}

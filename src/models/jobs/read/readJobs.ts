@@ -1,0 +1,99 @@
+import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
+import { readPage } from "../../db/page.ts";
+import { readAll } from "../../db/readAll.ts";
+import type { Stores } from "../../stores.ts";
+import type { JobDoc } from "../job.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
+import { lengthOf } from "../payloads.ts";
+import { type JobFilter, jobQuery, olderThan } from "../search/jobFilter.ts";
+import type { SingleStepView, StepView } from "../step.ts";
+import { readJobWithSteps } from "./readSteps.ts";
+import { type JobWithStep, pick, viewJobs } from "./viewJobs.ts";
+
+export interface JobRead extends JobWithStep {
+  step?: SingleStepView | null;
+  steps?: StepView[];
+}
+
+type JobField = keyof JobWithStep;
+
+/** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
+export async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep> {
+  const [view] = await viewJobs(stores, [job]);
+  if (!view) throw jobNotFound(job.jobId);
+  return view;
+}
+
+/**
+ * Reads a job, with one of its steps if `stepKey` is given, and with all of them if `withSteps` is set.
+ * @returns `step` is null if the job has no step of that key
+ * @throws AppError job_not_found, invalid_query (all steps are too large for one response), unavailable
+ */
+export async function readJob(
+  stores: Stores,
+  jobId: string,
+  { stepKey, withSteps = false }: { stepKey?: string | undefined; withSteps?: boolean },
+): Promise<JobRead> {
+  if (stepKey === undefined && !withSteps) return viewJob(stores, await stores.jobs.find(jobId));
+  const { job, ...steps } = await readJobWithSteps(stores, jobId, { stepKey, withSteps });
+  return { ...(await viewJob(stores, job)), ...steps };
+}
+
+/** Returns the next time at which a job or one of its steps that was read with it becomes stale; null if none does. */
+export function nextStaleAt({ jobs }: Pick<Stores, "jobs">, read: JobRead, now: Date): Date | null {
+  const { currentStep, step, steps = [], waitingFor } = read;
+  if (waitingFor.length > 0) return null;
+  const fresh = [currentStep, step, ...steps].filter((one) => one?.status === "running" && !one.stale);
+  const times = fresh.map((one) => Date.parse(one?.lastReportAt ?? "") + jobs.staleAfterMs(read));
+  // A step whose time has passed is not stale because its job has waited for a person; then the time of the job comes first.
+  const coming = times.filter((time) => time > now.getTime());
+  if (read.staleAt !== null && !read.stale) coming.push(Date.parse(read.staleAt));
+  return coming.length > 0 ? new Date(Math.min(...coming)) : null;
+}
+
+export interface JobListQuery {
+  readonly filter: JobFilter;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** The fields of a row besides jobId. Without it, a row has all fields. */
+  readonly fields?: readonly JobField[] | undefined;
+}
+
+/** Returns a page of jobs, the newest first by creation. @throws AppError unavailable */
+export async function listJobs(
+  stores: Stores,
+  { filter, limit, cursor, fields }: JobListQuery,
+  now: Date,
+): Promise<{ jobs: Partial<JobWithStep>[]; nextCursor: string | null }> {
+  const { jobs } = stores;
+  const query = [jobQuery(filter, now), ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))])];
+  const unwanted = PAYLOAD_FIELDS.filter((field) => fields && !fields.includes(field));
+  const projection = {
+    ...WITHOUT_STEPS,
+    ...Object.fromEntries(["metadataTerms", "nameWords", ...unwanted].map((field) => [field, 0])),
+  };
+  const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
+  const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);
+  const page = await readPage(jobs.collection, find, { limit, bytesOf });
+  const rows = (await viewJobs(stores, page.rows)).filter((row) => row !== null);
+  return {
+    jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
+    nextCursor: page.last && encodeCursor(page.last),
+  };
+}
+
+/** Reads jobs, each with its row in lists. Jobs that no longer exist are left out. @throws AppError unavailable */
+export async function readJobRows(
+  stores: Stores,
+  jobIds: readonly string[],
+): Promise<{ job: JobDoc; row: Omit<JobWithStep, PayloadField> }[]> {
+  if (jobIds.length === 0) return [];
+  const projection = { ...WITHOUT_STEPS, ...Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, 0])) };
+  const found = await readAll<JobDoc, JobDoc>(stores.jobs.collection, { jobId: { $in: [...jobIds] } }, { projection });
+  const views = await viewJobs(stores, found);
+  return found.map((job, i) => {
+    const { input: _, metadata: __, output: ___, ...row } = views[i] as JobWithStep;
+    return { job, row };
+  });
+}

@@ -1,0 +1,96 @@
+import { AppError } from "../../../shared/errors.ts";
+import type { Stores } from "../../stores.ts";
+import { type FreeObject, unpackObject } from "../freeObject.ts";
+import type { JobView } from "../job.ts";
+import type { JobHead } from "../jobs.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
+import { isStored, type Payload } from "../payloads.ts";
+import type { StepSummary } from "../step.ts";
+
+export interface JobWithStep extends JobView {
+  currentStep: StepSummary | null;
+}
+
+/** Maximum reads of a record whose payloads are replaced while it is read. Reaching it takes as many reports in a row. */
+const MAX_READS = 5;
+
+/**
+ * Repeats a read of a record and its payloads until no payload is missing. One is missing if a report has replaced it between
+ * the two reads.
+ * @param read returns undefined if a payload was missing
+ * @param detail the detail of the error that is thrown after `maxReads` reads
+ * @throws AppError unavailable
+ */
+export async function readUntilComplete<T>(
+  read: () => Promise<T | undefined>,
+  detail: string,
+  maxReads = MAX_READS,
+): Promise<T> {
+  for (let reads = 1; reads <= maxReads; reads++) {
+    const complete = await read();
+    if (complete !== undefined) return complete;
+  }
+  throw new AppError("unavailable", { detail, retryAfterSeconds: 1 });
+}
+
+/** Returns the free object of a payload, or undefined if the payload is stored and its text is not in `texts`. */
+export function unpackPayload(
+  payload: Payload | null | undefined,
+  texts: ReadonlyMap<string, string>,
+): FreeObject | null | undefined {
+  if (!isStored(payload)) return unpackObject(payload);
+  const text = texts.get(payload.payload.toHexString());
+  return text === undefined ? undefined : unpackObject(text);
+}
+
+/**
+ * Returns jobs as clients read them, in the order given.
+ * @returns null for each job that was deleted while it was read
+ * @throws AppError unavailable
+ */
+export async function viewJobs(stores: Stores, jobs: readonly JobHead[]): Promise<(JobWithStep | null)[]> {
+  const texts = await readTexts(stores, jobs);
+  return Promise.all(jobs.map((job) => viewWith(stores, job, texts) ?? viewAgain(stores, job.jobId)));
+}
+
+/** Reads the texts of all payloads that jobs refer to. */
+function readTexts(stores: Stores, jobs: readonly JobHead[]): Promise<ReadonlyMap<string, string>> {
+  const refs = jobs.flatMap((job) =>
+    PAYLOAD_FIELDS.flatMap((field) => {
+      const payload = job[field];
+      return isStored(payload) ? [{ jobId: job.jobId, ref: payload }] : [];
+    }),
+  );
+  return stores.payloads.read(refs);
+}
+
+/** Returns undefined if the text of a payload is missing. */
+function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, string>): JobWithStep | undefined {
+  const free = Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, unpackPayload(job[field], texts)]));
+  if (Object.values(free).includes(undefined)) return undefined;
+  const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>);
+  return { ...view, currentStep: job.current && stores.jobs.stepSummary(job, job.current) };
+}
+
+/** Reads a job again after its first read found a payload missing. */
+function viewAgain(stores: Stores, jobId: string): Promise<JobWithStep | null> {
+  const read = async () => {
+    const job = await stores.jobs.find(jobId).catch(ifNotFound);
+    return job && viewWith(stores, job, await readTexts(stores, [job]));
+  };
+  return readUntilComplete(
+    read,
+    "The job changed repeatedly while it was read. Send the same request again.",
+    MAX_READS - 1,
+  );
+}
+
+function ifNotFound(error: unknown): null {
+  if (error instanceof AppError && error.code === "job_not_found") return null;
+  throw error;
+}
+
+/** Returns a row with only the fields given. */
+export function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(fields.map((field) => [field, row[field]])) as Pick<T, K>;
+}

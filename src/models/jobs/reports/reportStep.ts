@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { mongo } from "mongoose";
+import { AppError } from "../../../shared/errors.ts";
+import type { Stores } from "../../stores.ts";
+import { type FreeObject, packObject } from "../freeObject.ts";
+import type { Status } from "../job.ts";
+import { type Payload, PayloadWrites } from "../payloads.ts";
+import { type ReportReceipt, stepReceipt } from "../step.ts";
+import { calculateJobProgress } from "./progress.ts";
+import type { ReportChange } from "./reportUpdate.ts";
+
+/** A report on a step, with the range of the job's progress that the step covers. */
+export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
+  readonly output?: FreeObject | undefined;
+  readonly jobProgressStart?: number | undefined;
+  readonly jobProgressEnd?: number | undefined;
+  /** Whether the step's failure fails the job too. */
+  readonly failJob?: boolean | undefined;
+}
+
+/**
+ * Applies a report to a step and its job, in one batch with concurrent reports.
+ * @returns the step as the reporter reads it, whether it is new, and the job's final status if the report ended the job
+ * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
+ *   too_many_steps, unavailable
+ */
+export async function reportStep(
+  { reports }: Stores,
+  jobId: string,
+  stepKey: string,
+  report: StepReport,
+): Promise<{ created: boolean; step: ReportReceipt; ended: Status | null }> {
+  const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
+  const { stepName, status, progress, message } = report;
+  const writes = new PayloadWrites();
+  const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
+  const { created, step, ended, cancelRequested } = await reports.add({
+    ...{ reportId: new mongo.ObjectId(), jobId, stepKey, stepId: randomUUID(), stepName, status, progress, message },
+    ...(output !== undefined && { output: writes.store(jobId, output) }),
+    ...effect,
+    payloads: writes.docs,
+  });
+  const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
+  return { created, step: receipt, ended };
+}
+
+/**
+ * Returns what a report changes of its job.
+ * @param keep stores the output as the job's own
+ */
+function effectOnJob(
+  report: StepReport,
+  output: string | undefined,
+  keep: (output: string) => Payload,
+): Pick<ReportChange, "jobProgress" | "ends"> {
+  const progress = calculateJobProgress(report);
+  if (report.status === "failed") {
+    // A failed report never brings the job to 100, whatever it calculates.
+    return {
+      jobProgress: progress !== undefined && progress < 100 ? progress : undefined,
+      ends: report.failJob ? { status: "failed" } : undefined,
+    };
+  }
+  if (progress === undefined || progress < 100) return { jobProgress: progress };
+  return { jobProgress: 100, ends: { status: "completed", output: keep(requireOutput(output)) } };
+}
+
+function requireOutput(output: string | undefined): string {
+  if (output !== undefined) return output;
+  const detail = "is required in the report that brings the job to 100: send the job's result as an object";
+  throw new AppError("output_required", { detail: `output ${detail}.`, errors: [{ pointer: "/output", detail }] });
+}

@@ -1,0 +1,150 @@
+import type { mongo } from "mongoose";
+import type { Position } from "../../db/cursor.ts";
+import type { JobDoc, Status } from "../job.ts";
+import { isInScope, type JobScope } from "../jobScope.ts";
+import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
+import { nameKey, nameWords, type SearchTerm, searchTerm } from "./searchKeys.ts";
+
+/** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
+export interface JobFilter {
+  readonly status?: readonly Status[];
+  /** A prefix of the name, in upper or lower case. */
+  readonly name?: string;
+  /** Words that each begin a word of the name, or the beginning of the name or of the jobId. */
+  readonly search?: string;
+  /** A prefix of the jobId, case-sensitive. */
+  readonly jobId?: string;
+  /** Pairs of a key in `metadata` (nested keys joined by dots) and its value as text. */
+  readonly metadata?: readonly (readonly [key: string, value: string])[];
+  readonly createdFrom?: Date;
+  readonly createdBefore?: Date;
+  readonly updatedFrom?: Date;
+  readonly updatedBefore?: Date;
+  readonly stale?: boolean;
+  /** The jobs to which the caller's token is confined. */
+  readonly scope?: JobScope | undefined;
+  /** Failed jobs whose cancellation was requested, or all others. */
+  readonly cancelled?: boolean;
+}
+
+/** Returns the query for a filter. Each condition has an index of its own (job.ts). */
+export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
+  const all: mongo.Filter<JobDoc>[] = [];
+  if (filter.scope) all.push(scopeQuery(filter.scope));
+  if (filter.status) all.push({ status: { $in: [...filter.status] } });
+  if (filter.name) all.push(nameQuery(filter.name));
+  if (filter.search) all.push(searchQuery(filter.search));
+  if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
+  for (const [key, value] of filter.metadata ?? []) all.push(termQuery(key, value));
+  if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
+  if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
+  if (filter.updatedFrom) all.push(updatedFrom(filter.updatedFrom));
+  if (filter.updatedBefore) all.push(updatedBefore(filter.updatedBefore));
+  if (filter.stale === true) all.push(staleJobs(now));
+  if (filter.stale === false) all.push({ $nor: [staleJobs(now)] });
+  if (filter.cancelled === true) all.push(CANCELLED_JOBS);
+  if (filter.cancelled === false) all.push({ $nor: [CANCELLED_JOBS] });
+  return all.length > 0 ? { $and: all } : {};
+}
+
+/** Returns the query for the jobs that a token may use, or for what belongs to them. */
+export const scopeQuery = (scope: JobScope): { jobId: string | ReturnType<typeof beginsWith> } => ({
+  jobId: "jobId" in scope ? scope.jobId : beginsWith(scope.idPrefix),
+});
+
+/** The query for cancelled jobs: failed ones whose cancellation was requested. Its second condition selects the index. */
+const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.requestedAt": { $exists: true } };
+
+/**
+ * Returns the keys with which the keys of found names begin: the present one, and that of an earlier version, which is never the
+ * beginning of another name's present key.
+ */
+const nameKeys = (name: string): string[] => [...new Set([nameKey(name), name.toLowerCase()])];
+
+function nameQuery(name: string): mongo.Filter<JobDoc> {
+  return { $or: nameKeys(name).map((key) => ({ nameKey: beginsWith(key) })) };
+}
+
+/** Returns the query for a search. A bound of each word applies to one word of the name, hence the `$elemMatch`. */
+function searchQuery(search: string): mongo.Filter<JobDoc> {
+  const words = nameWords(search).map((word) => ({ nameWords: { $elemMatch: beginsWith(word) } }));
+  return { $or: [...(words.length > 0 ? [{ $and: words }] : []), nameQuery(search), { jobId: beginsWith(search) }] };
+}
+
+/** Returns whether a job matches a search. Agrees with `searchQuery`. */
+function matchesSearch(job: FilteredJob, search: string): boolean {
+  const words = nameWords(search);
+  const hasWord = (word: string) => job.nameWords?.some((one) => one.startsWith(word)) ?? false;
+  return (words.length > 0 && words.every(hasWord)) || matchesName(job, search) || job.jobId.startsWith(search);
+}
+
+const matchesName = (job: FilteredJob, name: string): boolean =>
+  nameKeys(name).some((key) => job.nameKey?.startsWith(key));
+
+/** Matches the JSON text of an object that has a key with an equals sign. Takes linear time. */
+const KEY_WITH_EQUALS_SIGN = String.raw`"(?:[^"\\=]++|\\.)*+=(?:[^"\\]++|\\.)*+":`;
+
+/**
+ * Returns the query for jobs whose metadata has a value. Earlier versions stored all terms as text, which is ambiguous if it has
+ * several equals signs. In their jobs this finds a value with such a sign if no key of the metadata has one, and no key with such
+ * a sign, so that it never finds another job.
+ */
+function termQuery(key: string, value: string): mongo.Filter<JobDoc> {
+  const term = searchTerm(key, value);
+  if (typeof term === "string" || key.includes("=")) return { metadataTerms: term };
+  const isUnambiguous = { $type: "string" as const, $not: { $regex: KEY_WITH_EQUALS_SIGN } };
+  return { $or: [{ metadataTerms: term }, { metadataTerms: `${key}=${value}`, metadata: isUnambiguous }] };
+}
+
+/** Returns whether a job has a term. Agrees with `termQuery`, but cannot look into the metadata of jobs of earlier versions. */
+export function hasTerm(terms: readonly SearchTerm[], key: string, value: string): boolean {
+  const text = key.includes("=") ? undefined : `${key}=${value}`;
+  return terms.some((term) => (typeof term === "string" ? term === text : term.key === key && term.value === value));
+}
+
+/** The fields that a filter compares. */
+export type FilteredJob = Pick<
+  JobDoc,
+  "jobId" | "nameKey" | "nameWords" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt" | "cancel"
+>;
+
+/** Returns whether a job matches a filter. Agrees with `jobQuery`. */
+export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
+  const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale, cancelled } = filter;
+  const isStale = job.staleAt !== null && job.staleAt <= now;
+  const isCancelled = job.status === "failed" && job.cancel !== undefined;
+  return (
+    isInScope(job.jobId, filter.scope) &&
+    (!status || status.includes(job.status)) &&
+    (!name || matchesName(job, name)) &&
+    (!filter.search || matchesSearch(job, filter.search)) &&
+    (!jobId || job.jobId.startsWith(jobId)) &&
+    metadata.every(([key, value]) => hasTerm(job.metadataTerms, key, value)) &&
+    (!createdFrom || job.createdAt >= createdFrom) &&
+    (!createdBefore || job.createdAt < createdBefore) &&
+    (!filter.updatedFrom || job.updatedAt >= filter.updatedFrom) &&
+    (!filter.updatedBefore || job.updatedAt < filter.updatedBefore) &&
+    (stale === undefined || stale === isStale) &&
+    (cancelled === undefined || cancelled === isCancelled)
+  );
+}
+
+/** Returns whether a job may stop matching the filter by time alone, or by a report that does not end it. */
+export const isVolatile = (filter: JobFilter): boolean =>
+  [filter.stale, filter.updatedFrom, filter.updatedBefore].some((condition) => condition !== undefined);
+
+/** Returns the query for the rows after a position in a list, newest first. The index uses its bound on createdAt. */
+export function olderThan({ createdAt, _id }: Position): mongo.Filter<JobDoc> {
+  return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: _id } }] };
+}
+
+/** Returns the range of all strings with a prefix: from the prefix up to the lowest string that is greater than all of them. */
+export function beginsWith(prefix: string): { $gte: string; $lt?: string } {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === 0x10ffff) continue;
+    const next = last === 0xd7ff ? 0xe000 : last + 1; // Surrogates are not characters.
+    return { $gte: prefix, $lt: String.fromCodePoint(...points, next) };
+  }
+  return { $gte: prefix };
+}

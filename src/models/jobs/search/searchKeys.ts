@@ -1,0 +1,73 @@
+import Type, { type Static } from "typebox";
+import { closedObject } from "../../db/collection.ts";
+import type { FreeObject } from "../freeObject.ts";
+
+/** The keys that the search for jobs by name and by metadata compares. `npm run release` rewrites what earlier versions stored. */
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/**
+ * Returns the form of a name that is the same in upper and lower case. The beginning of a name has the beginning of its form,
+ * which `toLowerCase` does not guarantee: it makes a sigma at the end of a word another letter.
+ */
+export function nameKey(name: string): string {
+  if (isAscii(name)) return name.toLowerCase();
+  const letters = Array.from(name.normalize("NFD"), (letter) => letter.toLowerCase().toUpperCase().toLowerCase());
+  return letters.join("").normalize("NFC");
+}
+
+/** Maximum words of one name, each an entry in an index. */
+const MAX_WORDS = 32;
+/** Maximum characters of a stored word. The rest of a longer word is not compared. */
+const MAX_WORD_LENGTH = 64;
+
+/**
+ * Returns the distinct words of a text in the form of `nameKey`: its runs of letters, digits and their marks. Returns the first 32
+ * words, each cut to 64 characters.
+ */
+export function nameWords(text: string): string[] {
+  const words = nameKey(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const cut = words.map((word) =>
+    word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
+  );
+  return [...new Set(cut)].slice(0, MAX_WORDS);
+}
+
+/**
+ * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object. Earlier versions stored
+ * all as text, which is ambiguous if it contains several of these signs.
+ */
+export const SearchTerm = Type.Union([Type.String(), closedObject({ key: Type.String(), value: Type.String() })]);
+export type SearchTerm = Static<typeof SearchTerm>;
+
+/** Maximum search terms of one job, each an entry in an index. */
+const MAX_TERMS = 100;
+const MAX_TERM_LENGTH = 256;
+
+/**
+ * Returns the terms that the search by `metadata.KEY=value` compares: one for each string, number and boolean in the object, with
+ * the keys of nested objects joined by dots, and each item of an array under the array's key. Returns the first 100 terms of at
+ * most 256 characters; other values are stored but cannot be searched for.
+ */
+export function searchTerms(metadata: FreeObject | null): SearchTerm[] {
+  const terms = new Map<string, SearchTerm>();
+  const stack: [string, unknown][] = [["", metadata]];
+  for (let entry = stack.pop(); entry && terms.size < MAX_TERMS; entry = stack.pop()) {
+    const [path, value] = entry;
+    if (Array.isArray(value)) for (const item of value.toReversed()) stack.push([path, item]);
+    else if (typeof value === "object" && value !== null) {
+      const keys = Object.keys(value).reverse();
+      for (const key of keys) stack.push([path ? `${path}.${key}` : key, (value as FreeObject)[key]]);
+    } else if (value !== null) {
+      const text = String(value);
+      const isShort = path.length + 1 + text.length <= MAX_TERM_LENGTH;
+      if (isShort) terms.set(JSON.stringify([path, text]), searchTerm(path, text));
+    }
+  }
+  return [...terms.values()];
+}
+
+/** Returns the term of one key and value. */
+export function searchTerm(key: string, value: string): SearchTerm {
+  return key.includes("=") || value.includes("=") ? { key, value } : `${key}=${value}`;
+}
