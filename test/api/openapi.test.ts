@@ -72,6 +72,12 @@ for (const [title, config] of Object.entries(CONFIGS)) {
 
       expect(nameless).to.deep.equal([]);
     });
+
+    it("has no schema that is named as the constructor of another in Go, `New` and the other's name", () => {
+      const names = Object.keys(document.components.schemas);
+
+      expect(names.filter((name) => names.includes(`New${name}`))).to.deep.equal([]);
+    });
   });
 }
 

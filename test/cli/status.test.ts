@@ -6,6 +6,7 @@ import { startApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
+import { canTestLinux } from "../support/machine.ts";
 import { freePort } from "../support/servers/servers.ts";
 
 describe("signalbox status", () => {
@@ -51,21 +52,21 @@ describe("signalbox status", () => {
 });
 
 describe("signalbox open", () => {
-  it("prints the address of the dashboard and passes it to the opener of the desktop", async function () {
-    if (process.platform !== "linux") return this.skip();
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-open-"));
-    const opened = join(folder, "opened");
-    writeFileSync(opened, "");
-    writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\necho "$1" >> ${opened}\n`);
-    chmodSync(join(folder, "xdg-open"), 0o755);
+  if (canTestLinux())
+    it("prints the address of the dashboard and passes it to the opener of the desktop", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "signalbox-open-"));
+      const opened = join(folder, "opened");
+      writeFileSync(opened, "");
+      writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\necho "$1" >> ${opened}\n`);
+      chmodSync(join(folder, "xdg-open"), 0o755);
 
-    const { code, stdout } = await runInProcess(["open", "--url", "http://127.0.0.1:3000/box"], { PATH: folder });
-    await eventually(() => readFileSync(opened, "utf8") !== "", "the opener to run");
+      const { code, stdout } = await runInProcess(["open", "--url", "http://127.0.0.1:3000/box"], { PATH: folder });
+      await eventually(() => readFileSync(opened, "utf8") !== "", "the opener to run");
 
-    expect([code, stdout]).to.deep.equal([0, "http://127.0.0.1:3000/box\n"]);
-    expect(readFileSync(opened, "utf8")).to.equal("http://127.0.0.1:3000/box\n");
-    rmSync(folder, { recursive: true });
-  });
+      expect([code, stdout]).to.deep.equal([0, "http://127.0.0.1:3000/box\n"]);
+      expect(readFileSync(opened, "utf8")).to.equal("http://127.0.0.1:3000/box\n");
+      rmSync(folder, { recursive: true });
+    });
 
   it("prints the address where no desktop is", async () => {
     const { code, stdout } = await runInProcess(["open", "--url", "http://127.0.0.1:3000"], { PATH: "/nowhere" });

@@ -160,7 +160,9 @@ describe("the npm package, installed in an empty folder", function () {
       mkdirSync(other);
       const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
       copyFileSync(join(folder, file), join(other, file));
-      const env = { ...process.env, ...NPM, PATH: [dirname(process.execPath), PATH].join(delimiter) };
+      // A person confirms npx's question whether to install the package.
+      const confirmed = { npm_config_yes: "true" };
+      const env = { ...process.env, ...NPM, ...confirmed, PATH: [dirname(process.execPath), PATH].join(delimiter) };
       const service = startShell(`npx ./${file} start`, env, other);
       try {
         const url = await service.ready(240_000);

@@ -10,10 +10,11 @@ import { commandLine } from "../../../src/cli/start/processInfo.ts";
 import { type Service, startShell } from "../../cli/service.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Lives, MINUTES, sendLives } from "../../support/jobLives.ts";
+import { canTestLinux } from "../../support/machine.ts";
 import { limitMemory, type MemoryLimit, peakMiB } from "../../support/memoryLimit.ts";
 import { freePort, mongoUri, startRedis, type TestServer } from "../../support/servers/servers.ts";
 import { callThrough, startTlsProxy } from "../../support/servers/tlsProxy.ts";
-import { redisSpeaksTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
+import { canTestTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
 
 const run = promisify(execFile);
 
@@ -71,7 +72,7 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     await npm("prune", "--omit=dev");
 
     const redisPort = await freePort();
-    const speaksTls = redisSpeaksTls();
+    const speaksTls = canTestTls();
     redis = await (speaksTls ? startTlsRedis(redisPort) : startRedis([], redisPort));
     const PORT = String(await freePort());
     env = {
@@ -126,20 +127,20 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     expect(await read()).to.include({ reply: "Fine." });
   });
 
-  it("keeps web and worker within the memory of a small dyno, npm included, under whole lives of jobs", async function () {
-    if (process.platform !== "linux") this.skip();
-    await sendLives(call, LIVES);
-    const peaks = Object.values(services).map((service) => {
-      const pid = nodeOf(service);
-      return { options: commandLine(pid), npm: peakMiB(service.pid), node: peakMiB(pid) };
-    });
-    if (MINUTES > 0) console.log(peaks);
+  if (canTestLinux())
+    it("keeps web and worker within the memory of a small dyno, npm included, under whole lives of jobs", async () => {
+      await sendLives(call, LIVES);
+      const peaks = Object.values(services).map((service) => {
+        const pid = nodeOf(service);
+        return { options: commandLine(pid), npm: peakMiB(service.pid), node: peakMiB(pid) };
+      });
+      if (MINUTES > 0) console.log(peaks);
 
-    for (const { options, npm, node } of peaks) {
-      expect(options).to.include("--max-old-space-size=307");
-      expect(npm + node).to.be.lessThan(DYNO_MIB);
-    }
-  });
+      for (const { options, npm, node } of peaks) {
+        expect(options).to.include("--max-old-space-size=307");
+        expect(npm + node).to.be.lessThan(DYNO_MIB);
+      }
+    });
 
   it("holds a request that waits for the reply of an agent, and answers it when the worker has it", async () => {
     const body = { message: "How is it?", deliver: false };

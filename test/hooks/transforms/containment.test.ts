@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
+import { canTestLinux } from "../../support/machine.ts";
 import { hasExited, TransformFixture, thrownBy } from "./transformFixture.ts";
 
 const COUNTER = "let count = 0; export default () => ({ count: ++count })";
@@ -201,7 +202,7 @@ describe("A faulty transform", function () {
     for (const thrown of await Promise.all(hanging)) expect(thrown.code).to.equal("cancelled");
   });
 
-  if (process.platform === "linux") {
+  if (canTestLinux()) {
     it("has a lower priority than the service and is the first to be killed when memory runs out", async () => {
       fixture.put(
         "priority.js",

@@ -61,7 +61,7 @@ const setReplyTarget = route({
         channel: Type.Enum(CHANNELS, { description: "Name of a configured channel." }),
         to: Recipient("The recipient in the notation of the channel, such as a chat id."),
       },
-      s.named("NewReplyTarget"),
+      s.named("ReplyTargetRequest"),
     ),
   },
   answers: { 200: Current },
