@@ -1,11 +1,11 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
-import { List } from "../components/list.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
+import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { followLive } from "../data/live.ts";
-import { LiveList } from "../data/liveList.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { followLive } from "../data/live/live.ts";
+import { LiveList } from "../data/live/liveList.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { address, navigate, type Place, withQuery } from "../router.ts";
 import { absolute } from "../time.ts";
