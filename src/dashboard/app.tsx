@@ -1,11 +1,11 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { withoutBasePath } from "./basePath.ts";
-import { Banner } from "./components/banner.tsx";
+import { Banner } from "./components/frame/banner.tsx";
+import { Palette } from "./components/frame/palette.tsx";
+import { Toasts } from "./components/frame/toasts.tsx";
+import { TopBar } from "./components/frame/topBar.tsx";
 import { Failure, NotFound } from "./components/notice.tsx";
-import { Palette } from "./components/palette.tsx";
-import { Toasts } from "./components/toasts.tsx";
-import { TopBar } from "./components/topBar.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
 import { AuditPage } from "./pages/audit.tsx";
 import { ChannelsPage } from "./pages/channels.tsx";

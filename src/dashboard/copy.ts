@@ -1,4 +1,4 @@
-import { showToast } from "./components/toasts.tsx";
+import { showToast } from "./components/frame/toasts.tsx";
 
 /** Copies a text to the clipboard and shows a toast. */
 export async function copyText(text: string, what: string): Promise<void> {

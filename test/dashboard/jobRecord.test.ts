@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Job, StepSummary } from "../../src/client/client.ts";
-import { JobRecord } from "../../src/dashboard/data/jobRecord.ts";
+import { JobRecord } from "../../src/dashboard/data/job/jobRecord.ts";
 import { eventually } from "../support/eventually.ts";
 
 const TIME = "2026-11-24T08:00:00.000Z";

@@ -10,8 +10,8 @@ import {
   withoutTerm,
   withSearch,
   wordsText,
-} from "../../src/dashboard/data/jobSearch.ts";
-import { suggestions } from "../../src/dashboard/data/metadata.ts";
+} from "../../src/dashboard/data/job/jobSearch.ts";
+import { suggestions } from "../../src/dashboard/data/job/metadata.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const query = (text: string) => new URLSearchParams(text);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { LiveList, type Page } from "../../src/dashboard/data/liveList.ts";
+import { LiveList, type Page } from "../../src/dashboard/data/live/liveList.ts";
 import { runs } from "../support/random.ts";
 
 interface Row {

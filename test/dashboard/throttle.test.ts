@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { throttle } from "../../src/dashboard/data/throttle.ts";
+import { throttle } from "../../src/dashboard/data/live/throttle.ts";
 
 describe("throttle of the dashboard", () => {
   let clock: sinon.SinonFakeTimers;

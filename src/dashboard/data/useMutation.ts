@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { showError, showToast } from "../components/toasts.tsx";
+import { showError, showToast } from "../components/frame/toasts.tsx";
 
 /** Returns `mutate`, which calls the service for the resource `id` and shows a toast, and whether a call is pending. */
 export function useMutation(id: string, onEnd = () => {}) {

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
-import { List } from "../components/list.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
+import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { LiveList } from "../data/liveList.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { LiveList } from "../data/live/liveList.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useLiveList } from "../data/live/useLiveList.ts";
 import { service } from "../data/service.ts";
-import { useLiveList } from "../data/useLiveList.ts";
 import { address, navigate, type Place, withQuery } from "../router.ts";
 import { absolute } from "../time.ts";
 import { useTitle } from "../title.ts";

@@ -1,19 +1,19 @@
 import { useEffect } from "preact/hooks";
 import type { ReplyTarget } from "../../client/calls/channels.ts";
-import { ChannelCard } from "../components/channelCard.tsx";
+import { ChannelCard } from "../components/channel/channelCard.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
-import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
-import { JsonBlock } from "../components/json.tsx";
 import { Failure } from "../components/notice.tsx";
-import { When } from "../components/when.tsx";
+import { Facts } from "../components/values/facts.tsx";
+import { JsonBlock } from "../components/values/json.tsx";
+import { When } from "../components/values/when.tsx";
+import { noticeChannels } from "../data/channel/stoppedChannels.ts";
 import { CHECK_CHANNELS } from "../data/commands.ts";
-import { followLive } from "../data/live.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { followLive } from "../data/live/live.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
-import { noticeChannels } from "../data/stoppedChannels.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useThrottle } from "../data/useThrottle.ts";
 import { useTitle } from "../title.ts";
 
 const POLL_EVERY_MS = 5_000;

@@ -1,16 +1,16 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Gate, GateStatus } from "../../client/client.ts";
-import { resultOf } from "../components/jobGates.tsx";
-import { List } from "../components/list.tsx";
+import { resultOf } from "../components/gate/jobGates.tsx";
 import { Notice } from "../components/notice.tsx";
-import { Pills } from "../components/pills.tsx";
-import { StatusMark } from "../components/status.tsx";
-import { When } from "../components/when.tsx";
-import { LiveList } from "../data/liveList.ts";
-import { openGates } from "../data/openGates.ts";
+import { List } from "../components/tables/list.tsx";
+import { Pills } from "../components/tables/pills.tsx";
+import { StatusMark } from "../components/values/status.tsx";
+import { When } from "../components/values/when.tsx";
+import { openGates } from "../data/gate/openGates.ts";
+import { LiveList } from "../data/live/liveList.ts";
+import { useLiveList } from "../data/live/useLiveList.ts";
+import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
-import { useLiveList } from "../data/useLiveList.ts";
-import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 

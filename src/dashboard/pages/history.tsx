@@ -1,9 +1,9 @@
 import type { HistorySpan, JobFigures, JobHistory } from "../../client/calls/jobHistory.ts";
-import { type Bar, Chart } from "../components/chart.tsx";
 import { Failure } from "../components/notice.tsx";
-import { Pills } from "../components/pills.tsx";
+import { Pills } from "../components/tables/pills.tsx";
+import { type Bar, Chart } from "../components/values/chart.tsx";
 import { periodStart, sumOf } from "../data/chart.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
 import { jobHistory } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";

@@ -1,16 +1,16 @@
 import { useEffect } from "preact/hooks";
 import type { Expectation } from "../../client/client.ts";
 import { EmptyState } from "../components/emptyState.tsx";
-import { Facts } from "../components/facts.tsx";
 import { Failure } from "../components/notice.tsx";
-import { RuleCard } from "../components/ruleCard.tsx";
-import { When } from "../components/when.tsx";
+import { RuleCard } from "../components/notify/ruleCard.tsx";
+import { Facts } from "../components/values/facts.tsx";
+import { When } from "../components/values/when.tsx";
 import { TEST_RULE } from "../data/commands.ts";
-import { followLive } from "../data/live.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { followLive } from "../data/live/live.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useThrottle } from "../data/useThrottle.ts";
 import { useTitle } from "../title.ts";
 
 /** Expectations change without live events, and slowly. */

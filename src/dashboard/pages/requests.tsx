@@ -1,18 +1,18 @@
 import { useMemo, useState } from "preact/hooks";
 import type { HookRequestRow, RequestOutcome } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
-import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
-import { Pills, stateChoices } from "../components/pills.tsx";
-import { StatusMark } from "../components/status.tsx";
-import { TryMapping } from "../components/tryMapping.tsx";
-import { When } from "../components/when.tsx";
+import { TryMapping } from "../components/request/tryMapping.tsx";
+import { List } from "../components/tables/list.tsx";
+import { Pills, stateChoices } from "../components/tables/pills.tsx";
+import { StatusMark } from "../components/values/status.tsx";
+import { When } from "../components/values/when.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { LiveList } from "../data/liveList.ts";
-import { useReloadEvery } from "../data/reloadEvery.ts";
+import { LiveList } from "../data/live/liveList.ts";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useLiveList } from "../data/live/useLiveList.ts";
+import { useThrottle } from "../data/live/useThrottle.ts";
 import { hookRequests } from "../data/service.ts";
-import { useLiveList } from "../data/useLiveList.ts";
-import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { useTitle } from "../title.ts";
 

@@ -3,9 +3,9 @@ import { now } from "../../clock.ts";
 import { type FirstPending, waitsFor } from "../../data/delivery/waitsFor.ts";
 import { address } from "../../router.ts";
 import { plainText, visible } from "../../text.ts";
-import { DeliveryActions, partsOf } from "../deliveryList.tsx";
-import { StatusMark } from "../status.tsx";
-import { When } from "../when.tsx";
+import { StatusMark } from "../values/status.tsx";
+import { When } from "../values/when.tsx";
+import { DeliveryActions, partsOf } from "./deliveryList.tsx";
 
 /** The cells of a row of the list of deliveries. */
 export function DeliveryCells({ delivery, first }: { delivery: Delivery; first: FirstPending }) {

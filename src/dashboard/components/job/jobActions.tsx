@@ -2,15 +2,15 @@ import { useState } from "preact/hooks";
 import type { Job } from "../../../client/client.ts";
 import { copyText, downloadText } from "../../copy.ts";
 import { access, hasScope } from "../../data/access.ts";
-import { titleOf } from "../../data/jobRows.ts";
+import { titleOf } from "../../data/job/jobRows.ts";
 import { service } from "../../data/service.ts";
 import { address, goBackTo, place } from "../../router.ts";
-import { CancelJob } from "../cancelJob.tsx";
-import { Confirm } from "../confirm.tsx";
+import { Confirm } from "../forms/confirm.tsx";
+import { MoreActions } from "../forms/moreActions.tsx";
+import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
-import { MoreActions } from "../moreActions.tsx";
-import { NotifyWhenDone } from "../notifyWhenDone.tsx";
-import { showError, showToast } from "../toasts.tsx";
+import { CancelJob } from "./cancelJob.tsx";
+import { NotifyWhenDone } from "./notifyWhenDone.tsx";
 
 interface JobActionsProps {
   readonly job: Job;

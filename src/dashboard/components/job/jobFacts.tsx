@@ -1,11 +1,11 @@
 import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
+import { isStale, shownStatus } from "../../data/job/jobRows.ts";
 import { type ProgressPoint, roundEstimate, timeLeft } from "../../data/job/timeLeft.ts";
-import { isStale, shownStatus } from "../../data/jobRows.ts";
-import { endOf } from "../../data/timeline.ts";
+import { endOf } from "../../data/job/timeline.ts";
 import { duration } from "../../time.ts";
-import { Facts } from "../facts.tsx";
-import { When } from "../when.tsx";
+import { Facts } from "../values/facts.tsx";
+import { When } from "../values/when.tsx";
 
 /** The times of a job. A running one has an estimate while it progresses steadily. */
 export function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {

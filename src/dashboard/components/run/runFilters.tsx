@@ -1,5 +1,5 @@
 import { navigate, withQuery } from "../../router.ts";
-import { SpanSelect } from "../spanSelect.tsx";
+import { SpanSelect } from "../forms/spanSelect.tsx";
 
 /** The filters that are shown as chips, with their titles. */
 const CHIPS = [

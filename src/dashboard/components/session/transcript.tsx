@@ -5,10 +5,10 @@ import type { Transcript } from "../../data/session/transcript.ts";
 import { address } from "../../router.ts";
 import { visible } from "../../text.ts";
 import { bytes } from "../../time.ts";
+import { showError } from "../frame/toasts.tsx";
 import { Notice } from "../notice.tsx";
-import { RichText } from "../richText.tsx";
-import { showError } from "../toasts.tsx";
-import { When } from "../when.tsx";
+import { RichText } from "../values/richText.tsx";
+import { When } from "../values/when.tsx";
 import { useScrollFromEnd } from "./scrollFromEnd.ts";
 
 interface TranscriptProps {

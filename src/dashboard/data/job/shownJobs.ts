@@ -1,5 +1,5 @@
-import type { JobRow } from "../jobRows.ts";
-import type { LiveList } from "../liveList.ts";
+import type { LiveList } from "../live/liveList.ts";
+import type { JobRow } from "./jobRows.ts";
 
 /** The last shown list of jobs, so that going back to it shows the same rows. */
 let last: { readonly key: string; readonly list: LiveList<JobRow> } | undefined;

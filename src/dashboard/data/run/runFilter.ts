@@ -1,5 +1,5 @@
 import type { RunStatus, RunSummary } from "../../../client/client.ts";
-import { spanStart } from "../jobSearch.ts";
+import { spanStart } from "../job/jobSearch.ts";
 
 export const RUN_STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 

@@ -1,0 +1,153 @@
+import { useEffect } from "preact/hooks";
+import type { Access } from "../../../client/client.ts";
+import { BASE_PATH } from "../../basePath.ts";
+import { access, logOut } from "../../data/access.ts";
+import { countStoppedChannels, stoppedChannels } from "../../data/channel/stoppedChannels.ts";
+import { countOpenGates, MAX_COUNTED, openGates } from "../../data/gate/openGates.ts";
+import { liveState } from "../../data/live/live.ts";
+import { useReloadEvery } from "../../data/live/reloadEvery.ts";
+import { linksFor } from "../../data/pages.ts";
+import { openPalette } from "../../data/palette.ts";
+import { address, type Place } from "../../router.ts";
+import { showHelp } from "../../shortcuts.tsx";
+import { nextTheme, theme } from "../../theme.ts";
+import { Icon } from "../icon.tsx";
+import { Badge } from "./badge.tsx";
+import { showError } from "./toasts.tsx";
+
+const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
+
+/** @param isPlain whether to omit the navigation, as before the login */
+export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
+  const chosen = theme.value;
+  const currentAccess = access.value;
+  return (
+    <header class="top">
+      <a class="brand" href={address("/")}>
+        <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+          <rect width="32" height="32" rx="7" class="brand-tile" />
+          <path d="M8 11h16M8 21h16" class="brand-track" />
+          <path d="M8 21c6 0 10-10 16-10" class="brand-route" />
+          <circle cx="24" cy="11" r="3.2" class="brand-light" />
+        </svg>
+        <span class="brand-name">Signalbox</span>
+      </a>
+      {!isPlain && (
+        <nav aria-label="Main">
+          {linksFor(currentAccess).map(([path, title, fits]) => (
+            <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
+              {title}
+              {path === "/gates" && <OpenGates />}
+              {path === "/channels" && <StoppedChannels />}
+            </a>
+          ))}
+          <a href={`${BASE_PATH}/docs`} class="aside">
+            API
+          </a>
+          <a href={`${BASE_PATH}/guide/`} class="aside">
+            Guide
+          </a>
+        </nav>
+      )}
+      <div class="top-end">
+        {currentAccess?.name && <LoginName access={currentAccess} />}
+        {!isPlain && <Live />}
+        {!isPlain && (
+          <button
+            type="button"
+            class="icon-button"
+            onClick={openPalette}
+            aria-label="Go to a page, job or run"
+            title="Go to a page, job or run (Ctrl K)"
+          >
+            <Icon name="search" />
+          </button>
+        )}
+        <button
+          type="button"
+          class="icon-button"
+          onClick={nextTheme}
+          aria-label={`Theme: ${THEMES[chosen]}`}
+          title={`Theme: ${THEMES[chosen]}`}
+        >
+          <Icon name={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"} />
+        </button>
+        <button
+          type="button"
+          class="icon-button keyboard-help"
+          onClick={showHelp}
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+        >
+          <Icon name="help" />
+        </button>
+        {currentAccess?.needsToken && currentAccess.access && (
+          <button
+            type="button"
+            class="icon-button"
+            onClick={() => logOut().catch(showError)}
+            aria-label="Log out"
+            title="Log out"
+          >
+            <Icon name="out" />
+          </button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** Names the token with which the browser logged in, and says what it allows. */
+function LoginName({ access: { name, scopes, jobIdPrefix } }: { access: Access }) {
+  const isReadOnly = scopes.every((scope) => scope.endsWith(":read"));
+  const jobs = jobIdPrefix === null ? "" : ` Only jobs whose ids begin with ${jobIdPrefix} are shown.`;
+  const text = scopes.includes("admin")
+    ? "This token allows everything."
+    : `This token allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
+  return (
+    <span class="tag" title={text}>
+      {name === "read-only-token" ? "Read-only" : isReadOnly ? `Read-only: ${name}` : name}
+    </span>
+  );
+}
+
+/** Interval of counting on pages whose live events do not show which jobs wait. */
+const COUNT_EVERY_MS = 15_000;
+
+/** The number of questions that wait for an answer. */
+function OpenGates() {
+  useEffect(() => void countOpenGates(), []);
+  useReloadEvery(() => void countOpenGates(), COUNT_EVERY_MS);
+  const open = openGates.value;
+  if (!open) return null;
+  return <Badge text={open > MAX_COUNTED ? `${MAX_COUNTED}+` : open} noun="open" />;
+}
+
+/** Interval of counting the channels, which no live event reports. */
+const COUNT_CHANNELS_EVERY_MS = 30_000;
+
+/** The number of channels that send nothing, because their services refuse the credentials. */
+function StoppedChannels() {
+  useEffect(() => void countStoppedChannels(), []);
+  useReloadEvery(() => void countStoppedChannels(), COUNT_CHANNELS_EVERY_MS);
+  const stopped = stoppedChannels.value;
+  if (!stopped) return null;
+  return <Badge text={stopped} noun="stopped" isFault />;
+}
+
+const LIVE = {
+  connecting: "Connecting",
+  live: "Live",
+  paused: "Paused",
+  away: "Offline",
+  none: "",
+} as const;
+
+function Live() {
+  const state = liveState.value;
+  return (
+    <span class={`live live-${state}`} role="status">
+      {LIVE[state]}
+    </span>
+  );
+}

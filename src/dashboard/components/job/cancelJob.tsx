@@ -1,0 +1,82 @@
+import { useState } from "preact/hooks";
+import type { JobSummary } from "../../../client/client.ts";
+import { now } from "../../clock.ts";
+import { cancelNote } from "../../data/job/jobRows.ts";
+import { service } from "../../data/service.ts";
+import { Confirm } from "../forms/confirm.tsx";
+import { showError, showToast } from "../frame/toasts.tsx";
+import { Icon } from "../icon.tsx";
+
+/** The service's limit. */
+const MAX_REASON_CHARS = 512;
+
+/** The button that requests that a running job be cancelled; after a request, the one that forces it. */
+export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
+  const [isAsking, setAsking] = useState(false);
+  const [reason, setReason] = useState("");
+  const force = cancel !== null;
+  const close = () => setAsking(false);
+  const send = () => {
+    const given = reason.trim();
+    service.jobs.cancel(jobId, { ...(given && { reason: given }), ...(force && { force }) }).then(() => {
+      showToast(force ? "Job cancelled" : "Cancellation requested");
+      setReason("");
+    }, showError);
+  };
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setAsking(true)}>
+        <Icon name="cancel" /> {force ? "Force cancel" : "Cancel"}
+      </button>
+      {isAsking && force && (
+        <Confirm
+          title="Force the cancellation?"
+          text="The job fails at once. Do this only if the code that does the work is gone: this does not stop it."
+          action="Force cancel"
+          dismiss="Keep waiting"
+          onYes={send}
+          onClose={close}
+        />
+      )}
+      {isAsking && !force && (
+        <Confirm
+          title="Cancel this job?"
+          text="The code that does the work learns of it with its next report, and then ends the job. If it completes the job instead, the job is completed."
+          action="Cancel job"
+          dismiss="Keep running"
+          onYes={send}
+          onClose={close}
+        >
+          <label class="dialog-field">
+            Reason, if you like
+            <input
+              type="text"
+              maxLength={MAX_REASON_CHARS}
+              value={reason}
+              onInput={({ currentTarget: { value } }) => setReason(value)}
+            />
+          </label>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** Says that cancellation was requested, and since when the worker is silent. */
+export function CancelNote({ job }: { job: JobSummary }) {
+  const note = cancelNote(job, now.value);
+  if (!note) return null;
+  return (
+    <p class="silent">
+      <Icon name="cancel" />
+      <span>
+        {note}
+        {job.cancel?.reason && (
+          <>
+            . Reason: <bdi>{job.cancel.reason}</bdi>
+          </>
+        )}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+import type { FailedAttempt } from "../../../client/client.ts";
+import { shownText } from "../../text.ts";
+import { duration } from "../../time.ts";
+import { Clamp } from "../values/clamp.tsx";
+import { When } from "../values/when.tsx";
+
+interface FailedAttemptsProps {
+  readonly attempts: readonly FailedAttempt<string | null | { readonly message: string }>[] | undefined;
+}
+
+/** The failed attempts of a step or a run, newest first. */
+export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
+  if (attempts.length === 0) return null;
+  return (
+    <section aria-labelledby="attempts-title" class="section">
+      <h2 id="attempts-title" class="section-title">
+        Failed attempts
+      </h2>
+      <ol class="tries">
+        {attempts.toReversed().map(({ attempt, error, startedAt, endedAt }) => (
+          <li key={endedAt}>
+            <p class="muted">
+              Attempt {attempt}, failed <When time={endedAt} /> after{" "}
+              {duration(Date.parse(endedAt) - Date.parse(startedAt))}
+            </p>
+            <Clamp as="div" lines={6}>
+              <div class="raw-text" dir="auto">
+                {shownText(textOf(error))}
+              </div>
+            </Clamp>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const textOf = (error: string | null | { readonly message: string }): string =>
+  (typeof error === "string" ? error : error?.message) ?? "No message was reported.";

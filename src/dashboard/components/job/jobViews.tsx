@@ -1,0 +1,76 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { isFiltered } from "../../data/job/jobSearch.ts";
+import { jobViews, removeJobView, saveJobView } from "../../data/job/jobViews.ts";
+import { address } from "../../router.ts";
+
+const MAX_NAME_CHARS = 60;
+
+/** The saved views of this browser, and the button that saves the present filters as one. */
+export function JobViews({ query }: { query: URLSearchParams }) {
+  const text = query.toString();
+  const views = jobViews.value;
+  const canSave = (isFiltered(query) || query.has("created")) && !views.some((view) => view.query === text);
+  if (views.length === 0 && !canSave) return null;
+  return (
+    <div class="list-options">
+      {views.length > 0 && (
+        <nav aria-label="Saved views" class="views">
+          {views.map((view) => (
+            <span key={view.name} class="view">
+              <a href={`${address("/")}?${view.query}`} aria-current={view.query === text ? "true" : undefined}>
+                <bdi>{view.name}</bdi>
+              </a>
+              <button
+                type="button"
+                aria-label={`Remove the view ${view.name}`}
+                onClick={() => removeJobView(view.name)}
+              >
+                <span aria-hidden="true">×</span>
+              </button>
+            </span>
+          ))}
+        </nav>
+      )}
+      {canSave && <SaveView key={text} text={text} />}
+    </div>
+  );
+}
+
+/** The button that saves the filters of the address under a name. */
+function SaveView({ text }: { text: string }) {
+  const [isNaming, setNaming] = useState(false);
+  const [name, setName] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), [isNaming]);
+  if (!isNaming) {
+    return (
+      <button type="button" onClick={() => setNaming(true)}>
+        Save view
+      </button>
+    );
+  }
+  return (
+    <form
+      class="save-view"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim()) saveJobView({ name: name.trim(), query: text });
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") setNaming(false);
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        aria-label="Name of the view"
+        placeholder="Name of the view"
+        required
+        maxLength={MAX_NAME_CHARS}
+        value={name}
+        onInput={({ currentTarget: { value } }) => setName(value)}
+      />
+      <button type="submit">Save</button>
+    </form>
+  );
+}

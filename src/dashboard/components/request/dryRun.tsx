@@ -1,0 +1,52 @@
+import type { DryRun, RunPreview } from "../../../client/client.ts";
+import { Facts } from "../values/facts.tsx";
+import { TextBlock } from "../values/json.tsx";
+
+/** Shows the result that the mappings would have for a request. */
+export function DryRunView({ result: { mapping, considered, transform, runCount, runs } }: { result: DryRun }) {
+  return (
+    <section class="card section" aria-label="Dry run" aria-live="polite">
+      <h2 class="section-title">{mapping === null ? "No mapping takes it" : `${mapping} takes it`}</h2>
+      <Facts
+        facts={[
+          ["Runs", runCount],
+          [
+            "Not met",
+            considered
+              .filter(({ unmet }) => unmet !== null)
+              .map((one) => `${one.mapping}: ${one.unmet}`)
+              .join(", "),
+          ],
+          ["Transform", transform && `${transform} is not run here: signalbox hooks test runs it.`],
+        ]}
+      />
+      {runs.map((run, at) => (
+        <Preview key={at} run={run} at={at} />
+      ))}
+    </section>
+  );
+}
+
+function Preview({ run, at }: { run: RunPreview; at: number }) {
+  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, error } = run;
+  return (
+    <>
+      {error && (
+        <p class="fault">
+          <bdi>{error.message}</bdi> <code>{error.code}</code>
+        </p>
+      )}
+      <Facts
+        facts={[
+          ["Kind", kind === "wake" ? "main session event" : kind && "agent turn"],
+          ["Name", name],
+          ["Session", kind && (sessionKey ?? "one of its own")],
+          ["Wake mode", wakeMode],
+          ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
+          ["Model", model],
+        ]}
+      />
+      {message !== null && <TextBlock title={`Message ${at + 1}`} text={message} file={`message-${at + 1}.txt`} />}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { copyText, downloadText } from "../../copy.ts";
+import { bytes } from "../../time.ts";
+import { Icon } from "../icon.tsx";
+import { JsonView } from "./jsonView.tsx";
+import { RichText } from "./richText.tsx";
+
+/** Maximum length of a text that is unfolded at first. */
+const OPEN_CHARS = 3_000;
+
+interface JsonProps {
+  readonly title: string;
+  readonly value: unknown;
+  /** The file name of the download, without its extension. */
+  readonly file: string;
+}
+
+/** A JSON value as a tree. Copy and download contain all of it; the document contains only the start of a large value. */
+export function JsonBlock({ title, value, file }: JsonProps) {
+  const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
+  return (
+    <Block title={title} text={text} file={`${file}.json`} isJson>
+      <JsonView title={title} value={value} isLarge={text.length > OPEN_CHARS} />
+    </Block>
+  );
+}
+
+interface TextProps {
+  readonly title: string;
+  readonly text: string;
+  readonly file: string;
+}
+
+/** A text of any length, with copy and download. */
+export function TextBlock(props: TextProps) {
+  return (
+    <Block {...props}>
+      {/* tabIndex lets the keyboard scroll the region. */}
+      <div class="code prose" tabIndex={0} role="region" aria-label={`${props.title}, content`}>
+        <RichText text={props.text} />
+      </div>
+    </Block>
+  );
+}
+
+interface BlockProps extends TextProps {
+  readonly isJson?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Block({ title, text, file, isJson = false, children }: BlockProps) {
+  const size = useMemo(() => new Blob([text]).size, [text]);
+  return (
+    <section class="block" aria-label={title}>
+      <details open={text.length <= OPEN_CHARS}>
+        <summary>
+          <h2>{title}</h2> <span class="muted">{bytes(size)}</span>
+        </summary>
+        {children}
+      </details>
+      <span class="block-acts">
+        <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, title)}>
+          <Icon name="copy" />
+          <span class="unseen">Copy {title}</span>
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          title={isJson ? "Download as JSON" : "Download"}
+          onClick={() => downloadText(text, file, isJson)}
+        >
+          <Icon name="download" />
+          <span class="unseen">Download {title}</span>
+        </button>
+      </span>
+    </section>
+  );
+}

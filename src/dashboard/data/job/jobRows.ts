@@ -1,0 +1,102 @@
+import type { FreeObject, Job, JobFilter, JobSummary } from "../../../client/client.ts";
+import { ago, duration } from "../../time.ts";
+import { LiveList } from "../live/liveList.ts";
+import { service } from "../service.ts";
+import { mergeJob } from "./mergeJob.ts";
+
+/** A row of the list of jobs. Events carry no metadata, so that a row that one has added lacks it until it is read. */
+export interface JobRow extends JobSummary {
+  metadata?: FreeObject | null;
+}
+
+/** The fields of a row of the list of jobs; inputs and outputs are large. */
+const JOB_ROW: readonly (keyof Job)[] = [
+  ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
+  ...([
+    "lastReportAt",
+    "staleAt",
+    "stale",
+    "staleAfterSeconds",
+    "waitingFor",
+    "cancel",
+    "currentStep",
+    "metadata",
+  ] as const),
+];
+
+/**
+ * Creates the list of the jobs that match a filter. Calls `filterOf` for each request, because it may depend on the
+ * time.
+ */
+export function jobList(filterOf: () => JobFilter): LiveList<JobRow> {
+  return new LiveList<JobRow>({
+    idOf: (job) => job.jobId,
+    createdAt: (job) => job.createdAt,
+    merge: mergeRow,
+    load: async ({ limit, cursor, signal }) => {
+      const page = { limit, cursor: cursor ?? undefined };
+      const { jobs, nextCursor } = await service.jobs.list({ ...filterOf(), ...page, fields: JOB_ROW }, { signal });
+      return { rows: jobs, nextCursor };
+    },
+  });
+}
+
+function mergeRow(shown: JobRow, news: JobRow): JobRow {
+  const merged = mergeJob(shown, news);
+  return news.metadata !== undefined && shown.createdAt === news.createdAt
+    ? { ...merged, metadata: news.metadata }
+    : merged;
+}
+
+/** Number of rows at the top to which events add new ones, and whose metadata is read afterwards. */
+const NEW_ROWS = 100;
+
+/** Reads the metadata of the rows at the top of a list that lack it. */
+export async function readMetadata(list: LiveList<JobRow>, filter: JobFilter): Promise<void> {
+  if (!list.view.peek().rows.slice(0, NEW_ROWS).some(lacksMetadata)) return;
+  const { jobs } = await service.jobs.list({ ...filter, limit: NEW_ROWS, fields: JOB_ROW });
+  const read = new Map(jobs.map((job) => [job.jobId, job]));
+  // A row that was removed meanwhile is not added again.
+  for (const row of list.view.peek().rows.slice(0, NEW_ROWS)) {
+    const job = read.get(row.jobId);
+    if (job && lacksMetadata(row)) list.put(job);
+  }
+}
+
+export const lacksMetadata = ({ metadata }: JobRow): boolean => metadata === undefined;
+
+/** Returns the name of a job, or its id if the name is missing or blank. */
+export const titleOf = ({ name, jobId }: Pick<JobSummary, "name" | "jobId">): string => (name?.trim() ? name : jobId);
+
+/** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
+export function isStale(
+  { status, stale, staleAt }: Pick<JobSummary, "status" | "stale" | "staleAt">,
+  now: number,
+): boolean {
+  if (status !== "running") return false;
+  return staleAt ? Date.parse(staleAt) <= now : stale;
+}
+
+/**
+ * Returns the status that the page shows: a running job with an open gate waits for a person, and a failed job whose cancellation
+ * was requested is cancelled.
+ */
+export function shownStatus({
+  status,
+  waitingFor,
+  cancel,
+}: Pick<JobSummary, "status" | "waitingFor" | "cancel">): string {
+  if (status === "running" && waitingFor?.length > 0) return "waiting";
+  return status === "failed" && cancel ? "cancelled" : status;
+}
+
+/** Silence from which the page says how long it lasts, instead of when the last report was. */
+const SILENCE_MS = 60_000;
+
+/** Returns that cancellation of a running job was requested, and since when it is without a report; null otherwise. */
+export function cancelNote({ status, cancel, lastReportAt, createdAt }: JobSummary, now: number): string | null {
+  if (status !== "running" || !cancel) return null;
+  const silentMs = now - Date.parse(lastReportAt ?? createdAt);
+  if (silentMs >= SILENCE_MS) return `Cancel requested, no report for ${duration(silentMs)}`;
+  return `Cancel requested, ${lastReportAt ? `last report ${ago(lastReportAt, now)}` : "no report yet"}`;
+}
