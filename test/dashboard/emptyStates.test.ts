@@ -70,6 +70,22 @@ describe("dashboard empty states", () => {
     }
   });
 
+  it("of pages without a command link to the guide", async () => {
+    const page = await logIn();
+    for (const [path, title, guide] of [
+      ["/gates", "No open questions", "how-to/ask-a-person"],
+      ["/audit", "No entries yet", "how-to/secure"],
+    ] as const) {
+      // The log-in of this test is an entry.
+      await page.route("**/api/audit?*", (route) => route.fulfill({ json: { entries: [], nextCursor: null } }));
+      await page.goto(app.url + path);
+      await page.getByRole("heading", { name: title }).waitFor();
+
+      const link = page.getByRole("link", { name: /^Guide: / });
+      expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`);
+    }
+  });
+
   it("tell how to configure a channel", async () => {
     const page = await logIn();
     await page.goto(`${app.url}/channels`);

@@ -13,6 +13,8 @@ const GUIDE = {
   "how-to/get-told-when-a-job-fails": "Get told when a job fails",
   "how-to/see-why-a-webhook-did-nothing": "See why a webhook did nothing",
   "how-to/map-a-sender": "Map a sender",
+  "how-to/ask-a-person": "Ask a person",
+  "how-to/secure": "Secure",
   "reference/configuration": "Configuration",
 } as const;
 

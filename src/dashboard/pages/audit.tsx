@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
+import { GuideLink } from "../components/emptyState.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
 import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
@@ -161,7 +162,7 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Notice title="No entries yet">
       This page shows who deleted, cancelled, retried, answered or withdrew something, created a token or logged in, and
-      which tokens were refused.
+      which tokens were refused. <GuideLink page="how-to/secure" />
     </Notice>
   );
 }

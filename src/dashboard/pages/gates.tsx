@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Gate, GateStatus } from "../../client/client.ts";
+import { GuideLink } from "../components/emptyState.tsx";
 import { resultOf } from "../components/gate/jobGates.tsx";
 import { Notice } from "../components/notice.tsx";
 import { List } from "../components/tables/list.tsx";
@@ -81,7 +82,8 @@ function NoGates({ status }: { status: GateStatus }) {
   if (status !== "open") return <Notice title={`No ${status} questions`}>Jobs have asked nothing of this kind.</Notice>;
   return (
     <Notice title="No open questions">
-      A job that needs a decision asks here, with <code>PUT /api/jobs/JOB_ID/gates/KEY</code>, and waits for the answer.
+      A job that needs a decision asks here, with <code>PUT /api/jobs/JOB_ID/gates/KEY</code>, and waits for the answer.{" "}
+      <GuideLink page="how-to/ask-a-person" />
     </Notice>
   );
 }
@@ -105,7 +107,15 @@ function useGates(status: GateStatus): LiveList<Gate> {
     [status],
   );
   const reloadSoon = useThrottle(() => void list.reload());
-  useLiveList(list, { topics: ["jobs"] });
+  useLiveList(
+    list,
+    { topics: ["jobs"] },
+    {
+      job: ({ waitingFor }) => {
+        if (waitingFor?.length > 0) reloadSoon();
+      },
+    },
+  );
   useEffect(() => {
     let known = openGates.peek();
     return openGates.subscribe((count) => {
