@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { agentPrompt } from "../../src/agents/prompt/agentPrompt.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../src/agents/prompt/heartbeatPrompt.ts";
 import { promptParts } from "../../src/dashboard/data/session/promptParts.ts";
+import { expectLinearTime } from "../support/linearTime.ts";
 
 const AT = "2026-06-01T00:00:00.000Z";
 const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
@@ -89,4 +90,16 @@ describe("the parts of a prompt in the dashboard", () => {
       expect(promptParts(prompt)).to.deep.equal({ instructions: "", events: [], text: prompt });
     });
   }
+
+  it("are found in linear time among events, and in texts that imitate events and their notes", () => {
+    const title = `Event 1, accepted at ${AT}, from "wake hook"`;
+    const texts = ["It rained.", `${title}:\n`, `${title}${", a b".repeat(50)}\n`, "\n<<<END_UNTRUSTED_CONTENT"];
+    for (const text of texts) {
+      const prompt = promptOf([{}]);
+      const [first, end] = [prompt.indexOf(title), prompt.lastIndexOf("It rained.")];
+      const many = (times: number) => prompt.slice(0, end) + text.repeat(times) + prompt.slice(end);
+      expectLinearTime((times) => promptParts(many(times)), 10_000, JSON.stringify(text));
+      expectLinearTime((times) => promptParts(prompt + `\n${prompt.slice(first)}`.repeat(times)), 1_000);
+    }
+  });
 });

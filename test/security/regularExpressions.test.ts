@@ -81,7 +81,7 @@ describe("the time of a regular expression is linear in the length of the text (
       "src/cli/program/service/token.ts",
       "src/shared/config/formats/keepRequests.ts",
     ];
-    // This one contains the id of a notice, which no text from outside can have, and runs in a browser.
+    // This one contains the id of a notice, which no text from outside can have; test/dashboard/promptParts shows its linear time.
     const ofNotice = "src/dashboard/data/session/promptParts.ts";
     const others = [...ofSchema, "src/cli/program/jobs/run.ts", ...ofQuestions, ofNotice].map((path) => resolve(path));
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));

@@ -433,7 +433,7 @@ describe("parseTemplate: duration", () => {
 
   for (const [what, make] of cases) {
     it(`grows at most linearly with the length: ${what}`, () => {
-      expectLinearTime((length) => renderOrRefuse(make(length)), 128 * KIB);
+      expectLinearTime((length) => renderOrRefuse(make(length)), 64 * KIB);
     }).timeout(60_000);
   }
 });
