@@ -57,7 +57,7 @@ interface Bom {
 describe("npm run sbom", () => {
   let bom: Bom;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await run("npm", ["run", "sbom"]);
     bom = JSON.parse(readFileSync("sbom.json", "utf8"));
   });

@@ -39,7 +39,7 @@ async function startSite(target: string) {
 }
 
 describe("server.basePath", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const contexts = new BrowserContexts();
   let app: TestApp;
   let origin: string;

@@ -92,7 +92,7 @@ describe("operations", () => {
   });
 
   it("GET /metrics answers without MongoDB's metrics while MongoDB hangs, within a scraper's time-out", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const mongod = await startMongod();
     const other = await startApp({ mongo: `${mongod.url}/x` });
     await freeze(mongod.pid);

@@ -7,7 +7,7 @@ import { interrupts } from "../../src/cli/terminal/interrupt.ts";
 import { type Running, startInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 
 /** `signalbox start` (or another command) as a person runs it. */
 export interface Service {

@@ -8,7 +8,7 @@ import { RestartingApp } from "./restarting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
 describe("signalbox/client waits", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   useShortBackoff();
   let app: TestApp;
   before(async () => {

@@ -114,14 +114,10 @@ describe("dashboard list of jobs", () => {
     await rowOf(page, "Job 10000").waitFor();
     const inDocument = () => page.locator(".table-body .row").count();
 
-    await eventually(
-      async () => {
-        await page.evaluate("scrollTo(0, document.body.scrollHeight)");
-        return (await names(page)).includes("Job 1");
-      },
-      "the last job of all",
-      30_000,
-    );
+    await eventually(async () => {
+      await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+      return (await names(page)).includes("Job 1");
+    }, "the last job of all");
     expect(await inDocument()).to.be.lessThan(60);
     await page.evaluate("scrollBy(0, -2000)");
     const middle = page.locator(".table-body .row").nth(20);

@@ -17,7 +17,7 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 const TOKEN = "a-hook-token-of-length";
 
 describe("dashboard pages of runs, sessions and deliveries", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const contexts = new BrowserContexts();
   let model: ModelServer;
   let telegram: ChannelServer;

@@ -26,7 +26,7 @@ async function raw(url: string, headers: Record<string, string> = {}, method = "
 }
 
 describe("dashboard files", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const contexts = new BrowserContexts();
   let app: TestApp;
   before(async () => {

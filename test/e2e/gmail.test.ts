@@ -74,7 +74,7 @@ describe("the Gmail process", function () {
     const subjects = ["Invoice 17", "Lunch?", "Server is down"];
     for (const subject of subjects) arrive(subject);
     const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
-    await eventually(() => sent().length >= 3, "three messages", 30_000);
+    await eventually(() => sent().length >= 3, "three messages");
     await fixture.isCaughtUp();
     const code = await listener.stop();
 

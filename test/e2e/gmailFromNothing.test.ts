@@ -14,7 +14,7 @@ const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];
 
 /** Runs the commands of the set-up in sequence beside one service, as an operator does who has only `npm start`. */
 describe("the Gmail set-up", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let google: GoogleServer;
   let telegram: ChannelServer;
   let home: string;
@@ -95,10 +95,10 @@ describe("the Gmail set-up", function () {
 
   it("leads to three agent runs, three messages and a good status after three mails", async () => {
     const { service, url } = await started();
-    await eventually(isWell, "it to listen", 30_000);
+    await eventually(isWell, "it to listen");
 
     for (const subject of SUBJECTS) arrive(subject);
-    await eventually(() => sent().length >= SUBJECTS.length, "three messages", 30_000);
+    await eventually(() => sent().length >= SUBJECTS.length, "three messages");
     const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as { runs: Record<string, string>[] };
     const { code, stdout } = await status();
 
@@ -129,9 +129,9 @@ describe("the Gmail set-up", function () {
     const wasWell = await isWell();
     const [, command = ""] = /`npx signalbox (\w+)`, so that the instance that runs here listens/.exec(words) ?? [];
     await runInProcess([command], {}, { cwd: home });
-    await eventually(isWell, "it to listen", 30_000);
+    await eventually(isWell, "it to listen");
     arrive("Invoice 18");
-    await eventually(() => sent().length >= 1, "the message", 30_000);
+    await eventually(() => sent().length >= 1, "the message");
 
     expect(wasWell).to.equal(false);
     expect(command).to.equal("reload");

@@ -29,7 +29,7 @@ const sha256 = (content: string | Buffer) => createHash("sha256").update(content
 const sizeOf = (path: string) => Buffer.byteLength(FILES[path]!.content);
 
 describe("examples/pipeline", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let app: TestApp;
   let room: string;
   let folder: string;

@@ -14,7 +14,7 @@ import { type Meet, type Relay, startRelay } from "./relay.ts";
 const LINES = 400;
 
 describe("examples/python", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let app: TestApp;
   let room: string;
   let file: string;

@@ -48,7 +48,7 @@ tasks.resize.run("task-bad", None)
 `;
 
 describe("the examples with a queue", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let app: TestApp;
   before(async () => {
     app = await startApp({ apiToken: TOKEN });

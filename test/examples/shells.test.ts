@@ -13,7 +13,7 @@ const AUTH = { Authorization: `Bearer ${TOKEN}` };
 const AWAY = "http://127.0.0.1:9";
 
 describe("the examples in shell", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let app: TestApp;
   let open: TestApp;
   let home: string;

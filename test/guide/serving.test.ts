@@ -15,7 +15,7 @@ const built = readdirSync(GUIDE, { recursive: true }).map(String);
 const asset = (ending: string) => `/guide/${built.find((name) => name.startsWith("assets") && name.endsWith(ending))}`;
 
 describe("the guide", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const contexts = new BrowserContexts();
   let app: TestApp;
   before(async () => {

@@ -56,7 +56,7 @@ describe("names and keys that other programs would interpret", () => {
       expect(Object.entries(body.metadata)).to.deep.equal([[id, id]]);
     }
     expect((await app.call("GET", "/api/jobs")).body.jobs).to.have.length(HOSTILE.length);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it("find and delete only the records with these names", async () => {
     for (const id of HOSTILE) await app.call("PUT", at(id), { name: id, metadata: { [id]: id } });
@@ -73,7 +73,7 @@ describe("names and keys that other programs would interpret", () => {
     expect(startsWith.body.jobs.map(({ jobId }: { jobId: string }) => jobId)).to.deep.equal([".*"]);
     expect((await app.call("DELETE", at("$ne"))).status).to.equal(200);
     expect((await app.call("GET", "/api/jobs")).body.jobs).to.have.length(HOSTILE.length - 1);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it("are no operators in a query, a cursor or a body", async () => {
     await app.call("PUT", "/api/jobs/kept", {});
@@ -129,7 +129,7 @@ describe("names and keys that other programs would interpret", () => {
       expect((await app.call("GET", `/api/sessions/${encodeURIComponent(key)}/messages`)).body.messages ?? []).to.be
         .empty;
     }
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it("change no prototype", async () => {
     const before = prototypes();

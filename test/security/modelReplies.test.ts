@@ -49,6 +49,6 @@ describe("a model that no longer stops", () => {
 
       expect(thrown).to.include({ code: "agent_failed", message: "The model's answer is too long." });
       await eventually(() => server.requests.at(-1)?.cancelled, "the connection to be closed");
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 });

@@ -65,7 +65,7 @@ export class BrowserContexts {
       ...options,
     });
     this.#contexts.push(context);
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     page.on("pageerror", (error) => this.#errors.push(String(error)));
     page.on("console", (message) => {

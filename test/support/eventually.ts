@@ -1,8 +1,8 @@
-/** Polls a condition until it returns a truthy value, and returns that value. Fails after half a minute by default. */
+/** Polls a condition until it returns a truthy value, and returns that value. Fails after a minute by default, which a loaded machine may need. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   what: string,
-  withinMs = 30_000,
+  withinMs = 60_000,
   pauseMs = 10,
 ): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
   const deadline = performance.now() + withinMs;

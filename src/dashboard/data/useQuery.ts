@@ -10,8 +10,15 @@ export interface Query<T> {
   readonly reload: () => void;
 }
 
-/** Loads data when the component is mounted, and again when the key changes. */
-export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, key = ""): Query<T> {
+/**
+ * Loads data when the component is mounted, and again when the key changes.
+ * @param isLive whether `reload` loads it first, which the start of the live connection calls
+ */
+export function useQuery<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  key = "",
+  { isLive = false }: { readonly isLive?: boolean } = {},
+): Query<T> {
   const [state, setState] = useState<{ key: string; value: T | null; error: unknown }>({
     key,
     value: null,
@@ -39,7 +46,7 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, key = "")
       }
       isReading = false;
     };
-    read.current();
+    if (!isLive) read.current();
     return () => controller.abort();
   }, [key]);
   const reload = useCallback(() => read.current(), []);

@@ -20,8 +20,8 @@ const POLL_EVERY_MS = 5_000;
 
 export function ChannelsPage() {
   useTitle("Channels");
-  const channels = useQuery((signal) => service.channels({ signal }));
-  const gmail = useQuery((signal) => service.gmail({ signal }));
+  const channels = useQuery((signal) => service.channels({ signal }), "", { isLive: true });
+  const gmail = useQuery((signal) => service.gmail({ signal }), "", { isLive: true });
   const reload = () => {
     channels.reload();
     gmail.reload();

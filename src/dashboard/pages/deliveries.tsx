@@ -40,6 +40,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
   const { value: counts, reload } = useQuery(
     (signal) => countDeliveries(withoutState(filter), { signal }),
     JSON.stringify(withoutState(filter)),
+    { isLive: true },
   );
   const list = useLiveDeliveries(filter, useThrottle(reload));
   const first = firstPending(list.view.value.rows);

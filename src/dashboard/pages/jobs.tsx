@@ -130,7 +130,7 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: S
   return { list, stats };
 }
 
-/** Returns the counts of the jobs that match the filters other than states, and a throttled function that reloads them. */
+/** Returns the counts of the jobs that match the filters other than states, and a throttled function that loads them. */
 function useStats(query: URLSearchParams): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
   const latest = useRef(0);
@@ -147,6 +147,5 @@ function useStats(query: URLSearchParams): { stats: Stats | null; reloadSoon: ()
       },
     );
   });
-  useEffect(reloadSoon, [withoutState(query).toString()]);
   return { stats, reloadSoon };
 }

@@ -18,7 +18,7 @@ const POLL_EVERY_MS = 30_000;
 
 export function NotifyPage() {
   useTitle("Notifications");
-  const { value, error, reload } = useQuery((signal) => service.notify.get({ signal }));
+  const { value, error, reload } = useQuery((signal) => service.notify.get({ signal }), "", { isLive: true });
   const reloadSoon = useThrottle(reload);
   useEffect(
     () =>

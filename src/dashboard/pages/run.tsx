@@ -25,8 +25,8 @@ import { useTitle } from "../title.ts";
 import { dollars, tokens } from "../usage.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
-  const run = useQuery((signal) => service.runs.get(runId, { signal }), runId);
-  const request = useQuery((signal) => service.runs.request(runId, { signal }), runId);
+  const run = useQuery((signal) => service.runs.get(runId, { signal }), runId, { isLive: true });
+  const request = useQuery((signal) => service.runs.request(runId, { signal }), runId, { isLive: true });
   useTitle(run.value?.name || "Run", run.value?.status);
   const reload = () => {
     run.reload();

@@ -152,7 +152,7 @@ function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: R
     [key],
   );
   const withoutStatus = new URLSearchParams([...query].filter(([name]) => name !== "status"));
-  const stats = useQuery((signal) => runStats(conditions(), signal), withoutStatus.toString());
+  const stats = useQuery((signal) => runStats(conditions(), signal), withoutStatus.toString(), { isLive: true });
   const countSoon = useThrottle(stats.reload);
   const reloadSoon = useThrottle(() => void list.reload());
   useLiveList(

@@ -40,7 +40,7 @@ export function SettingsPage() {
 }
 
 function AllSettings() {
-  const { value, error, reload } = useQuery((signal) => settings(signal));
+  const { value, error, reload } = useQuery((signal) => settings(signal), "", { isLive: true });
   useEffect(() => followLive({ topics: ["runs"] }, { onStart: reload }), []);
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the health.
   return (

@@ -64,7 +64,7 @@ describe("The time of neutralize", () => {
   for (const [what, make] of cases) {
     it(`grows linearly with the length of a text of ${what}`, () => {
       expectLinearTime((length) => breakRoleHeadings(neutralize(make(length))), 64 * KIB);
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 
   it("allows long runs of signs in a text that is not ASCII", () => {
@@ -75,7 +75,7 @@ describe("The time of neutralize", () => {
       expect(neutralize(`un${run}trusted content е`)).to.equal(`※un${run}trusted content е`);
       expect(breakRoleHeadings(`# ${run}User\nе`)).to.equal(`# ${run}※User\nе`);
     }
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it("allows a text of 8 MiB", () => {
     const large = 8192 * KIB;

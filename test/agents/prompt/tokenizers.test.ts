@@ -75,6 +75,6 @@ describe("A tokenizer that accepts special tokens in a message", () => {
       for (const token of tokens) expect(special(turnOf(token)), token).to.not.be.empty;
       for (const token of [...tokens, ...TOKENS]) expect(special(neutralize(turnOf(token))), token).to.be.empty;
       expect(special(neutralize(TOKENS.join("")))).to.be.empty;
-    }).timeout(30_000);
+    }).timeout(120_000);
   }
 });

@@ -391,7 +391,7 @@ describe("hooks while Redis is away", () => {
 
 describe("hooks while MongoDB is away", () => {
   it("are answered with 503 and Retry-After; the same Idempotency-Key then has one effect", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const mongod = await startMongod();
     const mapped = ', mappings: [{ match: { path: "ci" } }]';
     const app = await startApp({ config: config(mapped), mongo: `${mongod.url}/x` });
@@ -407,7 +407,7 @@ describe("hooks while MongoDB is away", () => {
         send("ci", {}, "ci"),
       ]);
       await mongod.start();
-      await eventually(async () => (await app.call("GET", "/readyz")).status === 200, "the recovery", 30_000);
+      await eventually(async () => (await app.call("GET", "/readyz")).status === 200, "the recovery");
       const back = [await send("agent", { message: "x" }, "a"), await send("agent", { message: "x" }, "a")];
       const ci = [await send("ci", {}, "ci"), await send("ci", {}, "ci")];
 

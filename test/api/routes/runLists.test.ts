@@ -32,7 +32,7 @@ const runOf = (n: number) => ({
 describe("lists of runs", () => {
   let app: TestApp;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     app = await startApp({ strict: false });
     const { collection } = app.stores.runs;
     for (let from = 0; from < RUNS; from += 10_000) {

@@ -176,7 +176,7 @@ describe("GET /api/settings", () => {
   });
 
   it("still answers while MongoDB and Redis are away", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const [mongod, redis] = await Promise.all([startMongod(), startRedis()]);
     const running = await startApp({ apiToken: TOKEN, mongo: mongod.url, redis: redis.url });
     try {

@@ -34,7 +34,7 @@ class Clients {
 }
 
 describe("many requests with Prefer: wait", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let app: TestApp;
   let clients: Clients;
   beforeEach(async () => {

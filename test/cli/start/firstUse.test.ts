@@ -177,7 +177,7 @@ describe("The start block", () => {
 });
 
 describe("signalbox start for the first time with configured servers", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let home: string;
   let dataDir: string;
   let servers: { MONGODB_URI: string; REDIS_URL: string };

@@ -28,7 +28,7 @@ const allEnd = (dataDir: string) =>
   eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
 
 describe("signalbox start with embedded servers", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let home: string;
   let dataDir: string;
   let file: string;
@@ -149,7 +149,7 @@ describe("signalbox start with embedded servers", function () {
     const order: string[] = [];
     const watching = Promise.all(
       Object.entries({ web, worker, redis, mongod }).map(async ([name, pid]) => {
-        await eventually(() => !isRunning(pid), `${name} to end`, 30_000);
+        await eventually(() => !isRunning(pid), `${name} to end`);
         order.push(name);
       }),
     );
@@ -238,17 +238,11 @@ describe("signalbox start with embedded servers", function () {
     const server = mongodPid(dataDir);
     for (const pid of [before.web, before.worker, before.redis, server]) process.kill(pid, "SIGKILL");
 
-    await eventually(
-      () => {
-        const now = processesOf(dataDir);
-        return (["web", "worker", "redis", "mongod"] as const).every((name) => now[name] && now[name] !== before[name]);
-      },
-      "all to run again",
-      20_000,
-    );
-    expect(await eventually(async () => (await getJob(url).catch(() => 0)) === 200, "an answer", 20_000)).to.equal(
-      true,
-    );
+    await eventually(() => {
+      const now = processesOf(dataDir);
+      return (["web", "worker", "redis", "mongod"] as const).every((name) => now[name] && now[name] !== before[name]);
+    }, "all to run again");
+    expect(await eventually(async () => (await getJob(url).catch(() => 0)) === 200, "an answer")).to.equal(true);
     expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\)\. It is restarted\.$/m);
   });
 
@@ -262,7 +256,7 @@ describe("signalbox start with embedded servers", function () {
 });
 
 describe("signalbox start that fails", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let home: string;
   let dataDir: string;
 

@@ -9,7 +9,7 @@ import { type GmailFixture, startGmailFixture } from "../../support/gmail/gmailF
 import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let fixture: GmailFixture;
   let home: string;
   let env: Record<string, string>;

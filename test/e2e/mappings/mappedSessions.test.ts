@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
 import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
@@ -148,6 +149,7 @@ describe("the mapped runs of one session", () => {
           "fail.mjs": slow("fail()"),
         },
         hooks: "shareSessions: true",
+        timings: { ...FAST_TIMINGS, sweep: { ...FAST_TIMINGS.sweep, everyMs: 3_600_000 } }, // It would enqueue them too.
       },
     );
   });
@@ -191,8 +193,7 @@ describe("the mapped runs of one session", () => {
 
       open(name);
 
-      // Much sooner than the sweep, which handles runs older than five seconds.
-      const run = await fixture.ended(second, 3_000);
+      const run = await fixture.ended(second);
       expect(run).to.include({ status: "completed", sessionKey: `leaves-${name}` });
       expect((await fixture.ended(first)).sessionKey).to.equal(
         { drop: "leaves-drop", turn: "main", move: "elsewhere", fail: "leaves-fail" }[name],
@@ -206,7 +207,7 @@ describe("the mapped runs of one session", () => {
     await eventually(async () => (await fixture.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
 
     const { status, body } = await fixture.app.call("POST", `/api/runs/${first}/cancel`);
-    const run = await fixture.ended(second, 3_000);
+    const run = await fixture.ended(second);
     open("cancelled");
 
     expect([status, body.status, body.error.code]).to.deep.equal([200, "failed", "cancelled"]);

@@ -36,7 +36,7 @@ describe("SIGHUP", () => {
   });
 
   it("makes web and worker reload a changed configuration, and refuse an invalid one", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     write("one");
     const env = await preparedServers();
     for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
@@ -77,7 +77,7 @@ describe("SIGHUP", () => {
   });
 
   it("leaves settings unchanged that need a restart: the queues' prefix and the shutdown times", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const env = await preparedServers();
     const agent = JSON.stringify(["/bin/sh", "-c", 'cat >/dev/null; sleep "$1"', "sh", "{thinking}"]);
     const settings = `hooks: { enabled: true, token: "a-hook-token-of-length" },
@@ -116,7 +116,7 @@ describe("SIGHUP", () => {
   });
 
   it("keeps the API token of a process whose address others can reach", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const env = { ...(await preparedServers()), HOST: "" };
     writeFileSync(file(), `{ server: { host: "0.0.0.0", apiToken: "an-api-token-of-length" } }`);
     const web = startProcess("src/api/main.ts", env);

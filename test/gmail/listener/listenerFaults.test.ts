@@ -315,7 +315,7 @@ describe("Gmail listener with faults", () => {
   });
 
   it("acknowledges nothing while MongoDB is unavailable, and imports all mails afterwards", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const mongod = await startMongod();
     try {
       const { google, timers } = await start({ mongo: mongod.url });

@@ -88,7 +88,7 @@ async function killAt(
 }
 
 describe("Gmail listener", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   // The number tried at once is that of the usual points; later ones are those before which the listener finishes.
   for (const [of, when, isForgotten, atOnce, title] of [

@@ -403,7 +403,7 @@ describe("writeReports: concurrent reports", () => {
   });
 
   it("are all stored once they are acknowledged, even if MongoDB's primary steps down meanwhile", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { stores } = app;
     await stores.jobs.put("a", {});
     const whole = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };

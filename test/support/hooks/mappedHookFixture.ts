@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { Timings } from "../../../src/shared/timings.ts";
 import { type Answer, startApp, type TestApp } from "../app.ts";
 import { eventually } from "../eventually.ts";
 import { type ModelServer, startModelServer } from "../servers/modelServer.ts";
@@ -29,6 +30,7 @@ interface Settings {
   defaults?: string;
   /** Modules under hooks.transformsDir, by name. */
   files?: Record<string, string>;
+  readonly timings?: Timings;
 }
 
 /** An app and a worker with mappings and a scripted model server. */
@@ -47,7 +49,7 @@ export class MappedHookFixture {
   }
 
   /** @param mappings JSON5 text or values */
-  static async start(mappings: string | object[], { hooks = "", defaults = "", files = {} }: Settings = {}) {
+  static async start(mappings: string | object[], { hooks = "", defaults = "", files = {}, timings }: Settings = {}) {
     const dir = mkdtempSync(join(tmpdir(), "signalbox-transforms-"));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
     const model = await startModelServer();
@@ -62,7 +64,7 @@ export class MappedHookFixture {
         channels: { log: {} },
       }`,
     });
-    return new MappedHookFixture(app, await startWorker(app), model, dir);
+    return new MappedHookFixture(app, await startWorker(app, {}, timings), model, dir);
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ const SLOTS = 16_384;
 /** The time without a response after which a node is replaced by its replica. */
 const NODE_TIMEOUT_MS = 1_500;
 const PASSWORD = "p@ss:word,/1%";
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 60_000;
 /** Polling interval: each poll opens connections of its own. */
 const LOOK_EVERY_MS = 100;
 /** The offset of a node's cluster bus port. */

@@ -144,7 +144,7 @@ describe("a delivery", () => {
     await app.stores.runs.accept([{ _id: runId, ...common, mapped: null, request: null }]);
 
     const id = await add("first other", "anna", { runId });
-    await until(id, "sent", 20_000);
+    await until(id, "sent");
     const { status, body } = await app.call("GET", `/api/runs/${runId}`);
 
     expect([status, body.deliveries.length]).to.deep.equal([200, 1]);
@@ -197,7 +197,7 @@ describe("a delivery", () => {
       const found = await app.stores.deliveries.find(id);
       return found.notBefore && found;
     }, "the failed try");
-    const delivery = await until(id, "sent", 20_000);
+    const delivery = await until(id, "sent");
 
     expect(waits).to.include({ attempts: 1, failures: 1, reason: "It was transient." });
     expect(texts()).to.deep.equal(["anna: first", "anna: secon", "anna: secon", "anna: d"]);
@@ -340,7 +340,7 @@ describe("a delivery", () => {
 
     const ids: string[] = [];
     for (let i = 0; i < 15; i++) ids.push(await add("a", `recipient ${i}`));
-    for (const id of ids) await until(id, "sent", 20_000);
+    for (const id of ids) await until(id, "sent");
 
     expect(most.slice(0, 10), "concurrent before the first result").to.include(10);
     expect(most.slice(10, 14), "three more limits, and the first that is sent").to.deep.equal([1, 1, 1, 1]);
@@ -462,7 +462,7 @@ describe("a delivery", () => {
 
     const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
     const began = performance.now();
-    const failed = await until(id, "failed", 20_000);
+    const failed = await until(id, "failed");
 
     expect(performance.now() - began).to.be.at.least(5 * PAUSES.minLimitMs - 20);
     expect(messages).to.have.length(6);
@@ -484,7 +484,7 @@ describe("a delivery", () => {
     const most = await add(Array.from({ length: 100 }, (_, i) => `word ${i}`).join("\n\n"));
     const over = await add(Array.from({ length: 250 }, (_, i) => `words ${i}`).join("\n\n"), "bert");
     const failed = await until(over, "failed");
-    const sent = await until(most, "sent", 20_000);
+    const sent = await until(most, "sent");
 
     expect(failed.reason).to.match(/^The reply would take \d{3} messages, and at most 100 are sent/);
     expect(messages.filter(({ to }) => to === "bert")).to.deep.equal([]);
@@ -704,7 +704,7 @@ describe("a delivery", () => {
       start([resultOf("ambiguous")], { idempotentForMs });
 
       const id = await add("a");
-      const delivery = await until(id, "sent", 20_000);
+      const delivery = await until(id, "sent");
 
       expect(messages).to.have.length(2);
       expect(messages[0]).to.deep.equal(messages[1]);
@@ -826,7 +826,7 @@ describe("a delivery", () => {
     it(`${title} is not sent a third time when the service has no idempotency keys`, async () => {
       start([answer, answer]);
 
-      const failed = await until(await add("a"), "failed", 20_000);
+      const failed = await until(await add("a"), "failed");
       await until(await add("b"), "sent");
 
       expect(texts()).to.deep.equal(["anna: a", "anna: a", "anna: b"]);

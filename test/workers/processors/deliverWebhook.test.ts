@@ -186,7 +186,7 @@ describe("the delivery of a webhook", () => {
     const waiting = await Promise.all(
       hanging.flatMap(({ url }) => Array.from({ length: 20 }, () => add(null, {}, `${url}/callback`))),
     );
-    await eventually(() => hanging.every(({ requests }) => requests.length > 0), "every receiver to be called", 20_000);
+    await eventually(() => hanging.every(({ requests }) => requests.length > 0), "every receiver to be called");
 
     const rules = await Promise.all(Array.from({ length: 25 }, () => add("sales")));
     const callbacks = await Promise.all(Array.from({ length: 25 }, () => add(null, {}, `${receiver.url}/callback`)));
@@ -213,7 +213,7 @@ describe("the delivery of a webhook", () => {
     await eventually(() => dead.requests.length > 0, "the hanging receiver to be called");
     const cancelled = await app.call("POST", `/api/deliveries/${hanging}/cancel`);
     expect([cancelled.status, cancelled.body.state]).to.deep.equal([200, "failed"]);
-    await eventually(() => dead.requests[0]?.cancelled, "the request to be cancelled", 10_000);
+    await eventually(() => dead.requests[0]?.cancelled, "the request to be cancelled");
     expect(await app.stores.deliveries.find(hanging)).to.deep.include({ reason: "It was cancelled.", attempts: 0 });
   });
 
@@ -239,7 +239,7 @@ describe("the delivery of a webhook", () => {
     if (keys.length > 0) await redis.del(...keys);
     redis.disconnect();
 
-    expect(await sent(id, 20_000)).to.deep.include({ attempts: 2 });
+    expect(await sent(id)).to.deep.include({ attempts: 2 });
   });
 
   it("fails when workers have ended in the middle of each of its tries", async () => {

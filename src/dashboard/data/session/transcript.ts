@@ -28,10 +28,12 @@ const withOlder = (known: Transcript, page: Transcript): Transcript => ({
   nextCursor: page.nextCursor,
 });
 
-/** Reads a transcript from its end, and on request what precedes. */
+/** Reads a transcript from its end once `reload` is called, and on request what precedes. */
 export function useTranscript(sessionKey: string): Query<Transcript> & { readonly loadOlder: () => Promise<void> } {
   const [known, setKnown] = useState<Transcript | null>(null);
-  const newest = useQuery((signal) => service.sessions.messages(sessionKey, { limit: PAGE }, { signal }), sessionKey);
+  const newest = useQuery((signal) => service.sessions.messages(sessionKey, { limit: PAGE }, { signal }), sessionKey, {
+    isLive: true,
+  });
   const { value } = newest;
   useEffect(() => {
     if (value) setKnown((before) => withNewest(before, value));

@@ -434,6 +434,6 @@ describe("parseTemplate: duration", () => {
   for (const [what, make] of cases) {
     it(`grows at most linearly with the length: ${what}`, () => {
       expectLinearTime((length) => renderOrRefuse(make(length)), 64 * KIB);
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 });
