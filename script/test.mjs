@@ -17,8 +17,8 @@ import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
 import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers/servers.ts";
 
 const TIMES_FILE = "test/times.json";
-/** One more than processors, because tests wait for servers and processes about a third of their time. */
-const LANES = availableParallelism() + 1;
+/** One a processor: the tests wait for servers and processes, but these take the processors meanwhile. */
+const LANES = availableParallelism();
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -17,7 +17,7 @@ import { type Processes, startSystem } from "./system/system.ts";
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;
 /** Maximum time from a transition to its webhook without any fault, on a machine that does much else. */
-const USUAL_DELAY_MS = 15_000;
+const USUAL_DELAY_MS = 60_000;
 /** Polling interval for the end of all work. */
 const POLL_EVERY_MS = 100;
 

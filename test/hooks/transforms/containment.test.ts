@@ -222,12 +222,14 @@ describe("A faulty transform", function () {
     });
 
     it("has the lowest priority once it has used a second of CPU time", async () => {
+      await fixture.close();
+      fixture = new TransformFixture({ timeoutMs: STARVED_MS });
       const stop = new AbortController();
       const running = thrownBy(fixture.runSource("hangs.js", HANGS, { signal: stop.signal }));
       const tasks = `/proc/${await pidOf("run")}/task`;
       const niceness = (task: string) => getPriority(Number(task));
 
-      await eventually(() => readdirSync(tasks).every((task) => niceness(task) === 19), "the lowest priority");
+      await eventually(() => readdirSync(tasks).every((task) => niceness(task) === 19), "the lowest priority", STARVED_MS);
 
       stop.abort(new AppError("cancelled"));
       await running;

@@ -3,13 +3,16 @@ import Mocha from "mocha";
 
 const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_SUITE_END, EVENT_RUN_END } = Mocha.Runner.constants;
 
-/** Prints a line for each finished file, and at the end the failures, each with the command that repeats it. */
+/**
+ * Prints a line for each finished file with its failures, and at the end all failures in full, each with the command that repeats
+ * it.
+ */
 class FileReporter extends Mocha.reporters.Base {
   readonly #failed: { readonly file: string; readonly title: string }[] = [];
   /** The events of a file arrive together, after it has ended. */
   #file = "";
   #passed = 0;
-  #failedInFile = 0;
+  #failedInFile: string[] = [];
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -17,9 +20,9 @@ class FileReporter extends Mocha.reporters.Base {
       this.#file = fileOf(test) ?? this.#file;
       this.#passed++;
     });
-    runner.on(EVENT_TEST_FAIL, (test) => {
+    runner.on(EVENT_TEST_FAIL, (test, error) => {
       this.#file = fileOf(test) ?? this.#file;
-      this.#failedInFile++;
+      this.#failedInFile.push(`    ${test.fullTitle()}: ${error.message}`);
       this.#failed.push({ file: this.#file, title: test.fullTitle() });
     });
     runner.on(EVENT_SUITE_END, (suite) => {
@@ -32,10 +35,11 @@ class FileReporter extends Mocha.reporters.Base {
   }
 
   #printFile(): void {
-    const failed = this.#failedInFile > 0 ? `, ${this.#failedInFile} failed` : "";
+    const failed = this.#failedInFile.length > 0 ? `, ${this.#failedInFile.length} failed` : "";
     if (this.#passed > 0 || failed) console.log(`${failed ? "✘" : "✔"} ${this.#file}: ${this.#passed} passed${failed}`);
+    for (const failure of this.#failedInFile) console.log(failure); // They are known even if the run is ended.
     this.#passed = 0;
-    this.#failedInFile = 0;
+    this.#failedInFile = [];
   }
 }
 
