@@ -229,7 +229,11 @@ describe("A faulty transform", function () {
       const tasks = `/proc/${await pidOf("run")}/task`;
       const niceness = (task: string) => getPriority(Number(task));
 
-      await eventually(() => readdirSync(tasks).every((task) => niceness(task) === 19), "the lowest priority", STARVED_MS);
+      await eventually(
+        () => readdirSync(tasks).every((task) => niceness(task) === 19),
+        "the lowest priority",
+        STARVED_MS,
+      );
 
       stop.abort(new AppError("cancelled"));
       await running;
