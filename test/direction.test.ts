@@ -15,7 +15,7 @@ const REFUSED: readonly Case[] = [
   ["src/api/type.ts", 'import type { T } from "../workers/runWorkers.ts";', ["api-imports"]],
   ["src/api/export.ts", 'export type { T } from "../workers/runWorkers.ts";', ["api-imports"]],
   ["src/api/dynamic.ts", 'export const load = () => import("../workers/runWorkers.ts");', ["api-imports"]],
-  ["src/api/pages/dashboard.ts", 'import "../dashboard/data/store.ts";', ["api-imports"]],
+  ["src/api/pages/dashboard.ts", 'import "../../dashboard/data/store.ts";', ["api-imports"]],
   ["src/workers/api.ts", 'import "../api/app.ts";', ["workers-imports"]],
   ["src/cli/workers.ts", 'import "../workers/runWorkers.ts";', ["cli-imports"]],
   ["src/shared/models.ts", 'import type { T } from "../models/jobs/job.ts";', ["shared-imports"]],
