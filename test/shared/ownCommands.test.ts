@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { howToBuild, ownCommand } from "../../src/shared/process/ownCommands.ts";
 
-const SOURCES = globSync("src/**/*.{ts,tsx,mjs}").filter((path) => path !== join("src", "shared", "ownCommands.ts"));
+const SOURCES = globSync("src/**/*.{ts,tsx,mjs}").filter(
+  (path) => path !== join("src", "shared", "process", "ownCommands.ts"),
+);
 
 /** Returns the lines that are not comments. */
 const codeOf = (text: string) => text.split("\n").filter((line) => !/^\s*(\/?\*|\/\/)/.test(line));
