@@ -13,7 +13,7 @@ export interface RefusedRequestsDeps {
   readonly hookRequests: HookRequests;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How often the refused requests are stored. */
+  /** The interval at which the refused requests are stored. */
   readonly storeEveryMs: number;
 }
 

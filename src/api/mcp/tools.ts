@@ -20,7 +20,7 @@ export interface ToolDefinition {
   };
 }
 
-/** How long a tool waits, in seconds. Clients give up on a tool that takes a minute. */
+/** Limits how long a tool waits, in seconds. Clients give up on a tool that takes a minute. */
 export const WAIT_SECONDS = 50;
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;

@@ -16,7 +16,7 @@ const POLICY = [
 const FONTS = /<link [^>]*fonts\.googleapis\.com[^>]*>/;
 
 /**
- * How to install the board, whose packages the npm package of Signalbox leaves out. The versions are the major ones of
+ * The command that installs the board, whose packages the npm package of Signalbox leaves out. The versions are the major ones of
  * package.json.
  */
 export const INSTALL_BOARD = "npm install @bull-board/api@9 @bull-board/koa@9";

@@ -30,7 +30,7 @@ function sharingLookups(resolve: Resolve, timeoutMs: number): Resolve {
 }
 
 export interface ConnectionOptions {
-  /** How long a name may take to resolve, and a connection to open. */
+  /** Limits the time to resolve a name, and the time to open a connection. */
   readonly timeoutMs: number;
   readonly resolve?: Resolve | undefined;
 }

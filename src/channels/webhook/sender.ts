@@ -8,9 +8,9 @@ import { TIMINGS } from "../../shared/timings.ts";
 import { NOT_ALLOWED, openAllowedConnections, openConnections, type Proxies, type Resolve } from "./connections.ts";
 import { signatureHeaders } from "./signature.ts";
 
-/** How much of an answer is read: enough that the connection can be used again after a usual answer. */
+/** Limits how much of an answer is read: enough that the connection can be used again after a usual answer. */
 const MAX_ANSWER_BYTES = 16 * 1024;
-/** How long the rest of an answer may take before its connection is closed instead of used again. */
+/** Limits the time for the rest of an answer, after which its connection is closed instead of used again. */
 const MAX_DUMP_MS = 1_000;
 /** Maximum time for which `Retry-After` is obeyed. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
