@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
-import { Delivery as ServedDelivery } from "../../src/api/deliverySchema.ts";
-import { JobRead, SingleStep } from "../../src/api/schemas.ts";
+import { JobRead, SingleStep } from "../../src/api/schemas/common.ts";
+import { Delivery as ServedDelivery } from "../../src/api/schemas/delivery.ts";
 import {
   type Client,
   createClient,

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
-import { Delivery } from "../deliverySchema.ts";
 import { RunHead } from "../routes/runs/runs.ts";
-import * as s from "../schemas.ts";
+import * as s from "../schemas/common.ts";
+import { Delivery } from "../schemas/delivery.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
 

@@ -5,10 +5,10 @@ import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
-import { Delivery, DeliveryKind } from "../deliverySchema.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import * as s from "../schemas/common.ts";
+import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);

@@ -2,10 +2,10 @@ import Type from "typebox";
 import { deliveryIdOf } from "../../models/deliveries/delivery.ts";
 import { readExpectations, readRules } from "../../models/notifications/readRules.ts";
 import { AppError } from "../../shared/errors.ts";
-import { Delivery, DeliveryKind } from "../deliverySchema.ts";
 import * as examples from "../examples/notify.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas.ts";
+import * as s from "../schemas/common.ts";
+import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const Target = Type.Object(
   {

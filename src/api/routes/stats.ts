@@ -4,8 +4,8 @@ import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas.ts";
-import { Usage } from "../usageSchema.ts";
+import * as s from "../schemas/common.ts";
+import { Usage } from "../schemas/usage.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -6,11 +6,11 @@ import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
-import { Delivery } from "../../deliverySchema.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas.ts";
+import * as s from "../../schemas/common.ts";
+import { Delivery } from "../../schemas/delivery.ts";
 import { Channel, Recipient } from "./schemas.ts";
 
 const params = Type.Object({ channel: s.Identifier("Name of the channel.") });

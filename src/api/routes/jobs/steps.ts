@@ -4,7 +4,7 @@ import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { AppError } from "../../../shared/errors.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas.ts";
+import * as s from "../../schemas/common.ts";
 
 const params = Type.Object({ jobId: s.JobId, stepKey: s.StepKey });
 const closed = { additionalProperties: false } as const;

@@ -7,12 +7,12 @@ import { readWaitsFor } from "../../../models/runs/waitsFor.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { agentHook, mappedHook } from "../../../shared/queue/definitions.ts";
 import { HOOK_ACTOR } from "../../auth/apiAuth.ts";
-import { Delivery } from "../../deliverySchema.ts";
 import * as examples from "../../examples/gateway.ts";
 import type { Awaited } from "../../live/waitingRequests.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas.ts";
-import { Usage } from "../../usageSchema.ts";
+import * as s from "../../schemas/common.ts";
+import { Delivery } from "../../schemas/delivery.ts";
+import { Usage } from "../../schemas/usage.ts";
 
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ runId: s.Identifier("Identifies the run. The response of the hook contains it.") });

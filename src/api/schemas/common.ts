@@ -1,8 +1,8 @@
 import Type, { type TProperties, type TSchema } from "typebox";
-import { CURSOR_PATTERN } from "../models/db/cursor.ts";
-import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
-import { MAX_CALLBACK_URL_CHARS } from "../shared/outbound/callbackUrl.ts";
-import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
+import { CURSOR_PATTERN } from "../../models/db/cursor.ts";
+import { ID_CURSOR_PATTERN } from "../../models/db/idCursor.ts";
+import { MAX_CALLBACK_URL_CHARS } from "../../shared/outbound/callbackUrl.ts";
+import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
 
 /** Building blocks of the routes' schemas. A schema with a title becomes a named schema in openapi.json. */
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as s from "./schemas.ts";
+import * as s from "./common.ts";
 
 /** Usage of runs. Null if nothing reported it. */
 export const Usage = (description: string) =>
