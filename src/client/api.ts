@@ -76,6 +76,8 @@ type RunQuery = Page & {
   sessionKey?: string;
   /** The name of a mapping. */
   mapping?: string;
+  /** Words of the name, or the beginning of the runId. */
+  search?: string;
   createdFrom?: string;
   createdBefore?: string;
 };

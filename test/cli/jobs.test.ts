@@ -110,6 +110,15 @@ describe("signalbox jobs", () => {
       expect(rows(found.stdout).map((job) => job.jobId)).to.deep.equal([jobId]);
     });
 
+    it("finds words anywhere in a name with --search", async () => {
+      const team = randomUUID();
+      const { jobId } = await createJob(app, { name: "Nightly sales report", metadata: { team } });
+      const search = (text: string) => jobs("list", "--json", "--metadata", `team=${team}`, "--search", text);
+
+      expect(rows((await search("report SALES")).stdout).map((job) => job.jobId)).to.deep.equal([jobId]);
+      expect((await search("ightly")).stdout).to.equal("");
+    });
+
     it("sends every filter in the form of the API", async () => {
       const asked: string[] = [];
       const receiver = createServer(({ url = "" }, response) => {

@@ -278,17 +278,19 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([none.stdout, none.stderr]).to.deep.equal(["", "No runs match.\n"]);
     });
 
-    it("list prints the runs of a mapping and of a time only", async () => {
+    it("list prints the runs of a mapping, of a time and of a search only", async () => {
       const session = `s-${randomUUID()}`;
-      const { runId } = await sendAgent("x", "--session-key", session);
+      const { runId } = await sendAgent("x", "--session-key", session, "--name", "Pull request 41");
       const list = (...args: string[]) => cli(["runs", "list", "--session", session, ...args, "--json"]);
 
       const since = await list("--created-from", "1h");
       const until = await list("--created-before", "1h");
       const ofMapping = await list("--mapping", "ci");
+      const [found, missed] = [await list("--search", "41 PULL"), await list("--search", "42")];
 
       expect(JSON.parse(since.stdout)).to.include({ runId });
-      expect([until.stdout, ofMapping.stdout]).to.deep.equal(["", ""]);
+      expect(JSON.parse(found.stdout)).to.include({ runId });
+      expect([until.stdout, ofMapping.stdout, missed.stdout]).to.deep.equal(["", "", ""]);
     });
 
     it("get prints the reply and, with --request, the request", async () => {

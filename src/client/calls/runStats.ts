@@ -5,6 +5,8 @@ import type { RunStatus } from "../records/runs.ts";
 export interface RunStatsQuery {
   sessionKey?: string;
   mapping?: string;
+  /** Words of the name, or the beginning of the runId. */
+  search?: string;
   createdFrom?: string;
   createdBefore?: string;
 }

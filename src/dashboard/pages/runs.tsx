@@ -161,11 +161,12 @@ function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: R
     {
       onStart: countSoon,
       run: (run) => {
+        countSoon();
+        if (conditions().search) return reloadSoon(); // Only the service compares the words.
         const matches = matchesRun(run, status, conditions());
         if (matches) list.put(run);
         else list.remove(run.runId);
         if (matches && run.endedAt !== null) reloadSoon(); // Events lack the reply and the usage.
-        countSoon();
       },
     },
   );

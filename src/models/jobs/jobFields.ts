@@ -1,10 +1,11 @@
+import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { packObject } from "./freeObject.ts";
 import type { JobChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
-import { nameKey, nameWords, searchTerms } from "./search/searchKeys.ts";
+import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { nameWords } from "../db/nameSearch.ts";
 import { newNoteId } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import type { MappingOutcome, RunDoc, RunOutcome } from "./run.ts";
@@ -24,9 +25,9 @@ export function mappingUpdate(mapped: MappingOutcome, now: Date, wanted: WantedE
   const note = (status: EndStatus, was: object = {}) => noteEnd(status, { ...was, endedAt: now }, now, wanted);
   switch (mapped.kind) {
     case "agent":
-      return { $set: { stage, ...mapped, ...used } };
+      return { $set: { stage, ...mapped, ...named(mapped.name), ...used } };
     case "event": {
-      const event = { kind: "wake" as const, name: mapped.name, status: "completed" as const, settled: true };
+      const event = { kind: "wake" as const, ...named(mapped.name), status: "completed" as const, settled: true };
       const session = { sessionKey: MAIN_SESSION, singleUse: false };
       return { $set: { stage, ...over, ...used, ...event, ...session }, ...note("completed") };
     }
@@ -41,6 +42,8 @@ export function mappingUpdate(mapped: MappingOutcome, now: Date, wanted: WantedE
     }
   }
 }
+
+const named = (name: string | null) => ({ name, nameWords: nameWords(name ?? "") });
 
 type EndStatus = "completed" | "failed" | "dropped";
 

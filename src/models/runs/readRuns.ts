@@ -62,8 +62,8 @@ export interface RunListQuery extends RunFilter {
   readonly cursor?: string | undefined;
 }
 
-/** Leaves out what a run received. */
-const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0 };
+/** Leaves out what a run received, and what only queries compare. */
+const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0, nameWords: 0 };
 
 /** The collections that these commands read. */
 interface RunStores {

@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { StoredLease } from "../db/lease.ts";
+import { nameWords } from "../db/nameSearch.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import { StoredUsage } from "./usage.ts";
 
@@ -63,6 +64,8 @@ export const RunDoc = closedObject({
   _id: Type.String(),
   kind: RunKind,
   name: nullable(Type.String()),
+  /** The words of the name as the search compares them; missing in runs of earlier versions until a release. */
+  nameWords: Type.Optional(Type.Array(Type.String())),
   /** For a mapped run, the key that the mapping gives, until its transform has run. */
   sessionKey: Type.String(),
   /** Whether the session was created for this run alone. */
@@ -132,6 +135,7 @@ export const runCollection = defineCollection(RunDoc, [
   { keys: { createdAt: -1, _id: -1 } },
   { keys: { status: 1, createdAt: -1, _id: -1 } },
   { keys: { sessionKey: 1, createdAt: -1, _id: -1 } },
+  { keys: { nameWords: 1, createdAt: -1, _id: -1 } },
   {
     keys: { "mapped.mapping": 1, createdAt: -1, _id: -1 },
     partialFilterExpression: { "mapped.mapping": { $exists: true } },
@@ -186,6 +190,7 @@ export interface DueRun {
 /** Returns the document of an accepted run. */
 export const newRunDoc = ({ fingerprint, callbackUrl, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
+  nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
   ...(callbackUrl !== undefined && { callbackUrl }),
   stage: run.request ? "turn" : "mapping",

@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import { beginsWith, wordQueries } from "../db/nameSearch.ts";
 import { createdWithin } from "../db/newestFirst.ts";
 import type { RunDoc, RunStatus } from "./run.ts";
 
@@ -8,6 +9,8 @@ export interface RunFilter {
   readonly sessionKey?: string | undefined;
   /** The key of the mapping that made the run. */
   readonly mapping?: string | undefined;
+  /** Words that each begin a word of the name, or the beginning of the runId. */
+  readonly search?: string | undefined;
   readonly createdFrom?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
@@ -17,11 +20,13 @@ export const runQuery = ({
   status,
   sessionKey,
   mapping,
+  search,
   createdFrom,
   createdBefore,
 }: RunFilter): mongo.Filter<RunDoc> => ({
   ...(status && { status: { $in: [...status] } }),
   ...(sessionKey !== undefined && { sessionKey }),
   ...(mapping !== undefined && { "mapped.mapping": mapping }),
+  ...(search !== undefined && { $or: [...wordQueries(search), { _id: beginsWith(search) }] }),
   ...createdWithin(createdFrom, createdBefore),
 });

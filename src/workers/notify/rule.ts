@@ -1,5 +1,6 @@
+import { nameKey } from "../../models/db/nameSearch.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
-import { nameKey, type SearchTerm } from "../../models/jobs/search/searchKeys.ts";
+import type { SearchTerm } from "../../models/jobs/search/searchKeys.ts";
 import type { NotedType } from "../../models/notifications/note.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
 import { parseTemplate, type Template } from "../../shared/config/formats/template.ts";

@@ -21,7 +21,16 @@ const stagesOf = (stage: Stage): string[] => [
 
 /** Run n was accepted n minutes ago. Every third one was sent to the agent hook, the others to one of 20 mappings. */
 const runOf = (n: number) => ({
-  ...{ _id: `run-${n}`, kind: "agent", name: `Run ${n}`, singleUse: false, stage: "turn", request: null, order: null },
+  ...{
+    _id: `run-${n}`,
+    kind: "agent",
+    name: `Run ${n}`,
+    nameWords: ["run", `${n}`],
+    singleUse: false,
+    stage: "turn",
+    request: null,
+    order: null,
+  },
   mapped: n % 3 === 0 ? null : { mapping: `map-${n % 20}`, call: "x".repeat(100), wakeMode: "now" },
   sessionKey: `hook:${n % 50}`,
   status: STATUSES[n < 100 ? n % 2 : 2 + (n % 3)],
@@ -106,6 +115,26 @@ describe("lists of runs", () => {
     );
     expect(direct.runs[0]).to.include({ runId: "run-0", mapping: null });
     expect(JSON.stringify(ofMapping)).to.not.include("xxxx");
+  });
+
+  it("are searched by index for words of the name and the beginning of an id", async () => {
+    const searches: [search: string, documents: number, rows: number][] = [
+      ["12345", 2, 1],
+      ["RUN 1234", 22, 11],
+      ["run-1234", 22, 11],
+      ["run", 2_000, 101],
+      ["absent", 0, 0],
+    ];
+    for (const [search, documents, rows] of searches) {
+      const found = app.stores.runs.collection.find(runQuery({ search })).sort({ createdAt: -1, _id: -1 });
+      const { queryPlanner, executionStats } = await found.limit(101).explain("executionStats");
+
+      const stages = stagesOf(queryPlanner.winningPlan);
+      expect(stages, search).to.include("IXSCAN").and.to.not.include("COLLSCAN");
+      expect(executionStats.totalDocsExamined, search).to.be.at.most(documents);
+      expect(executionStats.nReturned, search).to.equal(rows);
+    }
+    expect((await count({ search: "1234" })).runs.total).to.equal(11);
   });
 
   it("are counted by status, at most 10,000 of them", async () => {

@@ -15,6 +15,14 @@ const runFilters = {
   mapping: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_024, description: "Runs that this mapping made, by its name." }),
   ),
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description:
+        "Runs in whose name each word of this text begins a word, in upper or lower case, in any order; and runs whose runId starts with the text.",
+    }),
+  ),
   createdFrom: Type.Optional(s.Timestamp("Runs that were accepted at this time or later.")),
   createdBefore: Type.Optional(s.Timestamp("Runs that were accepted before this time.")),
 };
@@ -27,7 +35,7 @@ const getRuns = route({
   tag: "runs",
   summary: "List runs",
   description:
-    "Returns agent runs and wake events, newest first, with their replies and deliveries. Filter by status, session, mapping and time. The list ends when `nextCursor` is null.",
+    "Returns agent runs and wake events, newest first, with their replies and deliveries. Filter by status, session, mapping, words of the name, and time. The list ends when `nextCursor` is null.",
   example: examples.listRuns,
   schemas: {
     query: Type.Object(

@@ -30,6 +30,11 @@ export interface FilterOptions {
   readonly updatedBefore?: string;
 }
 
+/** What a list takes beside the filters of all commands. */
+export interface SearchOption {
+  readonly search?: string;
+}
+
 /** @throws CommandError for `--status stale` or `--status cancelled` beside another status, and for `--status stale --no-stale` */
 export function filterOf(options: FilterOptions): JobFilter {
   const { name, jobId, metadata, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
@@ -73,8 +78,11 @@ const SHOWN = ["name", "status", "stale", "cancel", "progress", "createdAt", "me
  * `jobs list`: prints jobs, newest first.
  * @throws CommandError as `withService` does
  */
-export function listJobs(env: NodeJS.ProcessEnv, options: ServiceOptions & FilterOptions & ListOptions): Promise<void> {
-  const filter = filterOf(options);
+export function listJobs(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & FilterOptions & SearchOption & ListOptions,
+): Promise<void> {
+  const filter = { ...filterOf(options), search: options.search };
   const fields = options.json ? undefined : SHOWN;
   return withService(env, options, ({ client }) =>
     printList<JobSummary>(

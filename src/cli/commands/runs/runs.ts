@@ -22,14 +22,15 @@ export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly session?: string;
   readonly mapping?: string;
+  readonly search?: string;
   readonly createdFrom?: string;
   readonly createdBefore?: string;
 }
 
 /** `runs list`: prints runs, newest first. */
 export function listRuns(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions & RunFilter): Promise<void> {
-  const { status, session: sessionKey, mapping, createdFrom, createdBefore } = options;
-  const given = Object.entries({ status, sessionKey, mapping, createdFrom, createdBefore });
+  const { status, session: sessionKey, mapping, search, createdFrom, createdBefore } = options;
+  const given = Object.entries({ status, sessionKey, mapping, search, createdFrom, createdBefore });
   const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   return withService(env, options, ({ client }) =>
     printList<Run>(

@@ -1,6 +1,7 @@
 import { connectDatabase } from "../../../models/db/database.ts";
 import { migrateSearchKeys } from "../../../models/jobs/migrations/migrateSearchKeys.ts";
 import { migrateSteps } from "../../../models/jobs/migrations/migrateSteps.ts";
+import { migrateRunNames } from "../../../models/runs/migrateRunNames.ts";
 import { migrateSessionOwners } from "../../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../../shared/config/load.ts";
@@ -30,7 +31,7 @@ type Progress = (done: number, total: number) => void;
 const PROGRESS_EVERY_MS = 5_000;
 
 /**
- * Creates the indexes, rewrites the search keys of jobs of earlier versions, moves the steps of versions before 2 into their
+ * Creates the indexes, rewrites what the search compares in jobs and runs of earlier versions, moves the steps of versions before 2 into their
  * jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
  * @returns the version of MongoDB
  * @param onProgress receives how many jobs have been migrated, every few seconds
@@ -48,6 +49,7 @@ export async function prepareDatabase(
     await database.createIndexes();
     // Before the steps: processes refuse to start while these are where versions before 2 stored them.
     await migrateSearchKeys(jobs, payloads);
+    await migrateRunNames(runs);
     await migrateSteps(jobs, payloads, {
       staleAfterSeconds: config.jobs.staleAfterSeconds,
       onProgress: report,

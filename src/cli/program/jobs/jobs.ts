@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { FilterOptions } from "../../commands/jobs/jobs.ts";
+import type { FilterOptions, SearchOption } from "../../commands/jobs/jobs.ts";
 import type { WatchOptions } from "../../commands/jobs/watchJobs.ts";
 import type { ListOptions } from "../../commands/list.ts";
 import type { ServiceOptions } from "../../service.ts";
@@ -15,13 +15,15 @@ export function addJobs(program: Command, environment: Environment): void {
   const list = jobs
     .command("list")
     .description("List jobs, newest first.")
-    .action(async (options: ServiceOptions & FilterOptions & ListOptions) => {
+    .option("--search <text>", "only jobs with these words in the name, or whose id or name starts with this text")
+    .action(async (options: ServiceOptions & FilterOptions & SearchOption & ListOptions) => {
       const { listJobs } = await import("../../commands/jobs/jobs.ts");
       await listJobs(await environment(), options);
     });
   withExamples(
     listCommand(withFilters(list)),
     "signalbox jobs list --status failed --created-from yesterday",
+    "signalbox jobs list --search 'sales report'",
     "signalbox jobs list --metadata team=sales --all --json",
   );
 

@@ -21,6 +21,7 @@ export function addRuns(program: Command, environment: Environment): void {
     .addOption(choicesOption("--status <status>", "only runs in this status", STATES))
     .option("--session <key>", "only runs in this session")
     .option("--mapping <name>", "only runs that this mapping made")
+    .option("--search <text>", "only runs with these words in the name, or whose id starts with this text")
     .option(
       "--created-from <time>",
       "only runs accepted at this time or later, such as 2026-03-01, yesterday or 2h",
@@ -36,6 +37,7 @@ export function addRuns(program: Command, environment: Environment): void {
     "signalbox runs list --status failed",
     "signalbox runs list --session incidents --json",
     "signalbox runs list --mapping github --created-from yesterday",
+    "signalbox runs list --search 'pull request 41'",
   );
 
   const get = runs

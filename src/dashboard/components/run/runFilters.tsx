@@ -3,16 +3,18 @@ import { SpanSelect } from "../forms/spanSelect.tsx";
 
 /** The filters that are shown as chips, with their titles. */
 const CHIPS = [
+  ["search", "name"],
   ["mapping", "hook"],
   ["sessionKey", "session"],
   ["createdFrom", "from"],
   ["createdBefore", "before"],
 ] as const;
 
-/** The filters of the list of runs: hook, session and time. */
+/** The filters of the list of runs: words of the name, hook, session and time. */
 export function RunFilters({ query }: { query: URLSearchParams }) {
   return (
     <search class="filters">
+      <TextFilter query={query} name="search" title="Words of the name, or an id" />
       <TextFilter query={query} name="mapping" title="Hook: name of a mapping" />
       <TextFilter query={query} name="sessionKey" title="Session: its whole key" />
       <SpanSelect query={query} label="Accepted" />

@@ -4,7 +4,7 @@ import { spanStart } from "../job/jobSearch.ts";
 export const RUN_STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 
 /** The filters of the list of runs other than the status, by their parameters in the address and the API. */
-const TEXTS = ["mapping", "sessionKey", "createdFrom", "createdBefore"] as const;
+const TEXTS = ["search", "mapping", "sessionKey", "createdFrom", "createdBefore"] as const;
 
 type RunConditions = { [name in (typeof TEXTS)[number]]?: string };
 
@@ -18,7 +18,7 @@ export function runConditions(place: URLSearchParams, now: number): RunCondition
   return { ...Object.fromEntries(texts), ...(start && { createdFrom: start }) };
 }
 
-/** Returns whether a run of an event belongs into the list. */
+/** Returns whether a run of an event belongs into the list. Only the service compares the words of a search. */
 export function matchesRun(run: RunSummary, status: RunStatus | null, conditions: RunConditions): boolean {
   const { mapping, sessionKey, createdFrom, createdBefore } = conditions;
   return (

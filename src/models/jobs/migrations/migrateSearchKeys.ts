@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { mongo } from "mongoose";
+import { nameKey, nameWords } from "../../db/nameSearch.ts";
 import { unpackObject } from "../freeObject.ts";
 import type { JobDoc } from "../job.ts";
 import { isStored, type Payload, type PayloadDoc } from "../payloads.ts";
-import { nameKey, nameWords, type SearchTerm, searchTerms } from "../search/searchKeys.ts";
+import { type SearchTerm, searchTerms } from "../search/searchKeys.ts";
 
 /** Matches the jobs whose name or terms earlier versions may have stored in another form. Scans three indexes. */
 const MAY_BE_FORMER: mongo.Filter<JobDoc> = {

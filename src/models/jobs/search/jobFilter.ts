@@ -1,9 +1,10 @@
 import type { mongo } from "mongoose";
 import type { Position } from "../../db/cursor.ts";
+import { beginsWith, nameKey, nameWords, wordQueries } from "../../db/nameSearch.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { isInScope, type JobScope } from "../jobScope.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
-import { nameKey, nameWords, type SearchTerm, searchTerm } from "./searchKeys.ts";
+import { type SearchTerm, searchTerm } from "./searchKeys.ts";
 
 /** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
 export interface JobFilter {
@@ -65,10 +66,8 @@ function nameQuery(name: string): mongo.Filter<JobDoc> {
   return { $or: nameKeys(name).map((key) => ({ nameKey: beginsWith(key) })) };
 }
 
-/** Returns the query for a search. A bound of each word applies to one word of the name, hence the `$elemMatch`. */
 function searchQuery(search: string): mongo.Filter<JobDoc> {
-  const words = nameWords(search).map((word) => ({ nameWords: { $elemMatch: beginsWith(word) } }));
-  return { $or: [...(words.length > 0 ? [{ $and: words }] : []), nameQuery(search), { jobId: beginsWith(search) }] };
+  return { $or: [...wordQueries(search), nameQuery(search), { jobId: beginsWith(search) }] };
 }
 
 /** Returns whether a job matches a search. Agrees with `searchQuery`. */
@@ -136,15 +135,4 @@ export const isVolatile = (filter: JobFilter): boolean =>
 /** Returns the query for the rows after a position in a list, newest first. The index uses its bound on createdAt. */
 export function olderThan({ createdAt, _id }: Position): mongo.Filter<JobDoc> {
   return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: _id } }] };
-}
-
-/** Returns the range of all strings with a prefix: from the prefix up to the lowest string that is greater than all of them. */
-export function beginsWith(prefix: string): { $gte: string; $lt?: string } {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue;
-    const next = last === 0xd7ff ? 0xe000 : last + 1; // Surrogates are not characters.
-    return { $gte: prefix, $lt: String.fromCodePoint(...points, next) };
-  }
-  return { $gte: prefix };
 }

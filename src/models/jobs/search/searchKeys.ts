@@ -2,36 +2,7 @@ import Type, { type Static } from "typebox";
 import { closedObject } from "../../db/collection.ts";
 import type { FreeObject } from "../freeObject.ts";
 
-/** The keys that the search for jobs by name and by metadata compares. `npm run release` rewrites what earlier versions stored. */
-
-const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
-
-/**
- * Returns the form of a name that is the same in upper and lower case. The beginning of a name has the beginning of its form,
- * which `toLowerCase` does not guarantee: it makes a sigma at the end of a word another letter.
- */
-export function nameKey(name: string): string {
-  if (isAscii(name)) return name.toLowerCase();
-  const letters = Array.from(name.normalize("NFD"), (letter) => letter.toLowerCase().toUpperCase().toLowerCase());
-  return letters.join("").normalize("NFC");
-}
-
-/** Maximum words of one name, each an entry in an index. */
-const MAX_WORDS = 32;
-/** Maximum characters of a stored word. The rest of a longer word is not compared. */
-const MAX_WORD_LENGTH = 64;
-
-/**
- * Returns the distinct words of a text in the form of `nameKey`: its runs of letters, digits and their marks. Returns the first 32
- * words, each cut to 64 characters.
- */
-export function nameWords(text: string): string[] {
-  const words = nameKey(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  const cut = words.map((word) =>
-    word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
-  );
-  return [...new Set(cut)].slice(0, MAX_WORDS);
-}
+/** The terms that the search for jobs by metadata compares. `npm run release` rewrites what earlier versions stored. */
 
 /**
  * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object. Earlier versions stored
