@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { AppError } from "../../../shared/errors.ts";
+import { AppError, invalidField } from "../../../shared/errors.ts";
 import { mapMongoErrors } from "../../db/mongoErrors.ts";
 import { readAll } from "../../db/readAll.ts";
 import type { JobDoc, Status } from "../job.ts";
@@ -118,7 +118,7 @@ async function applyBatch(
     if (reports.length > 1) return null;
     if (!written) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);
-    if (!step && report.stepName === undefined) return stepNameRequired();
+    if (!step && report.stepName === undefined) return invalidField("stepName", "is required when a report creates a step");
     // The job has no room for the step, unless the job was created between the update and the read.
     return !step && isLastAttempt ? tooManySteps() : null;
   });
@@ -166,11 +166,6 @@ async function deleteUnused({ payloads }: ReportStores, applied: ReadonlyMap<Rep
 function ifTooLarge(error: unknown): null {
   if (error instanceof AppError && error.code === "body_too_large") return null;
   throw error;
-}
-
-function stepNameRequired(): AppError {
-  const detail = "is required when a report creates a step";
-  return new AppError("invalid_body", { detail: `stepName ${detail}.`, errors: [{ pointer: "/stepName", detail }] });
 }
 
 function tooManySteps(): AppError {

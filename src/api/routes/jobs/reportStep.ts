@@ -1,0 +1,76 @@
+import Type from "typebox";
+import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
+import { invalidField } from "../../../shared/errors.ts";
+import * as examples from "../../examples/jobs.ts";
+import { route } from "../../route.ts";
+import * as s from "../../schemas/common.ts";
+
+const ReportBody = Type.Object(
+  {
+    stepName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_024,
+        description: "A name for people. Required when the report creates the step.",
+      }),
+    ),
+    status: Type.Optional(s.Status),
+    progress: Type.Optional(s.Progress("Progress of the step in percent.")),
+    jobProgressStart: Type.Optional(
+      s.Progress(
+        "Progress of the job when this step starts. Send it with `progress` and `jobProgressEnd`. Not stored.",
+      ),
+    ),
+    jobProgressEnd: Type.Optional(
+      s.Progress(
+        "Progress of the job when this step is complete. Send it with `progress` and `jobProgressStart`. Not stored.",
+      ),
+    ),
+    message: Type.Optional(
+      s.nullable(s.Text, { description: "The present work of the step. Also becomes the message of the job." }),
+    ),
+    output: Type.Optional(
+      s.nullable(
+        s.FreeObject("Result of the step: any JSON object. Required in the report that brings the job to 100."),
+      ),
+    ),
+    failJob: Type.Optional(
+      Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
+    ),
+    ...s.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
+    ...s.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
+  },
+  s.named("StepReport"),
+);
+
+export const putStep = route({
+  method: "put",
+  path: "/api/jobs/:jobId/steps/:stepKey",
+  operationId: "reportStep",
+  scopes: ["jobs:report"],
+  tag: "steps",
+  summary: "Report a step",
+  description:
+    "Creates the step with its first report (201) and updates it with later ones (200). Report when a step starts, at about every 5 points of progress, and when it completes or fails.\n\nWith `progress`, `jobProgressStart` and `jobProgressEnd`, the progress of the job becomes start + progress / 100 × (end − start). It never decreases. A report that brings the job to 100 must include `output`, which becomes the output of the job, and completes the job.\n\nThe call is idempotent by stepKey: after a network error, 429 or 503, send the same report again.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`.",
+  example: examples.reportStep,
+  schemas: { params: Type.Object({ jobId: s.JobId, stepKey: s.StepKey }), body: ReportBody },
+  answers: { 200: s.StepReceipt, 201: s.StepReceipt },
+  errors: ["job_not_found", "output_required", "too_many_steps"],
+  async handler({ params, body }, { stores, metrics }) {
+    const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;
+    checkRange(jobProgressStart, jobProgressEnd);
+    const range = { jobProgressStart, jobProgressEnd };
+    // null equals absence, because clients may send a step back as they read it
+    const content = { message: message ?? undefined, output: output ?? undefined };
+    const report = { stepName, status, progress, failJob, ...range, ...content };
+    const { created, step, ended } = await reportStep(stores, params.jobId, params.stepKey, report);
+    metrics.reports.inc({ status: step.status });
+    if (ended) metrics.jobs.inc({ outcome: ended });
+    return { status: created ? 201 : 200, body: step };
+  },
+});
+
+function checkRange(start: number | undefined, end: number | undefined): void {
+  if (start === undefined || end === undefined || start <= end) return;
+  throw invalidField("jobProgressEnd", "must not be less than jobProgressStart");
+}
