@@ -118,7 +118,8 @@ async function applyBatch(
     if (reports.length > 1) return null;
     if (!written) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);
-    if (!step && report.stepName === undefined) return invalidField("stepName", "is required when a report creates a step");
+    if (!step && report.stepName === undefined)
+      return invalidField("stepName", "is required when a report creates a step");
     // The job has no room for the step, unless the job was created between the update and the read.
     return !step && isLastAttempt ? tooManySteps() : null;
   });
