@@ -14,7 +14,7 @@ interface MetricsReply {
 }
 
 const METRICS_REQUEST = "signalbox:metrics";
-const METRICS_UNAVAILABLE = "One of the web processes does not tell its figures; try again, or see what it is at.";
+const METRICS_UNAVAILABLE = "One of the web processes does not return its metrics. Try again, or look at its log.";
 
 /**
  * Runs the same program in `count` processes behind one port, and replaces processes that exit. Starts the others only when

@@ -17,7 +17,7 @@ export function createEndpoints(
   address: string,
 ): (path: string, query?: Readonly<Record<string, string>>) => Endpoint {
   const base = URL.parse(address);
-  if (!base) throw new Error(`${key} is no address.`);
+  if (!base) throw new Error(`${key} is not an address.`);
   const user = `${percentDecoded(base.username)}:${percentDecoded(base.password)}`;
   const headers = user === ":" ? {} : { Authorization: `Basic ${Buffer.from(user).toString("base64")}` };
   return (path, query = {}) => {

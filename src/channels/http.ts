@@ -60,7 +60,7 @@ export async function sendRequest(request: ApiRequest, signal: AbortSignal): Pro
       ...(body && { body: isJson ? JSON.stringify(body) : (body as URLSearchParams | string) }),
     });
   } catch {
-    return { kind: "unsent", reason: "The settings have an address or a secret that no request can be made with." };
+    return { kind: "unsent", reason: "The configured address or secret cannot be used in a request." };
   }
   try {
     const response = await fetch(prepared);

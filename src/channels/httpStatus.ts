@@ -33,14 +33,15 @@ export const describeResponse = (service: string, status: number, code?: string 
  */
 export function classifyStatus(service: string, { status, headers }: ApiResponse, code?: string | number): Failure {
   const summary = describeResponse(service, status, code);
-  if (status < 300) return { kind: "ambiguous", reason: `${summary}, but not what it answers for a message it took.` };
+  if (status < 300)
+    return { kind: "ambiguous", reason: `${summary}, but not with the response to an accepted message.` };
   if (status < 400) return { kind: "transient", reason: `${summary}, a redirect, which is not followed.` };
-  if (status === 401) return { kind: "authentication", reason: `${summary}: the credentials are not good.` };
+  if (status === 401) return { kind: "authentication", reason: `${summary}: the credentials are not valid.` };
   if (status === 413) return { kind: "content", reason: `${summary}: the message is too large.` };
   if (status === 429) {
     return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers), scope: "channel", reason: `${summary}.` };
   }
   // The server behind the gateway may have processed the request all the same.
-  if (status === 504) return { kind: "ambiguous", reason: `${summary}: a gateway got no answer in time.` };
+  if (status === 504) return { kind: "ambiguous", reason: `${summary}: a gateway received no answer in time.` };
   return { kind: "transient", reason: `${summary}.` };
 }

@@ -9,5 +9,5 @@ export const logChannel = (log: Logger): Channel => ({
     log.info({ channel: "log", to, chars: text.length }, "delivered to the log");
     return { kind: "sent", id: key };
   },
-  check: async () => ({ ok: true, detail: "it needs no credentials" }),
+  check: async () => ({ ok: true, detail: "needs no credentials" }),
 });

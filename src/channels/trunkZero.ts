@@ -7,5 +7,5 @@ export const hasTrunkZero = (number: string): boolean => /\(\s*0\s*\)/.test(numb
 export const WITH_TRUNK_ZERO = {
   kind: "gone",
   reason:
-    "The number has (0) in it: write it as it is dialled from abroad, which in most countries is without, such as +49 151 00000000.",
+    "The number contains (0): write it as it is dialled from abroad, in most countries without the zero, such as +49 151 00000000.",
 } as const;

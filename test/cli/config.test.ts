@@ -101,7 +101,7 @@ describe("signalbox config check", () => {
   - dataDir: the environment variable NOWHERE is not set
   - hoks is not a known key; did you mean hooks?
   - LOG_LEVEL (log.level) must be one of trace, debug, info, warn, error, fatal, silent
-  - hooks.enabled is true and there is no hooks.token: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN
+  - hooks.enabled is true and hooks.token is not set: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN
 `,
     });
   });

@@ -19,7 +19,7 @@ describe("signalbox route", () => {
     const cleared = await route("clear");
 
     expect([none.code, set.code, shown.code, cleared.code]).to.deep.equal([0, 0, 0, 0]);
-    expect(none.stdout).to.equal("No route is set. Set one with `signalbox route set CHANNEL TO`.\n");
+    expect(none.stdout).to.equal("No reply target is set. Set one with `signalbox route set CHANNEL TO`.\n");
     expect([set.stdout, shown.stdout]).to.deep.equal(["telegram 12345\n", "telegram 12345\n"]);
     expect(JSON.parse(json.stdout)).to.deep.equal({
       replyTarget: { channel: "telegram", to: "12345" },

@@ -124,7 +124,7 @@ describe("dashboard page of notifications without rules", () => {
 
     await page.getByRole("heading", { name: "No rules yet" }).waitFor();
     expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
-      "/guide/how-to/get-told-when-a-job-fails",
+      "/guide/how-to/get-notified-when-a-job-fails",
     );
   });
 });

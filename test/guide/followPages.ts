@@ -12,7 +12,7 @@ const failureMessage = (link: string) => (reader: Reader) =>
 /** Results that appear after the last command of a page. */
 const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> = {
   "README.md": failureMessage(""),
-  "docs/how-to/get-told-when-a-job-fails.md": failureMessage("\n\nhttp://127.0.0.1:3000/jobs/backup"),
+  "docs/how-to/get-notified-when-a-job-fails.md": failureMessage("\n\nhttp://127.0.0.1:3000/jobs/backup"),
   "docs/tutorials/github-to-chat.md": (reader) =>
     eventually(
       () => reader.chatRequests().filter((path) => path.endsWith("/sendMessage")).length > 1,

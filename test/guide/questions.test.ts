@@ -4,10 +4,15 @@ import { expect } from "chai";
 /** Questions of new users, with the page that answers each, the heading, and words of the answer. */
 const QUESTIONS: readonly [question: string, page: string, heading: string, answer: string][] = [
   ["How do I track a first job?", "tutorials/first-job", "2. Create a job and report a step", "curl"],
-  ["How do I get told when a job fails?", "how-to/get-told-when-a-job-fails", "Send a first message", "job.failed"],
+  [
+    "How do I get notified when a job fails?",
+    "how-to/get-notified-when-a-job-fails",
+    "Send a first message",
+    "job.failed",
+  ],
   [
     "How do I notice that my cron job did not run?",
-    "how-to/get-told-when-a-job-fails",
+    "how-to/get-notified-when-a-job-fails",
     "When a job does not even begin",
     "expect",
   ],

@@ -31,7 +31,7 @@ export function commandRunner(
   graceMs?: number,
 ): AgentRunner {
   const [name, ...args] = settings?.command ?? [];
-  if (!settings || !name) throw agentFailed("No program is set: give one in agents.runners.command.command.");
+  if (!settings || !name) throw agentFailed("No program is configured: set agents.runners.command.command.");
   return {
     async run(turn, signal) {
       if (signal.aborted) throw abortError(signal);

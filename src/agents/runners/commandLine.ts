@@ -32,7 +32,7 @@ export function fillArguments(
 function checkValue(name: string, value = ""): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: arguments must not contain NUL, and names need no control characters
   if (!/^-|[\u0000-\u001f]/.test(value)) return value;
-  throw agentFailed(`The ${name} of this run cannot stand on a command line.`);
+  throw agentFailed(`The ${name} of this run cannot be used as an argument of a program.`);
 }
 
 /**

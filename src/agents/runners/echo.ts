@@ -12,6 +12,6 @@ export const echoRunner: AgentRunner = {
     const message = unfenced(messages.findLast(({ role }) => role === "user")?.content ?? "").trim();
     const characters = [...message.slice(0, 2 * SHOWN_CHARACTERS + 1)];
     const shown = characters.slice(0, SHOWN_CHARACTERS).join("");
-    return { text: `The echo runner was told: ${shown}${characters.length > SHOWN_CHARACTERS ? "…" : ""}` };
+    return { text: `The echo runner received: ${shown}${characters.length > SHOWN_CHARACTERS ? "…" : ""}` };
   },
 };

@@ -63,7 +63,7 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
 /** Creates the client. Every setting is given explicitly: the SDK would read missing ones from the environment. */
 function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: OpenAiSettings): OpenAI {
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
-    throw agentFailed("agents.runners.openai.baseUrl is no http URL.");
+    throw agentFailed("agents.runners.openai.baseUrl is not an http or https URL.");
   return new OpenAI({
     baseURL: trimSlashes(baseUrl),
     apiKey: apiKey || "none", // local servers need none, but the SDK does
@@ -89,7 +89,7 @@ function ask(
   refusing: Set<string>,
   signal: AbortSignal,
 ): Promise<Response> {
-  if (!model) throw agentFailed("No model is set: give one in agents.defaults.model.");
+  if (!model) throw agentFailed("No model is configured: set agents.defaults.model.");
   const body = {
     model,
     messages: messages.map(({ role, content }) => ({ role, content })),
@@ -179,7 +179,7 @@ async function readStream(
   if (!hasChoice) throw agentFailed("The model server's answer has no choices.");
   // A stream that a proxy cut off between two chunks differs from a complete one only in this.
   if (!done && !finish && text.length <= MAX_REPLY_CHARACTERS)
-    throw new Error("the stream ended before its answer did");
+    throw new Error("the stream ended before the answer was complete");
   return checkReply(text, refusal, finish);
 }
 
@@ -190,7 +190,7 @@ function checkReply(content: unknown, refusal: unknown, finish: unknown): AgentR
   if (text === "") {
     const why = isCutOff ? ": its limit of tokens was reached before" : "";
     throw agentFailed(
-      finish === "content_filter" ? "A content filter stopped the answer." : `The model answered without a text${why}.`,
+      finish === "content_filter" ? "A content filter stopped the answer." : `The model's answer has no text${why}.`,
     );
   }
   if (text.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");

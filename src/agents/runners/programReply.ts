@@ -43,7 +43,7 @@ export function programReply(
 ): AgentReply {
   if (output === "text") return { text: withoutThoughts(text).trimEnd() };
   if (!answer) throw agentFailed("The program's output contains no JSON object.");
-  if (answer.is_error === true || answer.error) throw agentFailed("The program's answer says that it is an error.");
+  if (answer.is_error === true || answer.error) throw agentFailed("The program's answer reports an error.");
   const reply = Object.hasOwn(answer, replyField) ? answer[replyField] : undefined;
   if (typeof reply !== "string") throw agentFailed(`The program's answer has no text in its field ${replyField}.`);
   const isCutOff = answer.stop_reason === "max_tokens" || answer.finish_reason === "length";

@@ -78,7 +78,7 @@ export class SnsClient {
     if (ok) return readText(response, url);
     await response.body?.cancel();
     if (status >= 500 || status === 429) throw unavailable(`${url.host} answered with the status ${status}`);
-    throw new AppError("unauthorized", { detail: `Amazon SNS does not know the address that the message names.` });
+    throw new AppError("unauthorized", { detail: `Amazon SNS did not find the address that the message contains.` });
   }
 }
 

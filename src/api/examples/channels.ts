@@ -60,7 +60,7 @@ export const resumeChannel: Example = {
 
 export const checkChannel: Example = {
   params,
-  answers: { 200: { channel: "telegram", ok: true, detail: "it sends as @signalbox_bot" } },
+  answers: { 200: { channel: "telegram", ok: true, detail: "sends as @signalbox_bot" } },
 };
 
 export const getReplyTarget: Example = {

@@ -63,7 +63,7 @@ export function dryRun(
 }
 
 const noList = (mapping: Mapping | undefined): string =>
-  `The body has no list ${mapping?.forEach}, which the forEach of the mapping names.`;
+  `The body has no list ${mapping?.forEach}, which is the forEach of the mapping.`;
 
 function preview(
   { hooks, agent, clock }: Pick<ApiDeps, "hooks" | "agent" | "clock">,

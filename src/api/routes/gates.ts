@@ -17,7 +17,7 @@ const BODY_LIMIT = 256 * 1024;
 /** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
 const MAX_OPEN_GATES = 100;
 
-const GateKey = s.Identifier("Identifies the gate within its job. Chosen by the client, and used once for ever.");
+const GateKey = s.Identifier("Identifies the gate within its job. Chosen by the client. It can be used only once.");
 const params = Type.Object({ jobId: s.JobId, key: GateKey });
 
 const Title = Type.String({ minLength: 1, maxLength: 1_024, pattern: "\\S", description: "The question in one line." });
@@ -84,7 +84,7 @@ const putGate = route({
   tag: "gates",
   summary: "Ask a person",
   description:
-    "Opens a gate (201): a question to a person, who answers on the dashboard, by the link of a message, or through the API. While a gate is open, its job is not stale and lists the key in `waitingFor`. Signalbox records question and answer; the code that asked decides what to do with it. Wait for the answer with `GET` on the same path.\n\nThe call is idempotent: sent again, it changes the fields given of the open gate (200). A key is used once for ever: a gate that is no longer open answers 409 with the gate. A job has at most 100 open gates. A job that has ended takes no questions (409 `job_ended`).",
+    "Opens a gate (201): a question to a person, who answers on the dashboard, by the link of a message, or through the API. While a gate is open, its job is not stale and lists the key in `waitingFor`. Signalbox records question and answer; the code that asked decides what to do with it. Wait for the answer with `GET` on the same path.\n\nThe call is idempotent: sent again, it changes the fields given of the open gate (200). A key can be used only once: a gate that is no longer open answers 409 with the gate. A job has at most 100 open gates. A job that has ended takes no questions (409 `job_ended`).",
   example: examples.putGate,
   schemas: { params, body: GateBody },
   bodyLimit: BODY_LIMIT,

@@ -68,7 +68,7 @@ const Expectation = Type.Object(
     every: Type.String({ description: "How often a new job is expected, such as `1d`." }),
     grace: s.nullable(Type.String(), { description: "How long a job may be late, such as `2h`; null for no time." }),
     lastSeenAt: s.TimestampOrNull(
-      "When such a job was last created; null if none was since the expectation is configured.",
+      "When such a job was last created; null if none was created since the expectation was configured.",
     ),
     missedAt: s.TimestampOrNull("When a job was due and missing (`job.missing`); null if none is missing."),
   },

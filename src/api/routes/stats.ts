@@ -30,7 +30,7 @@ export const getStats = route({
             running: s.Count("Number of running jobs, including stale ones."),
             completed: s.Count("Number of completed jobs."),
             failed: s.Count("Number of failed jobs."),
-            stale: s.Count("Number of running jobs that have not been reported for too long."),
+            stale: s.Count("Number of running jobs without a report for too long."),
           },
           { ...s.named("JobCounts"), description: "The jobs by status." },
         ),

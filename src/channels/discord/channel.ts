@@ -38,7 +38,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
     idempotentForMs: 120_000,
     async send({ to, text, plain, key }, signal) {
       const [, isUser, id = ""] = RECIPIENT.exec(to.trim()) ?? [];
-      if (id === "") return { kind: "gone", reason: "No recipient of Discord: give a channel's id or user:ID." };
+      if (id === "") return { kind: "gone", reason: "This is not a Discord recipient: use a channel id or user:ID." };
       const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
       if (opened.kind !== "opened") return opened;
       const message = {
@@ -59,7 +59,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { username } = response.json ?? {};
       if (response.status === 200 && typeof username === "string") {
-        return { ok: true, detail: `it posts as ${excerpt(username)}` };
+        return { ok: true, detail: `posts as ${excerpt(username)}` };
       }
       const result = classifyResponse(response);
       return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer names no user." };

@@ -6,20 +6,20 @@ type Kind = Exclude<Failure["kind"], "rate-limited">;
 /** Rate limits that may come with another status than 429, with their scope. */
 const RATE_LIMIT_CODES: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
   20016: ["recipient", "the channel is in slow mode"],
-  20028: ["recipient", "the channel takes no more for now"],
-  20029: ["recipient", "the server takes no more for now"],
-  40003: ["channel", "direct messages are opened too fast"],
-  40062: ["channel", "the service is being limited"],
+  20028: ["recipient", "the channel has reached its rate limit"],
+  20029: ["recipient", "the server has reached its rate limit"],
+  40003: ["channel", "too many direct messages were opened"],
+  40062: ["channel", "the service is rate limited"],
 };
 
 const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   [
     "authentication",
     {
-      40001: "the token is not good",
-      40002: "the account is to be verified",
+      40001: "the token is not valid",
+      40002: "the account must be verified",
       50010: "the application has no bot",
-      50014: "the token is not good",
+      50014: "the token is not valid",
     },
   ],
   [
@@ -29,13 +29,13 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
       10004: "there is no such server",
       10013: "there is no such user",
       40007: "the user is banned from the server",
-      40058: "a forum takes threads, no messages",
-      50001: "the bot does not see the channel",
-      50007: "the user takes no messages of the bot",
-      50008: "the channel takes no text",
+      40058: "a forum accepts threads, not messages",
+      50001: "the bot cannot see the channel",
+      50007: "the user does not accept messages from the bot",
+      50008: "the channel does not accept text",
       50009: "the server's verification level is too high",
       50013: "the bot lacks a permission",
-      50024: "a channel of this type takes no messages",
+      50024: "a channel of this type does not accept messages",
       50033: "the bot cannot write to this user",
       50083: "the thread is archived",
       50278: "the bot and the user share no server",
@@ -46,9 +46,9 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
     // Not `content`: a retry as escaped plain text would only bypass the filter.
     "refused",
     {
-      20009: "Discord does not let explicit content through to this recipient",
+      20009: "Discord does not deliver explicit content to this recipient",
       200000: "the server's automatic moderation has blocked the message",
-      240000: "a filter of harmful links has blocked the message",
+      240000: "a filter for harmful links has blocked the message",
     },
   ],
   [
@@ -56,15 +56,15 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
     {
       40005: "the message is too large",
       50006: "the message is empty",
-      50035: "it does not take this message",
-      50109: "it does not take this message",
+      50035: "the message was rejected",
+      50109: "the message was rejected",
     },
   ],
   [
     "transient",
     {
-      40004: "sending is switched off for a while",
-      40006: "a feature is switched off for a while",
+      40004: "sending is temporarily switched off",
+      40006: "a feature is temporarily switched off",
       40333: "Cloudflare has blocked the request",
       110001: "the application is not available yet",
       130000: "the service is overloaded",
@@ -89,7 +89,7 @@ export function classifyResponse(response: ApiResponse): Failure | { readonly ki
   const summary = describeResponse("Discord", status, code);
   if (kind && status >= 400) return { kind, reason: `${summary}: ${words?.[code]}.` };
   if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${summary}.` };
-  return status === 400 ? { kind: "content", reason: `${summary}: it does not take this message.` } : failure;
+  return status === 400 ? { kind: "content", reason: `${summary}: the message was rejected.` } : failure;
 }
 
 /**

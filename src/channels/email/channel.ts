@@ -18,7 +18,8 @@ export function emailChannel(settings: EmailSettings, timeoutMs = TIMEOUT_MS): C
     idempotentForMs: 0,
     async send(message, signal) {
       const to = message.to.trim();
-      if (!isMailAddress(to)) return { kind: "gone", reason: "No mail address: give one, such as ops@example.com." };
+      if (!isMailAddress(to))
+        return { kind: "gone", reason: "This is not a mail address: use one such as ops@example.com." };
       let isHandedOver = false;
       try {
         const mail = await writeMail({ ...message, to }, settings.from);
@@ -35,7 +36,7 @@ export function emailChannel(settings: EmailSettings, timeoutMs = TIMEOUT_MS): C
     async check(signal) {
       try {
         await withDeadline([signal], timeoutMs, (deadline) => withSmtpServer(settings, deadline));
-        return { ok: true, detail: `it sends as ${address}` };
+        return { ok: true, detail: `sends as ${address}` };
       } catch (error) {
         return { ok: false, detail: classifyThrown(error, false, signal, timeoutMs).reason };
       }

@@ -54,10 +54,10 @@ function classifyFault({ code, originalCode }: MailError, isHandedOver: boolean)
   if (code === "EAUTH") {
     return {
       kind: "authentication",
-      reason: "The mail server has no log-in that fits: see username and password of channels.email.",
+      reason: "The mail server offers no supported log-in method: see username and password of channels.email.",
     };
   }
-  if (code === "EMESSAGE") return { kind: "content", reason: "The mail is larger than the mail server takes." };
+  if (code === "EMESSAGE") return { kind: "content", reason: "The mail is larger than the mail server accepts." };
   if (isHandedOver) return { kind: "ambiguous", reason: `The connection broke before there was an answer (${name}).` };
   if (code === "ETLS" || ENCRYPTION.test(name)) {
     return {

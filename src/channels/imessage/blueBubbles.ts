@@ -59,7 +59,10 @@ export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettin
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       if (response.status === 200 && response.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
       const result = classify(response, { names: [], secrets: passwordForms });
-      return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
+      return {
+        ok: false,
+        detail: result.kind === "sent" ? "The server at this address is not BlueBubbles." : result.reason,
+      };
     },
   };
 }

@@ -58,7 +58,7 @@ export function imsg(
       return answer === undefined ? withoutAnswer(ended) : { kind: "answer", answer };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      const reason = `The program of channels.imessage.command cannot be started (${code}): is it there?`;
+      const reason = `The program of channels.imessage.command cannot be started (${code}): check that it is installed.`;
       return { kind: isTransientStartError(code) ? "transient" : "authentication", reason };
     }
   }
@@ -72,10 +72,10 @@ export function imsg(
     async check(signal) {
       const outcome = await call("chats.list", { limit: 1 }, CHECK_TIMEOUT_MS, signal);
       if (outcome.kind === "answer" && Array.isArray(outcome.answer.result?.chats)) {
-        return { ok: true, detail: "imsg answers, and may read Messages" };
+        return { ok: true, detail: "imsg answers and is allowed to read Messages" };
       }
       const result = classify(outcome, [], "");
-      return { ok: false, detail: result.kind === "sent" ? "It is no imsg that answers." : result.reason };
+      return { ok: false, detail: result.kind === "sent" ? "The program is not imsg." : result.reason };
     },
   };
 }
@@ -102,14 +102,14 @@ function readAnswer(output: Buffer): any {
 }
 
 function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): CallOutcome {
-  if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it had answered." };
-  if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed far more than an answer." };
+  if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it answered." };
+  if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed more than an answer." };
   // A shell returns these codes for a command that it cannot find or execute.
   const isMissing = code === 126 || code === 127;
   const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
   return {
     kind: isMissing ? "authentication" : "ambiguous",
-    reason: `The program of channels.imessage.command ${how} before it had answered.`,
+    reason: `The program of channels.imessage.command ${how} before it answered.`,
   };
 }
 
@@ -120,7 +120,7 @@ function classify(outcome: CallOutcome, names: readonly string[], text: string):
   const { ok, status, guid, id } = result;
   const shown = [guid, id].find((value) => typeof value === "string" || typeof value === "number");
   if (ok !== true && status !== "sent" && shown === undefined) {
-    return { kind: "ambiguous", reason: "imsg answered, but not what it answers for a message it took." };
+    return { kind: "ambiguous", reason: "imsg answered, but not with the response to an accepted message." };
   }
   return { kind: "sent", id: shown === undefined ? null : String(shown) };
 }

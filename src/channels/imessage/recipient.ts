@@ -46,7 +46,8 @@ function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
 
 const INVALID_RECIPIENT = {
   kind: "gone",
-  reason: "No recipient of iMessage: give a number with its country code (+…), a mail address, or a chat's guid.",
+  reason:
+    "This is not an iMessage recipient: use a number with its country code (+…), a mail address, or a chat's guid.",
 } as const;
 
 /** Returns the result for a recipient that `readRecipient` rejects. */

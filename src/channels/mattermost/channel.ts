@@ -30,7 +30,7 @@ export function mattermostChannel(
       if (!recipient) {
         return {
           kind: "gone",
-          reason: "No recipient of Mattermost: give a channel's id, user:ID, @name or team/channel.",
+          reason: "This is not a Mattermost recipient: use a channel id, user:ID, @name or team/channel.",
         };
       }
       const channel = await channels.find(recipient.target, signal);
@@ -52,9 +52,9 @@ export function mattermostChannel(
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { username } = response.json ?? {};
       if (response.status === 200 && typeof username === "string")
-        return { ok: true, detail: `it posts as @${excerpt(username)}` };
+        return { ok: true, detail: `posts as @${excerpt(username)}` };
       const result = classifyResponse(response);
-      return { ok: false, detail: result.kind === "sent" ? "Mattermost's answer names no user." : result.reason };
+      return { ok: false, detail: result.kind === "sent" ? "Mattermost's answer contains no user." : result.reason };
     },
   };
 }

@@ -23,15 +23,15 @@ export function classifyResponse(response: ApiResponse): SendOutcome {
   if (!isFromMattermost || failure.kind !== "transient") return failure;
   const because = (words: string) => `${describeResponse("Mattermost", status, codeOf(id))}: ${words}.`;
   if (id === PENDING) {
-    const reason = because("an earlier try of this message is still being saved");
+    const reason = because("an earlier attempt to send this message is still being saved");
     return { kind: "rate-limited", retryAfterMs: 1_000, scope: "recipient", reason };
   }
-  if (status === 403) return { kind: "gone", reason: because("the bot may not write there") };
+  if (status === 403) return { kind: "gone", reason: because("the bot is not allowed to write there") };
   if (status === 404) return { kind: "gone", reason: because("there is no such channel, team or user for the bot") };
   if (status !== 400) return failure;
   return CHANNEL_ERROR.test(id)
     ? { kind: "gone", reason: because("the channel or the thread cannot be written to") }
-    : { kind: "content", reason: because("it does not take this message") };
+    : { kind: "content", reason: because("the message was rejected") };
 }
 
 /** Returns the delay in milliseconds. The header holds seconds from now, not a point in time. */

@@ -46,7 +46,7 @@ export function msteamsChannel(
     idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
       // Ill-formed text cannot be encoded into a path, and dots alone would change the path.
-      if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "No id of a conversation." };
+      if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "This is not a conversation id." };
       const activity = { type: "message", text, textFormat: plain ? "plain" : "markdown" };
       let response = await post(to, activity, signal);
       // The message was not sent, and the token may have been revoked early: retry once with a new one.
@@ -57,7 +57,7 @@ export function msteamsChannel(
     async check(signal) {
       const token = await tokens.request(signal);
       return token.kind === "token"
-        ? { ok: true, detail: `there is a token for the app ${settings.appId}` }
+        ? { ok: true, detail: `received a token for the app ${settings.appId}` }
         : { ok: false, detail: token.reason };
     },
   };
@@ -76,9 +76,9 @@ function classify(response: ApiResponse): SendOutcome {
   // A response without a code comes from a proxy or another server.
   if (!code || failure.kind !== "transient") return failure;
   const because = (words: string) => `${describeResponse("Microsoft Teams", status, code)}: ${words}.`;
-  if (status === 400) return { kind: "content", reason: because("it does not take this message") };
+  if (status === 400) return { kind: "content", reason: because("the message was rejected") };
   if (status === 403)
-    return { kind: "gone", reason: because(FORBIDDEN_REASONS.get(code) ?? "the bot may not write there") };
+    return { kind: "gone", reason: because(FORBIDDEN_REASONS.get(code) ?? "the bot is not allowed to write there") };
   if (status === 404) return { kind: "gone", reason: because("there is no such conversation") };
   return failure;
 }

@@ -27,7 +27,7 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
     async send({ to, text, title, link }, signal) {
       const topic = to.trim();
       if (!TOPIC.test(topic)) {
-        return { kind: "gone", reason: "No topic of ntfy: give up to 64 letters, digits, - and _." };
+        return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." };
       }
       const { url, headers } = endpoint(`/${topic}`);
       const message = {
@@ -54,7 +54,7 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
       if (response.status === 200 && typeof username === "string") {
         return {
           ok: true,
-          detail: username === "*" ? "it publishes anonymously" : `it publishes as ${excerpt(username)}`,
+          detail: username === "*" ? "it publishes anonymously" : `publishes as ${excerpt(username)}`,
         };
       }
       const result = classifyResponse(response);

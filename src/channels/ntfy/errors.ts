@@ -2,14 +2,14 @@ import { type ApiResponse, classifyStatus, describeResponse, type Failure } from
 
 /** Codes about the topic: every message to it fails. */
 const TOPIC_CODES: Readonly<Record<number, string>> = {
-  40009: "it is no name of a topic",
-  40010: "the name of the topic is not allowed",
-  40301: "the token may not publish to this topic",
+  40009: "the topic name is not valid",
+  40010: "the topic name is not allowed",
+  40301: "the token is not allowed to publish to this topic",
 };
 
 /** Codes about the message: a longer one than the server takes becomes an attachment, which may be off or too large. */
 const CONTENT_CODES: Readonly<Record<number, string>> = {
-  40011: "it does not take this text",
+  40011: "the text was rejected",
   40014: "the message is too long",
   41301: "the message is too long",
 };

@@ -50,13 +50,13 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
       const { result, error } = response.json ?? {};
       // A daemon that was started for a single account does not have this method.
       if (error?.code === -32601)
-        return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
+        return { ok: true, detail: "signal-cli answers, with the one account that it was started for" };
       if (!Array.isArray(result)) {
         const classified = classify(response, [], "");
         return { ok: false, detail: classified.kind === "sent" ? "signal-cli lists no accounts." : classified.reason };
       }
       return result.some((listed) => listed?.number === account)
-        ? { ok: true, detail: `it sends as ${account}` }
+        ? { ok: true, detail: `sends as ${account}` }
         : { ok: false, detail: `signal-cli has no account ${account}.` };
     },
   };
@@ -77,7 +77,7 @@ function classify(response: RequestOutcome, names: readonly string[], text: stri
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status === 421) {
-    const reason = "signal-cli answered 421: it wants to be asked by the name it listens at, or as localhost.";
+    const reason = "signal-cli answered 421: use the name that it listens on, or localhost, in channels.signal.apiUrl.";
     return { kind: "authentication", reason };
   }
   if (status !== 200) return classifyStatus(NAME, response);

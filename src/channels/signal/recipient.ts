@@ -29,5 +29,5 @@ export function readRecipient(to: string): SignalRecipient | undefined {
 
 export const INVALID_RECIPIENT = {
   kind: "gone",
-  reason: "No recipient of Signal: give a number with its country code (+…), a UUID, group.… or u:name.",
+  reason: "This is not a Signal recipient: use a number with its country code (+…), a UUID, group.… or u:name.",
 } as const;

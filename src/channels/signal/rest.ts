@@ -61,7 +61,7 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
       // Older versions do not list accounts; the account counts as present then.
       const listed = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
       return listed.includes(account)
-        ? { ok: true, detail: `it sends as ${account}` }
+        ? { ok: true, detail: `sends as ${account}` }
         : { ok: false, detail: `${NAME} has no account ${account}.` };
     },
   };

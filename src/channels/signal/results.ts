@@ -13,7 +13,7 @@ const DEFAULT_CAPTCHA_WAIT_MS = 15 * 60_000;
 
 const GONE: Readonly<Record<string, string>> = {
   UNREGISTERED_FAILURE: "this recipient is not on Signal.",
-  IDENTITY_FAILURE: "this recipient's safety number is another one than it was: trust it with signal-cli first.",
+  IDENTITY_FAILURE: "the safety number of this recipient has changed: trust it with signal-cli first.",
 };
 
 /**
@@ -31,9 +31,10 @@ export function classifyResults(results: readonly (RecipientResult | null)[]): F
     );
   }
   const transient = types.find((type) => !Object.hasOwn(GONE, type));
-  if (transient !== undefined) return { kind: "transient", reason: `Signal did not take it (${transient}).` };
+  if (transient !== undefined)
+    return { kind: "transient", reason: `Signal did not accept the message (${transient}).` };
   const type = types[0] ?? "";
-  return { kind: "gone", reason: `Signal did not take it (${type}): ${GONE[type]}` };
+  return { kind: "gone", reason: `Signal did not accept the message (${type}): ${GONE[type]}` };
 }
 
 /**

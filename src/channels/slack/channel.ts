@@ -38,7 +38,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     async send({ to, text, plain, key }, signal) {
       const [, channelOrUser = "", thread] = RECIPIENT.exec(to.trim()) ?? [];
       if (channelOrUser === "")
-        return { kind: "gone", reason: "No recipient of Slack: give the id of a channel or a user." };
+        return { kind: "gone", reason: "This is not a Slack recipient: use the id of a channel or a user." };
       const isUser = USER.test(channelOrUser);
       const opened = isUser
         ? await direct.find(channelOrUser, signal)
@@ -70,12 +70,12 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       if (ok === true && typeof user === "string") {
         return {
           ok: true,
-          detail: `it posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}`,
+          detail: `posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}`,
         };
       }
       const refusal = refusalCode(response);
       const { reason } = refusal ? classifyRefusal(response, refusal) : classifyStatus("Slack", response);
-      return { ok: false, detail: response.status === 200 && !refusal ? "Slack's answer names no bot." : reason };
+      return { ok: false, detail: response.status === 200 && !refusal ? "Slack's answer contains no bot." : reason };
     },
   };
 }

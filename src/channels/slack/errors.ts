@@ -4,7 +4,13 @@ import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failur
 /** Slack's error codes by kind, with a hint where the code alone does not explain the problem. */
 const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [
   ["rate-limited", { ratelimited: "", rate_limited: "", message_limit_exceeded: "" }],
-  ["ambiguous", { fatal_error: "a part of it may have been done", internal_error: "a part of it may have been done" }],
+  [
+    "ambiguous",
+    {
+      fatal_error: "part of the request may have been carried out",
+      internal_error: "part of the request may have been carried out",
+    },
+  ],
   ["transient", { request_timeout: "", service_unavailable: "", team_added_to_org: "the workspace is being moved" }],
   [
     "authentication",
@@ -20,7 +26,7 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
       team_not_found: "",
       org_login_required: "the workspace is being moved",
       two_factor_setup_required: "",
-      accesslimited: "not from this network",
+      accesslimited: "access from this network is not allowed",
       app_access_restricted: "",
       enterprise_is_restricted: "",
       method_deprecated: "",
@@ -30,7 +36,7 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
   [
     "gone",
     {
-      channel_not_found: "there is no such channel, or the bot does not see it",
+      channel_not_found: "there is no such channel, or the bot cannot see it",
       not_in_channel: "invite the bot to the channel",
       is_archived: "the channel is archived",
       restricted_action: "",
@@ -38,7 +44,7 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
       restricted_action_thread_only_channel: "",
       restricted_action_non_threadable_channel: "",
       restricted_action_thread_locked: "",
-      messages_tab_disabled: "the app takes no direct messages",
+      messages_tab_disabled: "the app does not accept direct messages",
       cannot_reply_to_message: "",
       thread_not_found: "",
       invalid_thread_ts: "",

@@ -28,7 +28,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     async send({ to, text, plain }, signal) {
       const [, chat, topic] = RECIPIENT.exec(to.trim()) ?? [];
       if (chat === undefined) {
-        return { kind: "gone", reason: "No recipient of Telegram: give a chat's id, @channel or chat:topic." };
+        return { kind: "gone", reason: "This is not a Telegram recipient: use a chat id, @channel or chat:topic." };
       }
       const post = async (chatId: string): Promise<SendOutcome | { kind: "moved"; to: string }> => {
         const message = {
@@ -46,14 +46,14 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       if (result.kind !== "moved") return result;
       movedChats.set(chat, result.to);
       const again = await post(result.to);
-      return again.kind === "moved" ? { kind: "gone", reason: "Telegram says that the group moved twice." } : again;
+      return again.kind === "moved" ? { kind: "gone", reason: "Telegram reports that the group moved twice." } : again;
     },
     async check(signal) {
       const response = await callApi("GET", "getMe", undefined, signal);
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { username } = response.json?.result ?? {};
       if (response.json?.ok === true && typeof username === "string") {
-        return { ok: true, detail: `it sends as @${excerpt(username)}` };
+        return { ok: true, detail: `sends as @${excerpt(username)}` };
       }
       const result = classify(response, "", "");
       return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };

@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 16 * 1024;
 const MAX_DUMP_MS = 1_000;
 /** Maximum time for which `Retry-After` is obeyed. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-const INVALID_HEADER = "The settings have a header that no request can carry.";
+const INVALID_HEADER = "A configured header cannot be sent in a request.";
 
 /** One try to send an event. */
 export interface WebhookMessage {
@@ -161,7 +161,7 @@ function headersOf(
 function classify(status: number, retryAfter: string | string[] | undefined, now: Date): WebhookOutcome {
   const summary = `The receiver answered ${status}`;
   if (status >= 200 && status < 300) return { kind: "sent", status };
-  if (status === 410) return failed(status, `${summary}: it wants no more requests.`);
+  if (status === 410) return failed(status, `${summary}: the receiver asks for no further requests.`);
   const retryHeaders = new Headers(typeof retryAfter === "string" ? { "Retry-After": retryAfter } : {});
   const afterMs = retryAfterMs(retryHeaders, now.getTime());
   const pauseMs = afterMs === null ? null : Math.min(afterMs, MAX_RETRY_AFTER_MS);

@@ -22,7 +22,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
       if (hasTrunkZero(to)) return WITH_TRUNK_ZERO;
       const digits = to.replace(/[+\s()-]/g, "");
       if (!/^[1-9]\d{4,14}$/.test(digits)) {
-        return { kind: "gone", reason: "No number with its country code, such as +49 151 00000000." };
+        return { kind: "gone", reason: "This is not a number with a country code: use one such as +49 151 00000000." };
       }
       const message = {
         messaging_product: "whatsapp",
@@ -40,9 +40,9 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { display_phone_number: shown } = response.json ?? {};
       if (response.status === 200 && typeof shown === "string")
-        return { ok: true, detail: `it sends as ${excerpt(shown)}` };
+        return { ok: true, detail: `sends as ${excerpt(shown)}` };
       const result = classify(response);
-      return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer names no number." : result.reason };
+      return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer contains no number." : result.reason };
     },
   };
 }

@@ -20,7 +20,7 @@ const RATE_LIMIT_CODES: Readonly<
   131048: [
     "channel",
     HOUR_MS,
-    "the number is restricted, as too many of its messages were blocked or reported as spam",
+    "the number is restricted, because too many of its messages were blocked or reported as spam",
   ],
 };
 
@@ -28,32 +28,32 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
   [
     "authentication",
     {
-      0: "the token is no longer good",
+      0: "the token is no longer valid",
       3: "the app lacks a capability or a permission",
       10: "the permission is missing or was withdrawn",
       33: "there is no such number",
-      190: "the token has expired or is no good",
-      368: "the account is restricted, as it has violated a policy",
+      190: "the token has expired or is not valid",
+      368: "the account is restricted, because it has violated a policy",
       131005: "the permission is missing or was withdrawn",
       131031: "the account is locked",
       131037: "the number's display name is not approved yet",
       131042: "there is a problem with the payment method",
-      131045: "the number is not registered well",
+      131045: "the number is not registered correctly",
       133010: "the number is not registered",
     },
   ],
   [
     "gone",
     {
-      130472: "the number is part of an experiment of Meta's, and gets no such message",
-      130497: "the account may not write to this country",
+      130472: "the number is part of an experiment by Meta and receives no such messages",
+      130497: "the account is not allowed to write to this country",
       131021: "the recipient is the sender itself",
-      131026: "it cannot be delivered: the number may not be on WhatsApp, or with a version too old",
+      131026: "the message cannot be delivered: the number may not be on WhatsApp, or use a version that is too old",
       131030: "the number is not in the list of numbers that a test account may write to",
       131047: "more than 24 hours have passed since the recipient last wrote, after which only a template may be sent",
       // Meta demands a delay of at least a day and refuses earlier retries, which is too late for a reply.
-      131049: "Meta keeps it back, as this number gets too many messages of businesses",
-      131050: "the recipient wants no such messages",
+      131049: "Meta does not deliver it, because this number receives too many messages from businesses",
+      131050: "the recipient has opted out of such messages",
     },
   ],
   [
@@ -69,11 +69,11 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
     "transient",
     {
       1: "an error of the API, or an invalid request",
-      2: "the service is down or overloaded for a while",
-      131000: "something went wrong",
-      131016: "the service is overloaded for a while",
-      131057: "the account is in maintenance",
-      133016: "too many registrations of the number for a while",
+      2: "the service is temporarily down or overloaded",
+      131000: "WhatsApp had an internal error",
+      131016: "the service is temporarily overloaded",
+      131057: "the account is under maintenance",
+      133016: "the number was registered too often in a short time",
     },
   ],
 ];
@@ -96,10 +96,10 @@ export function classifyError(response: ApiResponse): Failure {
   const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
   if (kind) return { kind, reason: because(words?.[code] ?? "") };
   if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
-  if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
+  if (status < 300) return { kind: "transient", reason: because("the response is a success that contains an error") };
   const failure = classifyStatus("WhatsApp", response, code);
   // An unknown code of a 4xx is permanent, except for 408, a time-out.
   return failure.kind === "transient" && status >= 400 && status < 500 && status !== 408
-    ? { kind: "content", reason: because("it does not take this message") }
+    ? { kind: "content", reason: because("the message was rejected") }
     : failure;
 }

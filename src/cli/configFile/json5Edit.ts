@@ -27,7 +27,8 @@ export function editJson5(text: string, edits: readonly Json5Edit[]): string {
   const expected = JSON5.parse(text);
   for (const edit of edits) setValue(expected, edit);
   const edited = edits.reduce(editOnce, text);
-  if (!isDeepStrictEqual(JSON5.parse(edited), expected)) throw new Error("the values did not come out as they must");
+  if (!isDeepStrictEqual(JSON5.parse(edited), expected))
+    throw new Error("the edited text does not have the desired values");
   return edited;
 }
 
@@ -52,7 +53,7 @@ function editOnce(text: string, { path, value }: Json5Edit): string {
 /** Returns the value of a key; the last one if the key occurs twice. */
 function find(node: Expression, key: string | number): Property | Expression | undefined {
   if (node.type === "ArrayExpression" && typeof key === "number") return node.elements[key] as Expression | undefined;
-  if (node.type !== "ObjectExpression") throw new Error(`there is no place for ${key}`);
+  if (node.type !== "ObjectExpression") throw new Error(`${key} cannot be added`);
   const properties = node.properties as Property[];
   return properties.findLast((property) => nameOf(property) === key);
 }

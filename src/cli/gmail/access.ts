@@ -115,7 +115,7 @@ export async function obtainAccess(request: AccessRequest): Promise<Access | nul
     if (isUsable(found)) {
       const isRight = !isNewKey && !isOpenToOthers(path);
       if (!isRight && !options.dryRun) await inStep("credentials", access.names, () => saveCredentials(path, known));
-      const outcome = isRight ? "was there" : isNewKey ? "new" : "other users could read it; now only you can";
+      const outcome = isRight ? "unchanged" : isNewKey ? "new" : "other users could read it; now only you can";
       printStep(isRight || !options.dryRun ? "did" : "would", "credentials", `${path} (${outcome})`);
     }
     if (isUsable(found) || !client || isClientError(found)) return requireMailbox(access, account, found);

@@ -37,10 +37,10 @@ export async function ensurePubSub(
   const { signal } = new AbortController();
   const ensure = async (step: StepName, what: string, act: () => ReturnType<PubSubSetup["ensureTopic"]>) => {
     const ensured = await inStep(step, names, act);
-    if (ensured === "unseen") printStep("did", step, `${what} (cannot be checked; the watch will show it)`);
-    else if (!dryRun || ensured === "was there") printStep("did", step, `${what} (${ensured})`);
+    if (ensured === "unreadable") printStep("did", step, `${what} (cannot be checked; the watch will show it)`);
+    else if (!dryRun || ensured === "unchanged") printStep("did", step, `${what} (${ensured})`);
     else printStep("would", step, `${what} (would be ${ensured})`);
-    return ensured === "made" && !dryRun;
+    return ensured === "created" && !dryRun;
   };
   await ensure("topic", topic, () => setup.ensureTopic(topic, signal));
   const isNew = await ensure("publisher", GMAIL_PUBLISHER, () => setup.ensurePublisher(topic, GMAIL_PUBLISHER, signal));

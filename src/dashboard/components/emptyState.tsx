@@ -10,7 +10,7 @@ const GUIDE = {
   "tutorials/first-agent-hook": "Your first agent hook",
   "how-to/set-up-a-channel": "Set up a channel",
   "how-to/debug-a-failed-run": "Debug a failed run",
-  "how-to/get-told-when-a-job-fails": "Get told when a job fails",
+  "how-to/get-notified-when-a-job-fails": "Get notified when a job fails",
   "how-to/see-why-a-webhook-did-nothing": "See why a webhook did nothing",
   "how-to/map-a-sender": "Map a sender",
   "how-to/ask-a-person": "Ask a person",

@@ -41,7 +41,7 @@ export function NotifyPage() {
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.rules.length === 0 && (
-        <EmptyState title="No rules yet" command={TEST_RULE} guide="how-to/get-told-when-a-job-fails">
+        <EmptyState title="No rules yet" command={TEST_RULE} guide="how-to/get-notified-when-a-job-fails">
           This page shows each rule that sends events to a web server, a chat or the agent, with its latest deliveries.
           Add a rule to <code>notify</code> in the configuration file, then test it:
         </EmptyState>

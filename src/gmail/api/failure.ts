@@ -32,7 +32,7 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof StartError) return { reason: thrown.message, isLasting: true };
   if (thrown instanceof AppError) return { reason: thrown.message, isLasting: false, retryWithinMs: MAX_OWN_RETRY_MS };
   return {
-    reason: "Something went wrong inside the listener; its log says what.",
+    reason: "The listener had an internal error: see its log.",
     isLasting: false,
     isUnexpected: true,
   };

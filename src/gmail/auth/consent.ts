@@ -41,8 +41,8 @@ export interface Consent {
 const CONSENT_URL = "https://accounts.google.com/o/oauth2/v2/auth";
 const HOST = "127.0.0.1";
 const PATH = "/consent";
-const SUCCESS_PAGE = "You can close this window. What came of it is told in the terminal.\n";
-const FOREIGN_REDIRECT_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
+const SUCCESS_PAGE = "You can close this window. The terminal shows the result.\n";
+const FOREIGN_REDIRECT_PAGE = "This response belongs to another request. Open the address that the terminal shows.\n";
 
 /**
  * Asks a person for consent on Google's page and exchanges the resulting code for tokens: authorization code flow with PKCE,
@@ -84,11 +84,13 @@ export async function requestConsent(request: ConsentRequest): Promise<Consent> 
   const granted = tokens.scope?.split(" ") ?? scopes;
   const missing = scopes.filter((scope) => !granted.includes(scope));
   if (missing.length > 0) {
-    throw new StartError(`The consent does not hold all that is needed: run again and tick ${missing.join(" and ")}.`);
+    throw new StartError(
+      `The consent lacks a required right: run the command again and tick ${missing.join(" and ")}.`,
+    );
   }
   if (tokens.refresh_token) return { refreshToken: tokens.refresh_token, scopes: granted };
   throw new StartError(
-    "Google gave no refresh token: remove this app at https://myaccount.google.com/connections and run again.",
+    "Google returned no refresh token: remove this app at https://myaccount.google.com/connections, and run the command again.",
   );
 }
 
@@ -127,7 +129,8 @@ async function waitForRedirect(
     else if (line.trim()) onRefused?.(query ? "foreign" : "unreadable");
   });
   const minutes = Math.ceil(timeoutMs / 60_000);
-  const onTimeout = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
+  const onTimeout = () =>
+    reject(new StartError(`No consent was given within ${minutes} minutes: run the command again.`));
   const timer = setTimeout(onTimeout, timeoutMs);
   try {
     await once(server, "listening");
@@ -136,7 +139,7 @@ async function waitForRedirect(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code) throw error;
-    throw new StartError(`The port ${port} cannot be listened to (${code}): name another with --port.`);
+    throw new StartError(`Port ${port} cannot be used (${code}): pass another one with --port.`);
   } finally {
     clearTimeout(timer);
     lines?.close();
@@ -157,6 +160,6 @@ function readCode(redirect: URLSearchParams): string {
   if (error === null) return redirect.get("code") ?? "";
   const reason = /^\w{1,64}$/.test(error) ? error : "unknown reason";
   throw new StartError(
-    `The consent was not given (${reason}): run again and allow it. Where Google itself refused it, add the account to the test users of the app, or publish the app.`,
+    `The consent was not given (${reason}): run the command again and allow it. If Google itself refused it, add the account to the test users of the app, or publish the app.`,
   );
 }

@@ -32,8 +32,7 @@ export async function catchUp(deps: CatchUpDeps, gmail: GmailApi, signal: AbortS
   for (;;) {
     const history = await gmail.listHistory(cursor, label, signal);
     if (history === "too-old") {
-      if (hasSynced)
-        throw new GoogleError("transient", "Gmail does not know the history id that it has just returned.");
+      if (hasSynced) throw new GoogleError("transient", "Gmail rejects the history id that it has just returned.");
       cursor = await fullSync(deps, gmail, cursor, signal);
       hasSynced = true;
       continue;

@@ -5,10 +5,10 @@ import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 
 /**
- * The outcome of a step. `mended`: the resource existed with wrong settings. `unseen`: the credentials may not read it. A dry
+ * The outcome of a step. `corrected`: the resource existed with wrong settings. `unreadable`: the credentials may not read it. A dry
  * run returns what would have been done.
  */
-type Ensured = "made" | "mended" | "was there" | "unseen";
+type Ensured = "created" | "corrected" | "unchanged" | "unreadable";
 
 /**
  * Creates the Pub/Sub resources that notifications need and corrects existing ones. All methods are idempotent; they throw
@@ -18,7 +18,7 @@ export interface PubSubSetup {
   /** Creates the topic. @param topic `projects/p/topics/t` */
   ensureTopic(topic: string, signal: AbortSignal): Promise<Ensured>;
   /**
-   * Grants a member the right to publish to the topic. Returns `unseen` if the policy may not be read: somebody else may have
+   * Grants a member the right to publish to the topic. Returns `unreadable` if the policy may not be read: somebody else may have
    * granted the right, without which a watch fails.
    * @param member such as `GMAIL_PUBLISHER`
    */
@@ -58,13 +58,13 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
 
   /** Creates a resource; a conflict means that somebody else created it in the meantime. */
   async function create(path: string, body: object, signal: AbortSignal): Promise<Ensured> {
-    if (dryRun) return "made";
-    return (await nullOnStatus(409, request("PUT", path, signal, body))) ? "made" : "was there";
+    if (dryRun) return "created";
+    return (await nullOnStatus(409, request("PUT", path, signal, body))) ? "created" : "unchanged";
   }
 
   return {
     async ensureTopic(topic, signal) {
-      return (await find(topic, signal)) ? "was there" : create(topic, {}, signal);
+      return (await find(topic, signal)) ? "unchanged" : create(topic, {}, signal);
     },
 
     async ensurePublisher(topic, member, signal) {
@@ -75,14 +75,14 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         const looked = dryRun ? find(path, signal) : request("GET", path, signal);
         const policy = await looked.catch((error) => {
           if (error instanceof GoogleError && error.status === 403 && error.kind === "refused")
-            return "unseen" as const;
+            return "unreadable" as const;
           throw error;
         });
-        if (policy === "unseen") return policy;
+        if (policy === "unreadable") return policy;
         const bindings = asArray(policy?.bindings);
         const own = bindings.find((binding) => binding?.role === PUBLISHER_ROLE && !binding.condition);
-        if (asArray(own?.members).includes(member)) return "was there";
-        if (dryRun) return "made";
+        if (asArray(own?.members).includes(member)) return "unchanged";
+        if (dryRun) return "created";
         const members = [...asArray(own?.members), member];
         const others = bindings.filter((binding) => binding !== own);
         const body = { policy: { ...policy, bindings: [...others, { ...own, role: PUBLISHER_ROLE, members }] } };
@@ -91,7 +91,7 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
           request("POST", `${topic}:setIamPolicy`, signal, body),
           attempt < POLICY_ATTEMPTS,
         );
-        if (await written) return "made";
+        if (await written) return "created";
       }
     },
 
@@ -102,13 +102,13 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         pushConfig?: { pushEndpoint?: unknown };
         expirationPolicy?: { ttl?: unknown };
       };
-      if (found.topic !== topic) throw new GoogleError("refused", "The subscription is one of another topic.");
+      if (found.topic !== topic) throw new GoogleError("refused", "The subscription belongs to another topic.");
       if (asText(pushConfig?.pushEndpoint))
-        throw new GoogleError("refused", "The subscription pushes: it cannot be pulled.");
-      if (expirationPolicy && !expirationPolicy.ttl) return "was there";
+        throw new GoogleError("refused", "The subscription is a push subscription, which cannot be pulled.");
+      if (expirationPolicy && !expirationPolicy.ttl) return "unchanged";
       const body = { subscription: { name: subscription, expirationPolicy: {} }, updateMask: "expirationPolicy" };
       if (!dryRun) await request("PATCH", subscription, signal, body);
-      return "mended";
+      return "corrected";
     },
   };
 }

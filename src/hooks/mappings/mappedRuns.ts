@@ -88,11 +88,11 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
   if (!items && forEach === ".") throw notAList();
   if (!items) throw invalidField(forEach, "must be an array: the mapping makes a run of each of its items");
   if (items.length > maxItems) {
-    throw invalidField(forEach, `must have at most ${maxItems} items: send the rest by themselves`);
+    throw invalidField(forEach, `must have at most ${maxItems} items: send the others in further requests`);
   }
   const surroundingChars = toJson(withItems(call, forEach, [])).length;
   if (surroundingChars * items.length > MAX_SURROUNDING_CHARS) {
-    throw invalidField(forEach, "has too many items for what stands around it: each run reads the rest of the body");
+    throw invalidField(forEach, "has too many items for the size of the rest of the body, which each run reads");
   }
 }
 

@@ -89,6 +89,6 @@ export class TransformChild {
   #describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
     const isV8Fatal = signal !== null && /^FATAL ERROR|^# Fatal JavaScript invalid size/m.test(this.#stderr);
     if (signal !== OUT_OF_MEMORY && !isV8Fatal) return `ended its process with ${signal ?? `exit code ${code}`}`;
-    return `took more memory than hooks.transformMemoryMiB (${this.#maxMemoryMiB} MiB)`;
+    return `used more memory than hooks.transformMemoryMiB (${this.#maxMemoryMiB} MiB)`;
   }
 }

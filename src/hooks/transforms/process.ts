@@ -99,7 +99,7 @@ export class TransformProcess {
     const job = { label, resolve, started: false };
     this.#job = job;
     const startTimeoutMs = this.#jobs++ === 0 ? COLD_START_MS : WARM_START_MS;
-    this.#timer = setTimeout(() => this.end(`had not begun after ${startTimeoutMs / 1000} s`), startTimeoutMs);
+    this.#timer = setTimeout(() => this.end(`did not start within ${startTimeoutMs / 1000} s`), startTimeoutMs);
     try {
       this.#child.send({ name, input });
       return this.#hasEnded ? this.#outcomeAtEnd(job) : await promise;

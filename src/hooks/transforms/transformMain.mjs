@@ -37,7 +37,7 @@ const thread = new Worker(new URL("./transformThread.mjs", import.meta.url), {
 let fault;
 thread.once("error", (error) => {
   if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") endForMemory();
-  fault = `was ended by what nothing caught: ${describeThrown(error, dir)}`;
+  fault = `was ended by an uncaught error: ${describeThrown(error, dir)}`;
 });
 thread.once("exit", (code) => {
   writeFrame({ type: "died", fault: fault ?? `ended its own thread with exit code ${code}` });

@@ -114,7 +114,7 @@ port.on("message", async (/** @type {Job} */ job) => {
   try {
     writeFrame(frame);
   } catch (error) {
-    const fault = `cannot hand over what it returned: ${describeThrown(error, dir)}`;
+    const fault = `returned a value that cannot be passed on: ${describeThrown(error, dir)}`;
     writeFrame(failed(fault));
   }
   port.postMessage("idle");

@@ -172,7 +172,7 @@ function toTransformOutcome(outcome: ThreadOutcome, module: string): TransformOu
     case "unavailable":
       throw notStarted(outcome.fault);
     case "retry":
-      throw notStarted("was ended before it began");
+      throw notStarted("was stopped before it started");
     default:
       return { kind: outcome.kind };
   }

@@ -166,7 +166,7 @@ export async function checkBackup(bytes: AsyncIterable<Uint8Array>, { collection
   for await (const { collection } of recordsIn(bytes)) {
     if (collection in collections) continue;
     throw new StartError(
-      `The backup has a collection ${collection}, which this version does not know: use a later version.`,
+      `The backup has a collection ${collection}, which this version does not support: use a later version.`,
     );
   }
 }

@@ -171,7 +171,7 @@ export class Database {
     }
     if (await hasOldSteps(this.collections.jobs.db)) {
       throw new StartError(
-        `MongoDB holds steps as an earlier version stored them: stop all processes of that version, run \`${ownCommand("release")}\` once, then start again.`,
+        `MongoDB contains steps in the format of an earlier version: stop all processes of that version, run \`${ownCommand("release")}\` once, then start again.`,
       );
     }
   }

@@ -5,8 +5,8 @@ import type { NewDelivery } from "./delivery.ts";
 const FALLBACK_CHANNEL = "whatsapp";
 
 const NO_REPLY_TARGET =
-  "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
-  `Until then it is ${FALLBACK_CHANNEL}, which is not configured.`;
+  "The main session has no reply target: set `session.main`, or run `signalbox route set CHANNEL TO`. " +
+  `Until then its replies go to ${FALLBACK_CHANNEL}, which is not configured.`;
 
 export interface DeliverySettings {
   /** The target of the main session's replies until a delivery or an operator sets another one. */
@@ -72,7 +72,7 @@ export const recipientOn = (channel: string, target: ReplyTarget | null): string
 /** Returns why nothing can be delivered to a target, or null if it can be tried. */
 export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {
   if (!channels.has(channel)) return unconfigured(channel);
-  if (to === null) return "No recipient is known: give `to`, or set the main session's route.";
+  if (to === null) return "No recipient is known: set `to`, or the reply target of the main session.";
   return null;
 }
 

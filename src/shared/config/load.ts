@@ -161,7 +161,7 @@ export function requireServers({ mongodb, redis }: Config): { mongodbUri: string
   if (mongodb.uri && address) return { mongodbUri: mongodb.uri, redisAddress: address };
   const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
   throw new StartError(
-    `${missing} is not set: set it, or use \`${ownCommand("start")}\`, which brings its own servers.`,
+    `${missing} is not set: set it, or use \`${ownCommand("start")}\`, which starts its own servers.`,
   );
 }
 

@@ -222,7 +222,7 @@ async function isClusterNode(redis: Redis): Promise<boolean> {
 function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }: NodeJS.ErrnoException): string {
   const name = `Redis${cluster ? " Cluster" : ""}`;
   if (message.includes("cluster support disabled")) {
-    return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
+    return `${name} at ${hostsOf(url)} is a single server and not a cluster: remove REDIS_CLUSTER (redis.cluster in the configuration).`;
   }
   const meaning = REFUSALS.find(([pattern]) => pattern.test(message))?.[1];
   const answer = meaning ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // the rest may quote a secret
@@ -235,8 +235,8 @@ const CERTIFICATE_REMEDY =
 
 /** The errors with which Redis refuses a connection, and their meaning. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
-  [/NOAUTH/, "it wants a password"],
-  [/WRONGPASS/, "it does not know the user, or the password is another"],
-  [/NOPERM/, "its user may not do all that is needed"],
-  [/DB index|out of range|SELECT/, "it has no database of this number"],
+  [/NOAUTH/, "it requires a password"],
+  [/WRONGPASS/, "the user or the password is wrong"],
+  [/NOPERM/, "its user lacks a required permission"],
+  [/DB index|out of range|SELECT/, "it has no database with this number"],
 ];

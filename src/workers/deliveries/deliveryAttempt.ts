@@ -102,7 +102,7 @@ export class DeliveryAttempt {
     const sending = this.#parts.find(({ state }) => state === "sending");
     const mayDuplicate = maybeTwice && sending !== undefined && !this.#isIdempotent(sending);
     const isLast = mayDuplicate || this.#failures > this.#context.timings.retry.deliveryMs.length;
-    return isLast ? this.#fail("The worker that was at it ended in the middle of a try.", this.#failures) : undefined;
+    return isLast ? this.#fail("The worker ended during an attempt.", this.#failures) : undefined;
   }
 
   #outcomeOfThrown(thrown: unknown): AttemptOutcome {
@@ -123,7 +123,7 @@ export class DeliveryAttempt {
         ...{ state: "pending" as const, handedAt: null, asPlain: false, id: null },
       }));
       const { length } = this.#parts;
-      if (length === 0) return { kind: "failed", reason: "The reply shows nothing." };
+      if (length === 0) return { kind: "failed", reason: "The reply has no visible text." };
       if (length > MAX_PARTS) return { kind: "failed", reason: tooLong(length) };
       const { deliveries } = this.#deps.stores;
       if (!(await deliveries.update(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };

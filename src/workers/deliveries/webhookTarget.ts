@@ -18,10 +18,11 @@ export function webhookTarget(
 ): WebhookTarget | { readonly fault: string } {
   const url = webhook?.url ?? null;
   if (url !== null) {
-    if (!outbound) return { fault: "The configuration has no `outbound` any more, so that no callbackUrl is called." };
+    if (!outbound)
+      return { fault: "The configuration no longer has `outbound`, without which no callbackUrl is called." };
     return { url, isCallback: true, secrets: listOf(outbound.secret), headers: {} };
   }
   const target = notify.find(({ id }) => id === event?.rule)?.to.webhook;
-  if (!target) return { fault: `The configuration has no rule ${event?.rule} with a webhook any more.` };
+  if (!target) return { fault: `The configuration no longer has a rule ${event?.rule} with a webhook.` };
   return { url: target.url, isCallback: false, secrets: listOf(target.secret), headers: target.headers ?? {} };
 }

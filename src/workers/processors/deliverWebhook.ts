@@ -72,7 +72,7 @@ async function attempt(
   const { _id, event, webhook, failures, claim } = delivery;
   const failed = (reason: string): AttemptOutcome => ({ kind: "failed", status: null, reason });
   if (claim?.isTakenOver && failures > context.timings.retry.webhookMs.length) {
-    return failed("The worker that was at it ended in the middle of the last try.");
+    return failed("The worker ended during the last attempt.");
   }
   if (!event || !webhook) return failed("The delivery has no request.");
   const target = webhookTarget(delivery, settings);

@@ -136,7 +136,7 @@ describe("The command runner", () => {
     });
 
     for (const [program, message] of [
-      [failed, "The program's answer says that it is an error."],
+      [failed, "The program's answer reports an error."],
       [silent, "The program's answer has no text in its field result."],
     ] as const) {
       expect(await whatWasThrown(ask(program, { output: "json" }))).to.include({ message });
@@ -204,7 +204,7 @@ describe("The command runner", () => {
 
       expect(thrown).to.include({
         code: "agent_failed",
-        message: "The model of this run cannot stand on a command line.",
+        message: "The model of this run cannot be used as an argument of a program.",
       });
     });
   });

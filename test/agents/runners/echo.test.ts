@@ -15,9 +15,9 @@ describe("The echo runner", () => {
       { role: "user", content: ` ${"🚂".repeat(500)}` },
     ] as const;
 
-    expect(await runner.run(turn("Hello."), signal)).to.deep.equal({ text: "The echo runner was told: Hello." });
+    expect(await runner.run(turn("Hello."), signal)).to.deep.equal({ text: "The echo runner received: Hello." });
     expect(await runner.run(turn("", { messages }), signal)).to.deep.equal({
-      text: `The echo runner was told: ${"🚂".repeat(200)}…`,
+      text: `The echo runner received: ${"🚂".repeat(200)}…`,
     });
   });
 
@@ -29,7 +29,7 @@ describe("The echo runner", () => {
       allowUnsafe: false,
     });
 
-    expect(await runner.run(turn(prompt), signal)).to.deep.equal({ text: "The echo runner was told: Hello\nthere." });
+    expect(await runner.run(turn(prompt), signal)).to.deep.equal({ text: "The echo runner received: Hello\nthere." });
   });
 
   it("acknowledges a heartbeat", async () => {

@@ -268,7 +268,7 @@ describe("The openai runner", () => {
   it("rejects with agent_failed for a turn without a model, and sends no request", async () => {
     const thrown = await whatWasThrown(ask({ model: undefined }));
 
-    expect(thrown).to.include({ code: "agent_failed", message: "No model is set: give one in agents.defaults.model." });
+    expect(thrown).to.include({ code: "agent_failed", message: "No model is configured: set agents.defaults.model." });
     expect(server.requests).to.deep.equal([]);
   });
 

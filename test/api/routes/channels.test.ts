@@ -145,7 +145,7 @@ describe("channels over HTTP", () => {
     const bad = await call("POST", "/api/channels/mattermost/check");
 
     expect(good.status).to.equal(200);
-    expect(good.body).to.deep.equal({ channel: "mattermost", ok: true, detail: "it posts as @signalbox" });
+    expect(good.body).to.deep.equal({ channel: "mattermost", ok: true, detail: "posts as @signalbox" });
     expect([bad.status, bad.body.ok]).to.deep.equal([200, false]);
     expect(bad.body.detail).to.include("401").and.not.include("s3cret");
     expect(posts()).to.deep.equal([]);

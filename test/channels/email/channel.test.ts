@@ -278,7 +278,7 @@ describe("email channel", () => {
 
     expect(await channelAt(accepts.port, login).check(signal)).to.deep.equal({
       ok: true,
-      detail: "it sends as box@example.com",
+      detail: "sends as box@example.com",
     });
     const refused = await channelAt(refuses.port, login).check(signal);
     expect(refused.ok).to.equal(false);

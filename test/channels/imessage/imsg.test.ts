@@ -208,7 +208,7 @@ describe("iMessage channel through the imsg command", () => {
       "process.exit(3)",
       {
         kind: "ambiguous",
-        reason: "The program of channels.imessage.command ended with exit code 3 before it had answered.",
+        reason: "The program of channels.imessage.command ended with exit code 3 before it answered.",
       },
     ],
     ["a command that is ended by a signal", "process.kill(process.pid, 'SIGKILL')", { kind: "ambiguous" }],
@@ -249,7 +249,7 @@ describe("iMessage channel through the imsg command", () => {
   it("returns ambiguous and ends a command that does not answer within the time limit", async () => {
     const { result, forMs } = await inBriefTime(() => send(imsg("")));
 
-    expect(result).to.deep.include({ kind: "ambiguous", reason: "imsg was stopped before it had answered." });
+    expect(result).to.deep.include({ kind: "ambiguous", reason: "imsg was stopped before it answered." });
     expect(forMs).to.be.within(10_000, 150_000);
   });
 

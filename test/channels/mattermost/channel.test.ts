@@ -237,7 +237,7 @@ describeChannel(SCRIPT, (fixture) => {
 
     expect(await send(fixture)).to.deep.equal({
       kind: "gone",
-      reason: "Mattermost answered 403 (api.context.permissions.app_error): the bot may not write there.",
+      reason: "Mattermost answered 403 (api.context.permissions.app_error): the bot is not allowed to write there.",
     });
   });
 
@@ -268,7 +268,7 @@ describeChannel(SCRIPT, (fixture) => {
   it("check returns the name of the token's owner", async () => {
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox" });
+    expect(found).to.deep.equal({ ok: true, detail: "posts as @signalbox" });
     expect(requestLines()).to.deep.equal(["GET /api/v4/users/me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });

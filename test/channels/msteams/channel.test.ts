@@ -342,7 +342,7 @@ describeChannel(SCRIPT, (fixture) => {
 
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: `there is a token for the app ${APP}` });
+    expect(found).to.deep.equal({ ok: true, detail: `received a token for the app ${APP}` });
     expect(requestKinds()).to.deep.equal(["login"]);
   });
 

@@ -100,7 +100,7 @@ describeChannel(SCRIPT, (fixture) => {
 
     const named = await fixture.channel.check(signal);
     expectNoSecrets(fixture, named);
-    expect(named).to.deep.equal({ ok: true, detail: "it publishes as ada" });
+    expect(named).to.deep.equal({ ok: true, detail: "publishes as ada" });
     expect(await fixture.channel.check(signal)).to.deep.equal({ ok: true, detail: "it publishes anonymously" });
     expect(server.requests.map(({ path }) => path)).to.deep.equal(["/v1/account", "/v1/account"]);
   });

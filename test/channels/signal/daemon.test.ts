@@ -104,7 +104,10 @@ describeChannel(SCRIPT, (fixture) => {
     [
       "a result in which no member received it",
       delivered(one("UNREGISTERED_FAILURE")),
-      { kind: "gone", reason: "Signal did not take it (UNREGISTERED_FAILURE): this recipient is not on Signal." },
+      {
+        kind: "gone",
+        reason: "Signal did not accept the message (UNREGISTERED_FAILURE): this recipient is not on Signal.",
+      },
     ],
     ["a recipient who is not registered", failed(one("UNREGISTERED_FAILURE")), { kind: "gone" }],
     [
@@ -115,7 +118,7 @@ describeChannel(SCRIPT, (fixture) => {
     [
       "an unreachable Signal",
       failed(one("NETWORK_FAILURE")),
-      { kind: "transient", reason: "Signal did not take it (NETWORK_FAILURE)." },
+      { kind: "transient", reason: "Signal did not accept the message (NETWORK_FAILURE)." },
     ],
     ["a recipient without keys", failed(one("INVALID_PRE_KEY_FAILURE")), { kind: "transient" }],
     ["an unknown result", failed(one("NEW_FAILURE")), { kind: "transient" }],

@@ -202,7 +202,7 @@ describeChannel(SCRIPT, (fixture) => {
 
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "it sends as @signalbox_bot" });
+    expect(found).to.deep.equal({ ok: true, detail: "sends as @signalbox_bot" });
     const [{ method, path, text } = expect.fail("nothing was asked")] = server.requests;
     expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/bot${TOKEN}/getMe`, text: "" });
   });

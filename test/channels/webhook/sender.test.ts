@@ -292,7 +292,7 @@ print(json.dumps([verifies(secret) for secret in one["secrets"]]))
     for (const headers of [{ "X-Env": "a\r\nX-Forged: 1" }, { "X Env": "a" }, { "Transfer-Encoding": "chunked" }]) {
       const outcome = await send({ headers });
 
-      expect(outcome).to.include({ kind: "failed", reason: "The settings have a header that no request can carry." });
+      expect(outcome).to.include({ kind: "failed", reason: "A configured header cannot be sent in a request." });
     }
     expect(receiver.requests).to.deep.equal([]);
   });

@@ -237,7 +237,7 @@ describeChannel(SCRIPT, (fixture) => {
 
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "it sends as +49 151 00000000" });
+    expect(found).to.deep.equal({ ok: true, detail: "sends as +49 151 00000000" });
     const [{ method, path, headers, text } = expect.fail("nothing was asked")] = server.requests;
     expect({ method, path, text }).to.deep.equal({
       method: "GET",

@@ -117,9 +117,9 @@ describe("signalbox webhooks gmail setup", () => {
     expect(stdout.split("\n").filter((line) => /^(ok|would|FAILED)/.test(line))).to.deep.equal([
       `ok     consent        given, and saved in ${at("gmail-credentials.json")}, which only you can read`,
       "ok     account        ada@example.org",
-      `ok     topic          ${TOPIC} (made)`,
-      `ok     publisher      ${PUBLISHER} (made)`,
-      `ok     subscription   ${SUBSCRIPTION} (made)`,
+      `ok     topic          ${TOPIC} (created)`,
+      `ok     publisher      ${PUBLISHER} (created)`,
+      `ok     subscription   ${SUBSCRIPTION} (created)`,
       `ok     watch          INBOX (until ${new Date(google.watch?.expiration ?? 0).toISOString()}; the listener renews it)`,
       `ok     configuration  ${at("signalbox.json5")} (hooks.gmail written)`,
     ]);
@@ -151,7 +151,7 @@ describe("signalbox webhooks gmail setup", () => {
     const { code, stdout, asked } = await setUp("");
 
     expect({ code, asked }).to.deep.equal({ code: 0, asked: false });
-    expect(stdout.match(/\(was there\)/g)).to.have.length(5);
+    expect(stdout.match(/\(unchanged\)/g)).to.have.length(5);
     expect(changes()).to.equal(changed);
     const same = ({ ino, mtimeMs }: { ino: number; mtimeMs: number }) => ({ ino, mtimeMs });
     expect(files.map((name) => same(statSync(at(name))))).to.deep.equal(before.map(same));
@@ -380,7 +380,7 @@ describe("signalbox webhooks gmail setup", () => {
       ...["would  watch", "ok     configuration"],
     ]);
     expect(moved.code).to.equal(1);
-    expect(moved.stdout).to.include("topics/other (would be made)");
+    expect(moved.stdout).to.include("topics/other (would be created)");
     expect(moved.stderr).to.match(/^FAILED subscription +The subscription is one of another topic\. Pass another one/);
     const after = [read("signalbox.json5"), read("gmail-credentials.json"), changes(), google.watch?.expiration];
     expect(after).to.deep.equal(before);
@@ -439,7 +439,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(refused.stderr).to.match(/^FAILED subscription +The subscription pushes: .* Pass another one with --sub/);
     expect(taken.code).to.equal(0);
-    expect(taken.stdout).to.include(`${other} (mended)`);
+    expect(taken.stdout).to.include(`${other} (corrected)`);
     expect(gmailOf().subscription).to.equal(other);
   });
 
@@ -483,7 +483,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.watch).to.equal(null);
     expect(gmailOf()).to.have.property("account");
     expect(gmailOf()).not.to.have.any.keys("topic", "subscription");
-    expect(again.stdout).to.match(/^ok +configuration .*\(was there\)$/m);
+    expect(again.stdout).to.match(/^ok +configuration .*\(unchanged\)$/m);
     expect(google.requestsTo(/v1\/projects/)).to.deep.equal([]);
   });
 
@@ -520,7 +520,7 @@ describe("signalbox webhooks gmail setup", () => {
       ["ada@example.org", SCOPES[0]],
       [undefined, SCOPES[1]],
     ]);
-    expect(again.stdout.match(/\(was there\)/g)).to.have.length(5);
+    expect(again.stdout.match(/\(unchanged\)/g)).to.have.length(5);
   });
 
   it("removes the right of others to read the credentials", async () => {

@@ -156,7 +156,7 @@ describe("a Redis Cluster", function () {
     const replies = transcript.filter(({ role }) => role === "assistant").map(({ content }) => content.slice(-2));
     expect(replies).to.deep.equal(["m0", "m1", "m2", "m3", "m4", "m5"]);
     await eventually(() => telegram.requests.length > 0, "the delivery");
-    expect(telegram.requests.map(({ body }) => body.text)).to.deep.equal(["The echo runner was told: Say it."]);
+    expect(telegram.requests.map(({ body }) => body.text)).to.deep.equal(["The echo runner received: Say it."]);
     const received = { _id: woken, takenAt: { $ne: null } };
     await eventually(() => collection("events").countDocuments(received), "the turn over the event");
   });

@@ -273,7 +273,7 @@ describe("the transform of a mapped hook", () => {
     const run = await fixture.ended(failed.runId);
 
     expect(failed.error?.code).to.equal("transform_failed");
-    expect(failed.error?.message).to.match(/"deleted\.mjs" is not there in hooks\.transformsDir\.$/);
+    expect(failed.error?.message).to.match(/"deleted\.mjs" does not exist in hooks\.transformsDir\.$/);
     expect([retry.status, retry.body.status, retry.body.error]).to.deep.equal([202, "queued", null]);
     expect(run).to.deep.include({ status: "completed", name: "mended", error: null, attempts: 1 });
     expect(fenced(fixture.promptWith("begun anew"))).to.equal("of deleted: begun anew");

@@ -82,7 +82,7 @@ if (canTestTls())
         }, "the run to end");
 
         expect(answer.status).to.equal(202);
-        expect(run).to.include({ status: "completed", reply: "The echo runner was told: How is it?" });
+        expect(run).to.include({ status: "completed", reply: "The echo runner received: How is it?" });
       });
     }
 

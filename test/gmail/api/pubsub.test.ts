@@ -35,7 +35,7 @@ describe("Pub/Sub", () => {
   ];
 
   it("creates topic, grant and subscription", async () => {
-    expect(await ensureAll()).to.deep.equal(["made", "made", "made"]);
+    expect(await ensureAll()).to.deep.equal(["created", "created", "created"]);
 
     const members = ["serviceAccount:gmail-api-push@system.gserviceaccount.com"];
     const bindings = [{ role: "roles/pubsub.publisher", members }];
@@ -54,13 +54,13 @@ describe("Pub/Sub", () => {
 
   it("changes nothing the second time or in a dry run", async () => {
     const dry = createPubSubSetup(auth, { url: google.url, dryRun: true });
-    expect(await ensureAll(dry)).to.deep.equal(["made", "made", "made"]);
+    expect(await ensureAll(dry)).to.deep.equal(["created", "created", "created"]);
     expect(changed()).to.deep.equal([]);
     await ensureAll();
     const before = changed().length;
 
-    expect(await ensureAll()).to.deep.equal(["was there", "was there", "was there"]);
-    expect(await ensureAll(dry)).to.deep.equal(["was there", "was there", "was there"]);
+    expect(await ensureAll()).to.deep.equal(["unchanged", "unchanged", "unchanged"]);
+    expect(await ensureAll(dry)).to.deep.equal(["unchanged", "unchanged", "unchanged"]);
 
     expect(changed()).to.have.length(before);
   });
@@ -69,8 +69,8 @@ describe("Pub/Sub", () => {
     await ensureAll();
     google.fail(/^GET/, googleError(404, "NOT_FOUND", "notFound"), googleError(404, "NOT_FOUND", "notFound"));
 
-    expect(await setup.ensureTopic(TOPIC, never)).to.equal("was there");
-    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("was there");
+    expect(await setup.ensureTopic(TOPIC, never)).to.equal("unchanged");
+    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("unchanged");
   });
 
   it("adds the publisher to existing members and keeps conditions and other roles", async () => {
@@ -84,7 +84,7 @@ describe("Pub/Sub", () => {
     google.pubsub.topics.add(TOPIC);
     google.pubsub.policies.set(TOPIC, { etag: "E1", version: 3, bindings: [conditional, publisher, viewer] });
 
-    expect(await setup.ensurePublisher(TOPIC, GMAIL_PUBLISHER, never)).to.equal("made");
+    expect(await setup.ensurePublisher(TOPIC, GMAIL_PUBLISHER, never)).to.equal("created");
 
     const members = ["user:ada@example.org", GMAIL_PUBLISHER];
     expect(changed().map(({ body }) => body)).to.deep.equal([
@@ -96,7 +96,7 @@ describe("Pub/Sub", () => {
     const aborted = googleError(409, "ABORTED", "aborted");
     google.pubsub.topics.add(TOPIC);
     google.fail(/setIamPolicy/, aborted, aborted);
-    expect(await setup.ensurePublisher(TOPIC, GMAIL_PUBLISHER, never)).to.equal("made");
+    expect(await setup.ensurePublisher(TOPIC, GMAIL_PUBLISHER, never)).to.equal("created");
     google.fail(/setIamPolicy/, aborted, aborted, aborted);
 
     const error = await setup.ensurePublisher(TOPIC, "user:ada@example.org", never).catch((thrown) => thrown);
@@ -109,8 +109,8 @@ describe("Pub/Sub", () => {
     await setup.ensureTopic(TOPIC, never);
     google.pubsub.subscriptions.set(SUBSCRIPTION, { topic: TOPIC, expirationPolicy: { ttl: "2678400s" } });
 
-    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("mended");
-    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("was there");
+    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("corrected");
+    expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("unchanged");
 
     expect(google.requestsTo(/PATCH/).map(({ body }) => body)).to.deep.equal([
       { subscription: { name: SUBSCRIPTION, expirationPolicy: {} }, updateMask: "expirationPolicy" },

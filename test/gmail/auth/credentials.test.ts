@@ -38,12 +38,12 @@ describe("readCredentials", () => {
   for (const [fault, value] of [
     ["does not exist", undefined],
     ["is not valid JSON", '{ "type": "authorized_user", hidden'],
-    ["holds no JSON object", '["hidden"]'],
+    ["does not contain a JSON object", '["hidden"]'],
     ['has no "type" of "authorized_user" or "service_account"', { installed: { client_secret: "hidden" } }],
     ['has no "client_secret"', { ...CONSENT, client_secret: 7 }],
     ['has no "refresh_token"', { ...CONSENT, refresh_token: " " }],
     ['has no "client_email"', { ...KEY, client_email: undefined }],
-    ['has a "private_key" that is none', { ...KEY, private_key: "hidden" }],
+    ['has a "private_key" that is not a key', { ...KEY, private_key: "hidden" }],
   ] as const) {
     it(`fails with one sentence without values for a file that ${fault}`, () => {
       if (value !== undefined) write(value);

@@ -60,7 +60,7 @@ describe("Gmail listener without a history", () => {
   });
 
   for (const [when, isThere] of [
-    ["was there before", true],
+    ["existed before", true],
     ["came and became a run", false],
   ] as const) {
     it(`loses no mail if one that ${when} is dated in the future`, async () => {

@@ -24,7 +24,7 @@ describe("Gmail listener with faults", () => {
   };
   const fault = async (part: "mails" | "notices" | "watch") => (await fixture.mailbox()).faults[part];
   const failed = (part: "mails" | "notices" | "watch") => eventually(() => fault(part), `${part} to fail`);
-  const mended = (part: "mails" | "notices" | "watch") =>
+  const recovered = (part: "mails" | "notices" | "watch") =>
     eventually(async () => (await fault(part)) === null, `${part} to work again`);
 
   it("retries with growing delays while Gmail is unavailable, and imports all mails afterwards", async () => {
@@ -38,7 +38,7 @@ describe("Gmail listener with faults", () => {
 
     expect(await fixture.mailIds()).to.deep.equal([id]);
     expect(await fixture.eventTexts()).to.deep.equal([]);
-    await mended("mails");
+    await recovered("mails");
     expect((await fixture.mailbox()).lastError?.reason).to.equal("Gmail answered 503 (UNAVAILABLE, backendError).");
   });
 
@@ -93,7 +93,7 @@ describe("Gmail listener with faults", () => {
     writeFileSync(fixture.credentialsFile, JSON.stringify({ ...CONSENT, refresh_token: "another" }));
     google.deadAuthorization = undefined;
     google.pubsub.redeliver();
-    await timers.until(Promise.all([mended("mails"), mended("notices")]));
+    await timers.until(Promise.all([recovered("mails"), recovered("notices")]));
     await timers.until(fixture.isCaughtUp());
 
     expect(wake).to.equal(true);
@@ -121,7 +121,7 @@ describe("Gmail listener with faults", () => {
     await fixture.becomeRuns(1);
     const during = await fault("notices");
     google.pubsub.publish();
-    await timers.until(mended("notices"));
+    await timers.until(recovered("notices"));
     await fixture.isCaughtUp();
 
     expect(during).to.deep.include({ isLasting: true });
@@ -147,7 +147,7 @@ describe("Gmail listener with faults", () => {
     google.pubsub.publish();
     await fixture.becomeRuns(1);
     await timers.passing(POLL_MS);
-    await mended("watch");
+    await recovered("watch");
 
     const after = await fixture.mailbox();
     expect(during.faults.watch).to.deep.include({ isLasting: false });
@@ -221,7 +221,7 @@ describe("Gmail listener with faults", () => {
     await fixture.isCaughtUp();
 
     expect(await fixture.mailIds()).to.deep.equal(ids);
-    await mended("mails");
+    await recovered("mails");
     expect((await fixture.eventTexts())[0]).to.match(/^New mails cannot be read: Gmail answered 403/);
   });
 

@@ -195,7 +195,7 @@ describe("Transforms", () => {
       [
         "inner.js",
         "export default () => ({ message() {} })",
-        /cannot hand over what it returned: .* could not be cloned\.$/,
+        /returned a value that cannot be passed on: .* could not be cloned\.$/,
       ],
       [
         "huge.js",
@@ -253,7 +253,7 @@ describe("Transforms", () => {
       expect(linkedOutside).to.include({ code: "transform_failed" });
       expect(linkedOutside.message).to.match(/a link out of hooks\.transformsDir/);
       expect(absent).to.include({ code: "transform_failed" });
-      expect(absent.message).to.match(/"absent.js" is not there/);
+      expect(absent.message).to.match(/"absent.js" does not exist/);
     });
   });
 

@@ -5,9 +5,9 @@ import type { ReplyTarget } from "../../../src/models/sessions/session.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
-const NO_RECIPIENT = "No recipient is known: give `to`, or set the main session's route.";
+const NO_RECIPIENT = "No recipient is known: set `to`, or the reply target of the main session.";
 const NO_REPLY_TARGET =
-  "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
+  "The main session has no reply target: set `session.main`, or run `signalbox route set CHANNEL TO`. " +
   "Until then it is whatsapp, which is not configured.";
 const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
 const BERT: ReplyTarget = { channel: "whatsapp", to: "bert" };

@@ -371,7 +371,7 @@ describe("hooks.mappings: the module of a transform", () => {
     parseConfig(fileWith(`[{ transform: { module: "${module}" } }]`, hooks), {}, join(home, "signalbox.json5"));
 
   const refused: [string, string, RegExp][] = [
-    ["that does not exist", "nowhere.ts", /"nowhere\.ts" is not there in hooks\.transformsDir/],
+    ["that does not exist", "nowhere.ts", /"nowhere\.ts" does not exist in hooks\.transformsDir/],
     ["outside of hooks.transformsDir", "../out.ts", /"\.\.\/out\.ts" lies outside hooks\.transformsDir/],
     ["outside that does not exist", "../nowhere.ts", /"\.\.\/nowhere\.ts" lies outside hooks\.transformsDir/],
     ["somewhere else altogether", "/etc/passwd", /"\/etc\/passwd" lies outside hooks\.transformsDir/],
@@ -402,7 +402,7 @@ describe("hooks.mappings: the module of a transform", () => {
       expect(config.hooks.mappings).to.have.length(1);
     }
     expect(read("in.ts").hooks.transformsDir).to.equal(join(home, "hooks/transforms"));
-    expect(() => read("in.ts", "transformsDir: 'nowhere'")).to.throw(/hooks\.transformsDir is not there/);
+    expect(() => read("in.ts", "transformsDir: 'nowhere'")).to.throw(/hooks\.transformsDir does not exist/);
   });
 });
 

@@ -5,16 +5,16 @@ import { connectProducer, readerConnection } from "../../../src/shared/queue/red
 import { freePort, startRedis } from "../../support/servers/servers.ts";
 
 describe("connectProducer", () => {
-  const anotherUser = "it does not know the user, or the password is another";
-  const noDatabase = "it has no database of this number";
+  const anotherUser = "the user or the password is wrong";
+  const noDatabase = "it has no database with this number";
   const FEW = ["--user", "few", "on", ">right", "~*", "+@all", "-select"];
   const fails: [title: string, credentials: string, database: string, why: string, ...options: string[]][] = [
-    ["needs a password when none is given", "", "", "it wants a password"],
+    ["needs a password when none is given", "", "", "it requires a password"],
     ["has another password", ":secret@", "", anotherUser],
     ["does not know the user", "nobody:right@", "", anotherUser],
     ["does not have the database", ":right@", "/99", noDatabase],
     ["does not have a database with so large a number", ":right@", `/${"9".repeat(20)}`, noDatabase],
-    ["denies commands to its user", "few:right@", "/1", "its user may not do all that is needed", ...FEW],
+    ["denies commands to its user", "few:right@", "/1", "its user lacks a required permission", ...FEW],
     ["does not support PING", ":right@", "", "it answers ERR", "--rename-command", "PING", ""],
   ];
   for (const [title, credentials, database, why, ...options] of fails) {

@@ -474,7 +474,7 @@ describe("a delivery", () => {
 
     const failed = await until(await add("\u200b"), "failed");
 
-    expect(failed.reason).to.equal("The reply shows nothing.");
+    expect(failed.reason).to.equal("The reply has no visible text.");
     expect([messages, await app.stores.sessions.replyTarget()]).to.deep.equal([[], null]);
   });
 
@@ -726,7 +726,7 @@ describe("a delivery", () => {
     expect(delivery.maybeTwice).to.equal(true);
   });
 
-  const DEAD = "The worker that was at it ended in the middle of a try.";
+  const DEAD = "The worker ended during an attempt.";
   const handed = (text: string, handedAt = new Date()): DeliveryPart => ({
     ...{ text, plain: text, state: "sending", asPlain: false, id: null, handedAt },
   });

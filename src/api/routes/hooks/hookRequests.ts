@@ -104,7 +104,7 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     tag: "requests",
     summary: "Replay a kept request",
     description:
-      "Starts new runs from a kept request with the configuration of now (202). They are marked with `replayOf`; the original request and its runs stay as they were. The signature is not verified again: its verdict at arrival counts.\n\nWith `dryRun: true` nothing is stored or sent. The response (200) shows which mapping takes the request, and the message, session and delivery that would result. The transform of a mapping is not run; `signalbox hooks test NAME --request ID` runs it on your machine.",
+      "Starts new runs from a kept request with the current configuration (202). They are marked with `replayOf`; the original request and its runs stay as they were. The signature is not verified again: its verdict at arrival counts.\n\nWith `dryRun: true` nothing is stored or sent. The response (200) shows which mapping takes the request, and the message, session and delivery that would result. The transform of a mapping is not run; `signalbox hooks test NAME --request ID` runs it on your machine.",
     example: examples.replayHookRequest,
     schemas: {
       params,

@@ -169,7 +169,7 @@ const again = route({
   tag: "runs",
   summary: "Run again",
   description:
-    "Starts a new run with the request of a run that has ended (202), and returns the new run. `againOf` links it to the old run, which stays as it was. The new run uses the same session, or one of its own if the old run had one, and delivers its reply to the same recipient. A run that failed in its mapping is mapped with the configuration of now. A run that has not ended, an event of the main session, and a run whose request is no longer stored answer 409 `run_state_conflict`.\n\nUse `retry` instead to continue a failed run under the same `runId`.",
+    "Starts a new run with the request of a run that has ended (202), and returns the new run. `againOf` links it to the old run, which stays as it was. The new run uses the same session, or one of its own if the old run had one, and delivers its reply to the same recipient. A run that failed in its mapping is mapped with the current configuration. A run that has not ended, an event of the main session, and a run whose request is no longer stored answer 409 `run_state_conflict`.\n\nUse `retry` instead to continue a failed run under the same `runId`.",
   example: examples.repeatRun,
   schemas: { params },
   answers: { 202: Run },

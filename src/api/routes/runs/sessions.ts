@@ -118,7 +118,7 @@ const getMessages = route({
   tag: "sessions",
   summary: "List the messages of a session",
   description:
-    "Returns the latest messages of a conversation, oldest first. The key `main` is the main session. The page that `nextCursor` leads to has the messages before.",
+    "Returns the latest messages of a conversation, oldest first. The key `main` is the main session. `nextCursor` leads to the page with the earlier messages.",
   example: examples.listMessages,
   schemas: {
     params: Type.Object({ sessionKey: s.Identifier("Identifies the conversation; `main` is the main session.") }),
@@ -142,7 +142,7 @@ const getMessages = route({
           ),
         ),
         nextCursor: s.nullable(Type.String(), {
-          description: "Send it as `cursor` to read the messages before. Null if there are none.",
+          description: "Send it as `cursor` to read earlier messages. Null if there are none.",
         }),
       },
       s.named("MessageList"),

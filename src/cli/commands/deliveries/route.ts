@@ -37,7 +37,7 @@ function printTarget(
 }
 
 function targetLine({ replyTarget, source }: CurrentReplyTarget): string {
-  if (!replyTarget) return "No route is set. Set one with `signalbox route set CHANNEL TO`.";
+  if (!replyTarget) return "No reply target is set. Set one with `signalbox route set CHANNEL TO`.";
   const { channel, to } = replyTarget;
   return `${channel} ${cleanLine(to)}${source === "configuration" ? " (session.main)" : ""}`;
 }

@@ -60,7 +60,7 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
   if (dryRun) return printPlan(file, planConfig(file, env, desired).text, desired);
   const isWritten = await inStep("configuration", names, () => writeConfig(file, env, desired));
-  const what = file.isNew ? "created, with hooks enabled" : isWritten ? "hooks.gmail written" : "was there";
+  const what = file.isNew ? "created, with hooks enabled" : isWritten ? "hooks.gmail written" : "unchanged";
   printStep("did", "configuration", `${file.path} (${what})`);
   console.log(`\n${nextStep(env)}`);
 }
@@ -103,7 +103,7 @@ function printUnseen({ topic = "", subscription = "", label }: GmailConfig): voi
 
 function printPlan(file: ReturnType<typeof readConfigText>, text: string, desired: DesiredGmailConfig): void {
   if (text === file.text && !file.isNew) {
-    printStep("did", "configuration", `${file.path} (was there)`);
+    printStep("did", "configuration", `${file.path} (unchanged)`);
     return;
   }
   printStep("would", "configuration", `${file.path} (would be ${file.isNew ? "created" : "changed"}) with\n`);

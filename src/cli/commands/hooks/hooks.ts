@@ -54,7 +54,7 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   if (!mapping)
     throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);
   const calls = expandItems(mapping, call, new Date());
-  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which the forEach of the mapping names.`);
+  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which is the forEach of the mapping.`);
   if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",

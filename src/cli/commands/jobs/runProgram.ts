@@ -186,7 +186,7 @@ function execute(
       resolve(end);
     };
     child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const fault = code === "ENOENT" ? `${file} is not found: check its name and PATH` : message;
+      const fault = code === "ENOENT" ? `${file} was not found: check its name and PATH` : message;
       ended({ exitCode: code === "ENOENT" ? 127 : 126, fault: `The program could not be started: ${fault}.` });
     });
     child.once("exit", () => {

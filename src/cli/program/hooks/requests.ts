@@ -49,7 +49,7 @@ export function addRequests(hooks: Command, environment: Environment): void {
   const replay = requests
     .command("replay")
     .argument("<requestId>", "id of the request")
-    .description("Start new runs from a kept request, with the configuration of now.")
+    .description("Start new runs from a kept request, with the current configuration.")
     .option("--mapping <name>", "mapping to apply (default: the first that matches)")
     .option("--dry-run", "only print what would start, without the transform of the mapping")
     .option("--json", "print one line of JSON")

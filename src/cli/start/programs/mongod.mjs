@@ -73,7 +73,7 @@ async function installed() {
  * @param {Workplace} context
  */
 async function fetchFromMongoDB({ tools, progress }) {
-  progress.begin("Fetching MongoDB from its makers (by mongodb-memory-server)");
+  progress.begin("Fetching MongoDB from its download site (with mongodb-memory-server)");
   const scratch = makeScratch(tools);
   const fetcher = hasMemoryServer() ? [] : [await fetchMemoryServer(scratch, progress)];
   let size = 0;

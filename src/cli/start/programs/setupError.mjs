@@ -1,7 +1,7 @@
 /** @type {Readonly<Record<string, string>>} */
 const FILE_SYSTEM = {
-  EACCES: "it may not be written: change its owner or its permissions",
-  EPERM: "it may not be written: change its owner or its permissions",
+  EACCES: "it cannot be written: change its owner or its permissions",
+  EPERM: "it cannot be written: change its owner or its permissions",
   EROFS: "its file system is read-only: use a directory on one that can be written",
   ENOSPC: "the disk is full: free some space (about 500 MB are needed)",
   EDQUOT: "the disk quota is used up: free some space (about 500 MB are needed)",

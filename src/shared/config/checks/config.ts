@@ -76,7 +76,7 @@ const CHECKS: readonly Check[] = [
     find: ({ agents: { defaults } }) => [
       defaults.runner === "openai" &&
         !defaults.model &&
-        "agents.defaults.runner is openai and there is no agents.defaults.model: name the model to ask",
+        "agents.defaults.runner is openai and agents.defaults.model is not set: set the model",
     ],
   },
   {
@@ -84,7 +84,7 @@ const CHECKS: readonly Check[] = [
     find: ({ agents: { defaults, runners } }) => [
       defaults.runner === "command" &&
         !runners.command &&
-        "agents.defaults.runner is command and there is no agents.runners.command.command: name the program to start",
+        "agents.defaults.runner is command and agents.runners.command.command is not set: set the program to start",
     ],
   },
   {
@@ -183,7 +183,7 @@ function redisFault(url: string | undefined, cluster: boolean): string | false {
     return fault !== null && `redis.url ${fault}`;
   }
   if (url === undefined)
-    return "redis.cluster is true and there is no redis.url: name the cluster's nodes there, or in REDIS_URL";
+    return "redis.cluster is true and redis.url is not set: set it, or REDIS_URL, to the nodes of the cluster";
   const address = readClusterUrl(url);
   return "fault" in address && `redis.url ${address.fault}`;
 }

@@ -13,7 +13,7 @@ export function tokenFaults({ server, hooks }: Pick<Config, "server" | "hooks">)
   return [
     hooks.enabled &&
       hook.length === 0 &&
-      "hooks.enabled is true and there is no hooks.token: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN",
+      "hooks.enabled is true and hooks.token is not set: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN",
     hook.some((token) => api.includes(token)) &&
       "hooks.token is the same as server.apiToken: give the senders of hooks a token of their own",
     read.length > 0 &&

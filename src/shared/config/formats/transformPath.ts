@@ -55,5 +55,5 @@ function realPath(path: string): { path: string; code?: undefined } | { path?: u
 }
 
 function fault(code: unknown): string {
-  return code === "ENOENT" || code === "ENOTDIR" ? "is not there" : `cannot be looked up (${code})`;
+  return code === "ENOENT" || code === "ENOTDIR" ? "does not exist" : `cannot be looked up (${code})`;
 }

@@ -26,7 +26,7 @@ export const ServerSchema = section(
         env: "SIGNALBOX_BASE_PATH",
         examples: ["/signalbox"],
         description:
-          "Path of another site that everything is served below. Starts with `/` and does not end with it. A proxy in front must keep this part of the path. Only `/healthz` and `/readyz` answer without it too.",
+          "Path below which everything is served, on a host name that is shared with another site. Starts with `/` and does not end with it. A proxy in front must keep this part of the path. Only `/healthz` and `/readyz` also answer without it.",
       }),
     ),
     publicUrl: Type.Optional(
@@ -70,7 +70,7 @@ export const ServerSchema = section(
       token({
         env: "SIGNALBOX_SECRET",
         description:
-          "Secret with which job tokens are sealed, and the log-ins of tokens of which only the hash is configured. Without it they are sealed with `server.apiToken`. A new secret invalidates them. At least 16 characters.",
+          "Secret that seals job tokens, and the log-ins of tokens that are configured by their hash. Without it `server.apiToken` seals them. A new secret invalidates them. At least 16 characters.",
       }),
     ),
     allowUnauthenticated: boolean({

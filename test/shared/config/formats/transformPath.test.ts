@@ -69,9 +69,9 @@ describe("resolveTransform", () => {
     ["a.cts", 'The transform module "a.cts" must end in one of .js, .mjs, .cjs, .ts, .mts.'],
     ["plain", 'The transform module "plain" must end in one of .js, .mjs, .cjs, .ts, .mts.'],
     ["renamed.js", 'The transform module "renamed.js" must end in one of .js, .mjs, .cjs, .ts, .mts.'],
-    ["nowhere.js", 'The transform module "nowhere.js" is not there in hooks.transformsDir.'],
-    ["a.js/b.js", 'The transform module "a.js/b.js" is not there in hooks.transformsDir.'],
-    ["broken.js", 'The transform module "broken.js" is not there in hooks.transformsDir.'],
+    ["nowhere.js", 'The transform module "nowhere.js" does not exist in hooks.transformsDir.'],
+    ["a.js/b.js", 'The transform module "a.js/b.js" does not exist in hooks.transformsDir.'],
+    ["broken.js", 'The transform module "broken.js" does not exist in hooks.transformsDir.'],
     ["loop.js", 'The transform module "loop.js" cannot be looked up (ELOOP) in hooks.transformsDir.'],
     [
       "a\0.js",
@@ -85,7 +85,7 @@ describe("resolveTransform", () => {
   }
 
   it("reports a missing folder", () => {
-    const reason = `hooks.transformsDir is not there: ${join(top, "nowhere")}`;
+    const reason = `hooks.transformsDir does not exist: ${join(top, "nowhere")}`;
 
     expect(resolveTransform(join(top, "nowhere"), "a.js")).to.deep.equal({ ok: false, reason });
   });
