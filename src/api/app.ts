@@ -144,7 +144,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   );
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
-    const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served
+    const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be unavailable, and metrics must still be served
     ctx.set("Content-Type", type);
     ctx.body = canRead ? text : withoutConfiguredNames(text);
   });

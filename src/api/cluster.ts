@@ -56,7 +56,7 @@ export async function runCluster(
       });
     });
   };
-  /** Retries until a process is ready, because MongoDB or Redis may be away. */
+  /** Retries until a process is ready, because MongoDB or Redis may be unavailable. */
   const replace = async () => {
     const delayMs = backoff({ initialMs: replaceMs, maxMs: maxReplaceMs });
     for (let tries = 0; !stopping; tries++) {

@@ -1,7 +1,7 @@
 /** A time limit whose signal is also aborted by other signals. After the time limit its reason is TIMED_OUT. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Starts the time anew. */
+  /** Restarts the time. */
   restart(): void;
   /** Stops the time until the next restart. */
   pause(): void;

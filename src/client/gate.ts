@@ -26,8 +26,8 @@ export interface Answer {
 
 /**
  * Opens the gate at the path unless it exists, and returns the answer, however long that takes.
- * @throws CancelledError once cancellation of the job is requested; SignalboxError job_ended once it has ended otherwise, also for
- *   a question that the service rejects, and job_not_found; the signal's reason
+ * @throws CancelledError once cancellation of the job is requested; SignalboxError job_ended once it has ended otherwise,
+ * also for a question that the service rejects, and job_not_found; the signal's reason
  */
 export async function ask(
   context: ClientContext,

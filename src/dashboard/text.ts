@@ -4,7 +4,10 @@ const DIRECTION_CONTROLS = /[\u202A-\u202E\u2066-\u2069]/g;
 /** Returns a text with each character that changes its direction shown as a box. */
 export const visible = (text: string): string => text.replace(DIRECTION_CONTROLS, "▯");
 
-/** Matches what a line of plain text leaves out of Markdown: marks of headings, lists and quotes, emphasis, and the targets of links. */
+/**
+ * Matches what a line of plain text leaves out of Markdown: marks of headings, lists and quotes, emphasis, and the targets
+ * of links.
+ */
 const MARKUP = /^(?:#{1,6}|[-+*>]|\d{1,9}[.)])\s+|\\(?=[!-/:-@[-`{-~])|\*\*|~~|`|!?\[(?=[^[\]]*\]\()|\]\([^)]*\)?/g;
 
 /** Returns a line of Markdown without its marks. */

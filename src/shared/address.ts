@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from "node:net";
 /** The placeholder of a secret that is not shown. */
 export const REDACTED = "[redacted]";
 
-/** Returns an address without its user, password and query; only its scheme when these parts cannot be told apart. */
+/** Returns an address without its user, password and query; only its scheme when these parts cannot be distinguished. */
 export function redactAddress(address: string): string {
   const [scheme] = /^[a-z+]+:\/\//i.exec(address) ?? [""];
   const [rest = ""] = address.slice(scheme.length).split(/[?#]/, 1);

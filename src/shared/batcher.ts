@@ -55,7 +55,10 @@ export class Batcher<In, Out> {
     this.#options = options;
   }
 
-  /** Adds an item and resolves with its result. Rejects with the error returned for this item, or with the error thrown when it was processed alone. */
+  /**
+   * Adds an item and resolves with its result. Rejects with the error returned for this item, or with the error thrown when
+   * it was processed alone.
+   */
   add(item: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     this.#waiting.push({ item, resolve, reject });

@@ -26,8 +26,8 @@ export interface Timings {
   /** How often the schedules are stored again, because a Redis that was emptied has lost them. */
   readonly renewSchedulesMs: number;
   /**
-   * `runMs`, `deliveryMs` and `webhookMs` are tables instead of a `backoff`: the documentation names these times, their length is the number
-   * of further tries, and they grow faster than by two.
+   * `runMs`, `deliveryMs` and `webhookMs` are tables instead of a `backoff`: the documentation names these times, their
+   * length is the number of further tries, and they grow faster than by two.
    */
   readonly retry: {
     /** The pause after each failed try of an agent run; there is one more try than pauses. */
@@ -71,7 +71,7 @@ export interface Timings {
   readonly storeFiguresMs: number;
   /** How often a stream of live events sends a heartbeat. */
   readonly liveHeartbeatMs: number;
-  /** How often waiting requests read their record while Redis is away. */
+  /** How often waiting requests read their record while Redis is unavailable. */
   readonly waitPollMs: number;
   readonly shutdown: {
     /** How long a stopping server keeps idle connections open, because a request may be arriving on one. */

@@ -3,8 +3,8 @@ import type { Stores } from "../models/stores.ts";
 import type { Logger } from "../shared/logger.ts";
 
 /**
- * Lets gates expire when their time has passed. Every worker process has this timer, apart from the sweep, which may take longer than
- * a gate may be late. Processes that do it at the same time agree, because the end of a gate is one update.
+ * Lets gates expire when their time has passed. Every worker process has this timer, apart from the sweep, which may take
+ * longer than a gate may be late. Processes that do it at the same time agree, because the end of a gate is one update.
  */
 export function startGateExpiry(
   { stores, log }: { readonly stores: Stores; readonly log: Logger },

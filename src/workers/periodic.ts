@@ -22,8 +22,8 @@ export interface PeriodicDeps {
 export type PeriodicPart<D> = (deps: D, lost: AbortSignal) => Promise<void>;
 
 /**
- * Starts a task that one worker process at a time carries out at each interval. Every process has a timer; a lease on the name lets
- * one of them work. A part that fails does not stop the others.
+ * Starts a task that one worker process at a time carries out at each interval. Every process has a timer; a lease on the
+ * name lets one of them work. A part that fails does not stop the others.
  */
 export function startPeriodic<D extends PeriodicDeps>(
   name: string,

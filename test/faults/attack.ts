@@ -154,8 +154,8 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
 }
 
 /**
- * Returns the maximum time from a transition to its notification if Redis is only emptied meanwhile. An emptied Redis may lose the
- * event and then its delivery, and the sweep finds either.
+ * Returns the maximum time from a transition to its notification if Redis is only emptied meanwhile. An emptied Redis may
+ * lose the event and then its delivery, and the sweep finds either.
  */
 function notifiedWithin({ kinds, processes: { sweep } }: AttackSettings): number | undefined {
   const isOnlyEmptied = kinds.every((kind) => kind === "flush-redis");

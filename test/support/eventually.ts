@@ -1,4 +1,7 @@
-/** Polls a condition until it returns a truthy value, and returns that value. Fails after a minute by default, which a loaded machine may need. */
+/**
+ * Polls a condition until it returns a truthy value, and returns that value. Fails after a minute by default, which a
+ * loaded machine may need.
+ */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   what: string,

@@ -45,7 +45,10 @@ export const SECTION_HEADING: RegExp = new RegExp(
   "gu",
 );
 
-/** Returns whether a line opens a turn and is no key: it has a capital letter, or is not indented and has words after its colon. */
+/**
+ * Returns whether a line opens a turn and is no key: it has a capital letter, or is not indented and has words after its
+ * colon.
+ */
 export const isRole = (start: string, rest: string): boolean =>
   /[A-Z]/.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
 

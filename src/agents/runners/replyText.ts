@@ -35,7 +35,7 @@ export function withoutThoughts(reply: string, isCutOff = false): string {
 /**
  * Removes thoughts whose opening tag is missing, because it belongs to the prompt: servers without a parser for reasoning
  * return only what the model wrote after it. The closing tag must be the only tag of the reply, and stand alone on its line
- * or end the first paragraph; a reply that speaks of the tag is thus kept.
+ * or end the first paragraph; a reply that mentions the tag is thus kept.
  */
 function withoutUnopenedThoughts(reply: string): string {
   const [tag, ...others] = reply.matchAll(TAG);

@@ -114,7 +114,7 @@ export class ApiAuth {
     try {
       return await next();
     } catch (error) {
-      // a token that can only read learns that first, whether the path takes the method or not
+      // a read-only token is refused for its scope first, whether the path supports the method or not
       const isUnknown = error instanceof AppError && UNKNOWN_CALLS.includes(error.code);
       throw isUnknown && !isRead(ctx) && isReader(caller) ? missingScope(caller, ["admin"]) : error;
     }
@@ -202,7 +202,10 @@ export class ApiAuth {
     return { ...login, actor: `cookie:${actor}`, byHeader: false, login: { cookie, expiresAt }, ...originOf(ctx) };
   }
 
-  /** Returns what a cookie of this service allows, whether it has expired or not; null for another cookie. @throws AppError unavailable */
+  /**
+   * Returns what a cookie of this service allows, whether it has expired or not; null for another cookie.
+   * @throws AppError unavailable
+   */
   async #verifyCookie(cookie: string): Promise<(TokenCaller & Pick<Login, "expiresAt">) | null> {
     const jobToken = jobTokenIn(cookie);
     if (jobToken !== undefined) {

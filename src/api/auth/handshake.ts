@@ -25,8 +25,8 @@ export function answerMeta(
 }
 
 /**
- * Answers the request with which Microsoft Graph verifies a URL: it wants its `validationToken` back as text within ten seconds.
- * The request has no credentials. The answer opens nothing, because each notification is authenticated.
+ * Answers the request with which Microsoft Graph verifies a URL: it requires its `validationToken` in a text response
+ * within ten seconds. The request has no credentials. The answer opens nothing, because each notification is authenticated.
  */
 export function answerGraph(mappings: readonly Mapping[], basePath: string): Middleware {
   const named = (ctx: Context) => mappingsNamed(mappings, hookName(basePath, ctx.path));

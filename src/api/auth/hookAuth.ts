@@ -78,8 +78,8 @@ export const ignoreTrailingSlash: Middleware = (ctx, next) => {
 };
 
 /**
- * Authenticates requests to hooks by the hook token, or a token with the scope of the hook, before their bodies are read. Passes requests without it on when a
- * mapping of this name has an `auth` of its own: `authenticateSender` then decides.
+ * Authenticates requests to hooks by the hook token, or a token with the scope of the hook, before their bodies are read.
+ * Passes requests without it on when a mapping of this name has an `auth` of its own: `authenticateSender` then decides.
  * @throws AppError unauthorized, rate_limited, forbidden
  */
 export function authenticateHook({ mappings, basePath, verifier, tokenTable, clock, log }: HookAuthDeps): Middleware {
@@ -215,7 +215,7 @@ const reasonOf = (proof: SenderVerification | undefined): RefusalReason | undefi
   proof?.ok ? undefined : proof?.reason;
 
 /**
- * Returns the id that Stripe and Slack put into the signed body. They sign each attempt to send a message anew, so that the
+ * Returns the id that Stripe and Slack put into the signed body. They sign each attempt to send a message again, so that the
  * signature does not identify the message.
  */
 function signedMessageId({ auth }: Mapping, payload: HookCall["payload"]): string | null {

@@ -18,7 +18,7 @@ const FAILURE_LIMIT = { points: 20, duration: 60 } as const;
 
 /**
  * Returns a counter that limits the failed authentications of each network. All processes share the counts in Redis; while
- * Redis is away, each process keeps its own.
+ * Redis is unavailable, each process keeps its own.
  */
 export function failureCounter(redis: RedisConnection, prefix: string): CountFailure {
   const local = new RateLimiterMemory(FAILURE_LIMIT);
@@ -104,7 +104,10 @@ export class TokenVerifier {
     return this.#validTokens.map((valid) => secretsEqual(token, valid)).includes(true);
   }
 
-  /** Counts a failure of the request's address, and records a token that it had. @throws AppError unauthorized; rate_limited above the limit */
+  /**
+   * Counts a failure of the request's address, and records a token that it had.
+   * @throws AppError unauthorized; rate_limited above the limit
+   */
   async reject(ctx: Context, [token] = this.#options.extractTokens(ctx)): Promise<never> {
     await this.#options.countFailure(ctx.ip);
     // the limit for failures also limits these entries

@@ -13,7 +13,7 @@ const timeLimited = Object.assign(
   (pattern: string, flags: string) => {
     const expression = new RegExp(pattern, flags);
     return {
-      toString: () => String(expression), // Ajv tells expressions apart by their text
+      toString: () => String(expression), // Ajv distinguishes expressions by their text
       test(text: string): boolean {
         try {
           return runInContext("expression.test(text)", createContext({ expression, text }), {

@@ -29,8 +29,8 @@ const EMPTY_STREAM_POSITION = "0-0";
 type Entry = [id: string, fields: string[]];
 
 /**
- * Follows the change stream of all processes, from now on until it is closed. Reconnects when Redis is away or hangs.
- * @param redis a dedicated connection whose commands fail at once while Redis is away; `close` disconnects it
+ * Follows the change stream of all processes, from now on until it is closed. Reconnects when Redis is unavailable or hangs.
+ * @param redis a dedicated connection whose commands fail at once while Redis is unavailable; `close` disconnects it
  */
 export function readChanges(
   redis: RedisConnection,

@@ -28,7 +28,7 @@ export interface LiveFeedDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly prefix: string;
-  /** Reads missed changes; its commands fail at once while Redis is away. The caller closes it. */
+  /** Reads missed changes; its commands fail at once while Redis is unavailable. The caller closes it. */
   readonly redis: RedisConnection;
   /** Interval of heartbeats. */
   readonly heartbeatMs: number;

@@ -35,7 +35,7 @@ interface WaitingRequestsDeps {
   readonly clock: Clock;
   /** Maximum requests that wait at the same time (`server.maxWaiting`). */
   readonly maxWaiting: number;
-  /** Interval of reads while Redis is away. */
+  /** Interval of reads while Redis is unavailable. */
   readonly pollMs: number;
 }
 
@@ -44,7 +44,7 @@ interface WaitingRequestsDeps {
  * connection to the database nor one to Redis. All requests that wait for the same share each read.
  *
  * A request is registered before its first read, so that it misses no change. It reads again each time it is woken: by a
- * change of its record, by a time at which the value changes by itself, or, while Redis is away, every `pollMs`. It
+ * change of its record, by a time at which the value changes by itself, or, while Redis is unavailable, every `pollMs`. It
  * ends when the read value ends the wait, when the time is up, when the process stops, or when its client has left.
  */
 export class WaitingRequests implements ChangeListener {

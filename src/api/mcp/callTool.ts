@@ -82,7 +82,7 @@ function progressSender({ _meta, notify }: ServerContext["mcpReq"]): SendProgres
   if (progressToken === undefined) return null;
   let last = -1;
   return async (progress, message) => {
-    if (progress <= last) return; // the specification wants it to grow
+    if (progress <= last) return; // the specification requires it to grow
     last = progress;
     const params = { progressToken, progress, total: 100, ...(message !== null && { message }) };
     await notify({ method: "notifications/progress", params });

@@ -5,7 +5,7 @@ import type { AnyRoute } from "../route.ts";
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string;
-  /** Tells a model when to use the tool. */
+  /** Describes the tool and when to use it, for a model. */
   readonly description: string;
   readonly operationId: string;
   /** The scopes of which a caller needs one; those of the route by default. */

@@ -10,7 +10,7 @@ export const COLLECT_TIMEOUT_MS = 2_000;
 
 const JOB_STATES = ["running", "completed", "failed", "stale"] as const;
 
-/** Reads the queues' depths; rejects while Redis is away. */
+/** Reads the queues' depths; rejects while Redis is unavailable. */
 export type ReadDepths = () => Promise<{ queue: string; state: string; count: number }[]>;
 
 /** The metrics of this process, for GET /metrics. Counters start at zero with the process. */

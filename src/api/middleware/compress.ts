@@ -11,8 +11,9 @@ const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|javascript|ope
 const compressAll = promisify(gzip);
 
 /**
- * Compresses the answers to GET and HEAD requests with gzip, for clients that accept it. Leaves out files that a build has compressed.
- * koa-compress would compute the length of each answer first, small ones on the report path included, and has five packages.
+ * Compresses the answers to GET and HEAD requests with gzip, for clients that accept it. Leaves out files that a build has
+ * compressed. koa-compress would compute the length of each answer first, small ones on the report path included, and has
+ * five packages.
  */
 export const compress: Middleware = async (ctx, next) => {
   await next();

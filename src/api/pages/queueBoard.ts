@@ -49,7 +49,10 @@ export function queueBoard(queues: Queues, basePath: string, targets: readonly s
   };
 }
 
-/** Removes the link to fonts from the board's page, and adds a link back to the dashboard, for which the board has only a menu. */
+/**
+ * Removes the link to fonts from the board's page, and adds a link back to the dashboard, for which the board has only a
+ * menu.
+ */
 const adjustPage = (html: string, basePath: string): string =>
   html.replace(FONTS, "").replace(/<div id="root">/, `${linkBack(basePath)}$&`);
 

@@ -156,6 +156,6 @@ function classifyError(
   if (code !== undefined) return code === NOT_REGISTERED ? "gone" : "transient";
   if (isRefusal || json.error.type === "Database Error" || /Private API (Helper )?is not/.test(words))
     return "transient";
-  // BlueBubbles waited for the message in vain or failed afterwards: the message was probably sent.
+  // BlueBubbles waited for the message without success or failed afterwards: the message was probably sent.
   return "ambiguous";
 }

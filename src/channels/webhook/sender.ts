@@ -65,7 +65,10 @@ export interface WebhookSenderOptions {
   readonly proxies?: Proxies | undefined;
 }
 
-/** Sends events to web servers as signed requests of Standard Webhooks. Created once for each configuration; closed by its owner. */
+/**
+ * Sends events to web servers as signed requests of Standard Webhooks. Created once for each configuration; closed by its
+ * owner.
+ */
 export class WebhookSender {
   readonly #allowedHosts: readonly string[] | undefined;
   readonly #timeoutMs: number;

@@ -24,7 +24,10 @@ export async function checkService({ server, dataDir }: Config): Promise<Finding
   return [fail(`The service at ${url} is not ready (${answer.status}): ${url}/readyz says what is missing.`)];
 }
 
-/** Checks that `server.publicUrl` leads to a service, if it is set. This machine may be unable to reach it although others can. */
+/**
+ * Checks that `server.publicUrl` leads to a service, if it is set. This machine may be unable to reach it although others
+ * can.
+ */
 export async function checkPublicUrl({ server: { publicUrl } }: Config): Promise<Finding[]> {
   if (publicUrl === undefined) return [];
   const setting = "SIGNALBOX_PUBLIC_URL (server.publicUrl)";

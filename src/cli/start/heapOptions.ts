@@ -19,7 +19,7 @@ const SEMI_SPACE_MIB = 8;
 export function heapOptions(env: Readonly<Record<string, string | undefined>>, processes = 1): string[] {
   const availableMiB = Math.min(
     totalmem() / BYTES_OF_MIB,
-    process.constrainedMemory() / BYTES_OF_MIB || Number.POSITIVE_INFINITY, // 0 when the system does not tell
+    process.constrainedMemory() / BYTES_OF_MIB || Number.POSITIVE_INFINITY, // 0 when the system does not report it
     Number(env.MEMORY_AVAILABLE) || Number.POSITIVE_INFINITY,
   );
   const shareMiB = Math.floor((availableMiB * HEAP_SHARE) / processes);

@@ -93,7 +93,7 @@ export interface AuditEntry {
   requestId: string;
 }
 
-/** The access of a browser; `needsToken` tells whether the service requires a login. */
+/** The access of a browser; `needsToken` is true if the service requires a login. */
 export interface Access {
   needsToken: boolean;
   access: "full" | "read" | null;

@@ -19,8 +19,8 @@ const LINKS = [
 const UNCONFINED: readonly string[] = ["/history", "/settings"];
 
 /**
- * Returns the pages that an access may open: address, title, the paths that belong to it, and its scope. A token that is confined to
- * some jobs cannot open the pages about the whole service.
+ * Returns the pages that an access may open: address, title, the paths that belong to it, and its scope. A token that is
+ * confined to some jobs cannot open the pages about the whole service.
  */
 export const linksFor = (access: Access | null) =>
   LINKS.filter(

@@ -26,7 +26,7 @@ export interface GmailApi {
   stop(signal: AbortSignal): Promise<void>;
   /** Lists the changes since a history id; returns `too-old` if Gmail no longer stores them. */
   listHistory(startHistoryId: string, labelId: string | undefined, signal: AbortSignal): Promise<History | "too-old">;
-  /** Lists at most `max` mails, newest first, without SPAM and TRASH; `more` tells whether there are others. */
+  /** Lists at most `max` mails, newest first, without SPAM and TRASH; `more` is true if there are others. */
   listMessages(
     options: { query?: string | undefined; labelIds?: readonly string[]; max: number },
     signal: AbortSignal,

@@ -5,8 +5,8 @@ import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 
 /**
- * The outcome of a step. `corrected`: the resource existed with wrong settings. `unreadable`: the credentials may not read it. A dry
- * run returns what would have been done.
+ * The outcome of a step. `corrected`: the resource existed with wrong settings. `unreadable`: the credentials may not read
+ * it. A dry run returns what would have been done.
  */
 type Ensured = "created" | "corrected" | "unchanged" | "unreadable";
 

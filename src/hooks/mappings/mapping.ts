@@ -71,7 +71,10 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
 /** Returns the name of the hook in a request path below the base path, percent-decoded if possible. */
 export const hookName = (basePath: string, path: string): string => decodedName(path.slice(basePath.length + 1));
 
-/** Returns the mappings that may match a request with this name. The match may also depend on the request; see `selectMapping`. */
+/**
+ * Returns the mappings that may match a request with this name. The match may also depend on the request; see
+ * `selectMapping`.
+ */
 export function mappingsNamed(mappings: readonly Mapping[], name: string): readonly Mapping[] {
   return name === "" ? [] : mappings.filter(({ match }) => match?.path === undefined || match.path === name);
 }

@@ -144,8 +144,8 @@ export class Database {
   }
 
   /**
-   * Creates missing indexes and drops none. `npm run release` calls it. Creates one index at a time: on a busy server, all at once
-   * would keep requests waiting for connections.
+   * Creates missing indexes and drops none. `npm run release` calls it. Creates one index at a time: on a busy server, all
+   * at once would keep requests waiting for connections.
    * @throws StartError if an existing index or document prevents the creation of an index
    */
   async createIndexes(): Promise<void> {

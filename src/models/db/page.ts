@@ -34,7 +34,8 @@ function limiterOf(db: mongo.Db): LimitFunction {
 /**
  * Reads a page of rows. If MongoDB is unavailable for one page, all pages that wait for their turn fail too: otherwise each would
  * wait for MongoDB in turn.
- * @param find creates the cursor, only once it is read: a cursor that is neither exhausted nor closed stays in the client's memory
+ * @param find creates the cursor, only once it is read: a cursor that is neither exhausted nor closed stays in the client's
+ * memory
  * @throws AppError unavailable
  */
 export async function readPage<T>(

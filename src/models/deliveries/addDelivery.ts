@@ -32,8 +32,8 @@ export interface AddedDelivery {
 }
 
 /**
- * Creates the delivery of a reply. It fails at once if its channel is not configured or it has no recipient. A delivery that exists
- * already keeps its target, even if the main session has another one by now.
+ * Creates the delivery of a reply. It fails at once if its channel is not configured or it has no recipient. A delivery
+ * that exists already keeps its target, even if the main session has another one by now.
  * @throws AppError unavailable
  */
 export async function addDelivery(

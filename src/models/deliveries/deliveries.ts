@@ -184,8 +184,8 @@ export class Deliveries {
   }
 
   /**
-   * Queues a failed delivery again, or makes a waiting one due at once. Parts that were sent are not sent again. If no part can have
-   * been sent, a failed delivery is split again, because the configuration of the channel may have changed.
+   * Queues a failed delivery again, or makes a waiting one due at once. Parts that were sent are not sent again. If no part
+   * can have been sent, a failed delivery is split again, because the configuration of the channel may have changed.
    * @param to the recipient of a delivery that had none
    * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
    */

@@ -7,8 +7,8 @@ export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
 export type DeliveryState = Static<typeof DeliveryState>;
 
 /**
- * `channel`: a message to a chat; `webhook`: a signed request; `wake`: an event that was added to the main session, for which nothing
- * is left to be sent.
+ * `channel`: a message to a chat; `webhook`: a signed request; `wake`: an event that was added to the main session, for
+ * which nothing is left to be sent.
  */
 export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"]);
 export type DeliveryKind = Static<typeof DeliveryKind>;
@@ -65,7 +65,10 @@ export const DeliveryDoc = closedObject({
   lastStatus: Type.Optional(Type.Number()),
   /** The channel of a message, otherwise the kind. */
   channel: Type.String(),
-  /** The recipient; null for a delivery that failed because it has none. For a webhook its rule, or the host of the `callbackUrl`. */
+  /**
+   * The recipient; null for a delivery that failed because it has none. For a webhook its rule, or the host of the
+   * `callbackUrl`.
+   */
   to: nullable(Type.String()),
   /** Channel and recipient, or one webhook or test alone. The deliveries of a lane are sent one at a time, in order. */
   lane: Type.String(),

@@ -13,9 +13,9 @@ const HEAD = ID + JOB + TIME;
 const NEVER = 2 ** 48 - 1;
 
 /**
- * Creates and verifies the tokens of links with which a person answers one gate without a log-in. A token holds the gate, its job's
- * internal id and its expiry, sealed with a key that is derived from the database's secret. Nothing is stored, and a restored
- * database accepts the tokens that it accepted before.
+ * Creates and verifies the tokens of links with which a person answers one gate without a log-in. A token holds the gate,
+ * its job's internal id and its expiry, sealed with a key that is derived from the database's secret. Nothing is stored,
+ * and a restored database accepts the tokens that it accepted before.
  */
 export class AnswerLinks {
   readonly #keys: Pick<IdempotencyKeys, "readSecret">;
@@ -33,7 +33,11 @@ export class AnswerLinks {
     return Buffer.concat([head, await this.#sealOf(head)]).toString("base64url");
   }
 
-  /** Verifies a token. @returns the gate that it was sealed for; null if it is not one of this database @throws AppError unavailable */
+  /**
+   * Verifies a token.
+   * @returns the gate that it was sealed for; null if it is not one of this database
+   * @throws AppError unavailable
+   */
   async open(token: string): Promise<SealedGate | null> {
     const bytes = Buffer.from(token, "base64url");
     // A second spelling of the same bytes is not the token.

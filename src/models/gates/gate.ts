@@ -8,7 +8,10 @@ export type Action = (typeof ACTIONS)[number];
 
 export const STATUSES = ["open", "answered", "expired", "withdrawn"] as const;
 
-/** A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes it. */
+/**
+ * A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes
+ * it.
+ */
 const GateDoc = closedObject({
   /** The gateId. */
   _id: Type.String(),

@@ -164,8 +164,8 @@ export class Gates {
   }
 
   /**
-   * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing tells that its
-   * events are missing. The gate is read after the job: one that is open then was never removed from the job.
+   * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
+   * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
    */
   async #completeOpening({ _id, job, jobId }: GateDoc): Promise<void> {
     const projection = { "openGates.gateId": 1 };

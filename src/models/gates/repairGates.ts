@@ -23,9 +23,9 @@ export async function expireGates({ gates }: Stores): Promise<number> {
 }
 
 /**
- * Corrects what a process left behind that died between the writes of a gate and of its job: an open gate that its job does not
- * wait for, a closed one that it still waits for, and an open one whose job was deleted. Also withdraws the open gates of jobs that
- * ended a day ago.
+ * Corrects what a process left behind that died between the writes of a gate and of its job: an open gate that its job does
+ * not wait for, a closed one that it still waits for, and an open one whose job was deleted. Also withdraws the open gates
+ * of jobs that ended a day ago.
  * @returns the number of corrections
  * @throws AppError unavailable
  */

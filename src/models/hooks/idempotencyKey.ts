@@ -83,8 +83,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Derives a UUID from a key, the same in every process. Nobody can guess it from the key, because anybody with a run's id and the
-   * hook token may read the run.
+   * Derives a UUID from a key, the same in every process. Nobody can guess it from the key, because anybody with a run's id
+   * and the hook token may read the run.
    * @throws AppError unavailable
    */
   async deriveId(key: string): Promise<string> {
@@ -98,7 +98,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Returns the database's secret, which is created once. Whoever needs a key for another purpose derives it from this one by HKDF.
+   * Returns the database's secret, which is created once. Whoever needs a key for another purpose derives it from this one
+   * by HKDF.
    * @throws AppError unavailable
    */
   readSecret(): Promise<string> {

@@ -105,9 +105,10 @@ interface RunIds {
 }
 
 /**
- * Reserves the ids of a signed message, which may be a repetition: with the same signature, or with a new one under the same
- * Idempotency-Key. The record of an Idempotency-Key refers to the first message with the key, and the record of that message holds
- * the ids. Therefore neither concurrent requests nor a process that dies between the two writes create a second set of ids.
+ * Reserves the ids of a signed message, which may be a repetition: with the same signature, or with a new one under the
+ * same Idempotency-Key. The record of an Idempotency-Key refers to the first message with the key, and the record of that
+ * message holds the ids. Therefore neither concurrent requests nor a process that dies between the two writes create a
+ * second set of ids.
  * @param message identifies the message: equal for messages with the same signature or the same signed id
  * @throws AppError idempotency_conflict if the key was used with another message and this message is new, unavailable
  */

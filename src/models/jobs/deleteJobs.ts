@@ -66,8 +66,8 @@ function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobTo
 }
 
 /**
- * Deletes jobs before their payloads and gates, so that a crash in between leaves only those, which no reader sees. Jobs with notes
- * are kept in the outbox, and their payloads for a while, until the notes are dispatched.
+ * Deletes jobs before their payloads and gates, so that a crash in between leaves only those, which no reader sees. Jobs
+ * with notes are kept in the outbox, and their payloads for a while, until the notes are dispatched.
  */
 async function deleteBatch(
   stores: Stores,

@@ -4,7 +4,10 @@ import { replaceLoneSurrogates, toJson } from "../../shared/text/json.ts";
 /** An object with any content: the input, metadata or output of a job. */
 export type FreeObject = Record<string, unknown>;
 
-/** Maximum JSON text of one free object, in bytes: three of them and the rest of a job fit into MongoDB's 16 MiB for a document. */
+/**
+ * Maximum JSON text of one free object, in bytes: three of them and the rest of a job fit into MongoDB's 16 MiB for a
+ * document.
+ */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /**

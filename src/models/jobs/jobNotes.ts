@@ -50,8 +50,8 @@ export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document =
 });
 
 /**
- * Returns the fields of the last stage of an update of a job that note the events that it is. There are none if nobody wants an event
- * that it can be.
+ * Returns the fields of the last stage of an update of a job that note the events that it is. There are none if nobody
+ * wants an event that it can be.
  */
 export function noteFields(transition: JobTransition, wanted: WantedEvents, now: Date): mongo.Document {
   const endsSilence = transition.isReport && wanted.types.has("job.recovered");

@@ -185,7 +185,7 @@ export class Jobs {
   }
 
   /**
-   * Changes which gates a job waits for. The stale time counts anew once no gate is open.
+   * Changes which gates a job waits for. The stale time starts again once no gate is open.
    * @param set the changed fields as expressions
    * @returns whether the job exists and matches
    * @throws AppError unavailable

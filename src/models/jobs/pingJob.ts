@@ -16,7 +16,7 @@ export type Ping =
 const STEP = "ping";
 
 export interface PingResult {
-  /** The job that was reported on; another than the one asked for if `startAnew` found that one ended. */
+  /** The job that was reported on; another than the one asked for if `startNew` found that one ended. */
   readonly jobId: string;
   readonly createdJob: boolean;
   readonly step: StepReceipt;
@@ -28,7 +28,7 @@ export interface PingResult {
  * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist and the caller
  * may create jobs.
  * @param message the step's message; an empty one leaves the message unchanged
- * @param startAnew whether a job that has ended stays as it is, and a new job with a suffix takes its place
+ * @param startNew whether a job that has ended stays as it is, and a new job with a suffix takes its place
  * @param mayCreate whether the caller may create a job
  * @throws AppError job_not_found if the job does not exist and may not be created; unavailable, body_too_large, too_many_steps
  */
@@ -36,10 +36,10 @@ export async function pingJob(
   stores: Stores,
   jobId: string,
   ping: Ping,
-  { message, startAnew, mayCreate }: { message: string; startAnew: boolean; mayCreate: boolean },
+  { message, startNew, mayCreate }: { message: string; startNew: boolean; mayCreate: boolean },
   clock: Clock,
 ): Promise<PingResult> {
-  const id = startAnew ? await openJobId(stores, jobId, clock) : jobId;
+  const id = startNew ? await openJobId(stores, jobId, clock) : jobId;
   const report = reportOf(ping, message);
   try {
     return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };

@@ -39,8 +39,8 @@ export const NOTED_INDEX = {
 } as const;
 
 /**
- * The kinds of records with notes. `expectation`: an expected job that may be missing; `outbox`: a deleted record whose notes were
- * not dispatched, or a test of a rule.
+ * The kinds of records with notes. `expectation`: an expected job that may be missing; `outbox`: a deleted record whose
+ * notes were not dispatched, or a test of a rule.
  */
 export const NOTED_KINDS = ["job", "run", "delivery", "expectation", "outbox"] as const;
 export type NotedKind = (typeof NOTED_KINDS)[number];

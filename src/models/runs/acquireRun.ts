@@ -6,9 +6,9 @@ import type { Stores } from "../stores.ts";
 import type { AgentRun, RunDoc } from "./run.ts";
 
 /**
- * Maximum wait of a session for its last run to be finalized, in durations of a lease. It leaves the sweep time to finalize the run
- * once MongoDB is back, so that the next run does not reply first. After that, a run that can never be finalized no longer blocks
- * its session.
+ * Maximum wait of a session for its last run to be finalized, in durations of a lease. It leaves the sweep time to finalize
+ * the run once MongoDB is back, so that the next run does not reply first. After that, a run that can never be finalized no
+ * longer blocks its session.
  */
 const FINALIZED_WITHIN_LEASES = 20;
 
@@ -53,7 +53,7 @@ function reasonAgainst({ open, stage, status, claim, notBefore }: RunDoc, now: D
   return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;
 }
 
-/** Returns the turn for which a run holds its session. A run that was begun anew takes another turn. */
+/** Returns the turn for which a run holds its session. A run that was started again takes another turn. */
 export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "sessionKey" | "round">): SessionTurn => ({
   key: sessionKey,
   holder: `${_id}-${round}`,

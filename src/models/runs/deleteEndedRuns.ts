@@ -56,8 +56,9 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
 }
 
 /**
- * Returns conditions that keep the runs by which a listener recognizes mails that it has taken. Once Gmail has dropped the history
- * since the last listing, the listener goes through all mails from a day before the newest of them, however old that is.
+ * Returns conditions that keep the runs by which a listener recognizes mails that it has taken. Once Gmail has dropped the
+ * history since the last listing, the listener goes through all mails from a day before the newest of them, however old
+ * that is.
  */
 async function keptMailRuns({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
   const mailboxes = await readAll(gmailMailboxes.collection, {}, { sort: { listedAt: -1 } });

@@ -7,7 +7,7 @@ import { trackAccepted } from "./trackRun.ts";
 
 /**
  * Stores a new run with the request of a run that has ended, and creates its job if the request says so. The caller puts it on
- * its queue. A run that failed in its mapping is mapped anew.
+ * its queue. A run that failed in its mapping is mapped again.
  * @returns the new run
  * @throws AppError run_not_found, run_state_conflict, unavailable
  */
@@ -31,7 +31,10 @@ function reasonAgainst({ open, kind, mapped, request }: RunDoc): string | null {
   return request || mapped?.call || mapped?.item ? null : "The request of the run is no longer stored.";
 }
 
-/** Returns a random id. It has the version of the given one, because the ids of mails' runs decide which sessions they may use. */
+/**
+ * Returns a random id. It has the version of the given one, because the ids of mails' runs decide which sessions they may
+ * use.
+ */
 function newIdLike(runId: string): string {
   const id = randomUUID();
   return MAIL_RUN.test(runId) ? `${id.slice(0, 14)}8${id.slice(15)}` : id;

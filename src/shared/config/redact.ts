@@ -3,8 +3,8 @@ import { type ConfigNode, childNode } from "./nodes.ts";
 import { type Config, ConfigSchema } from "./schema/config.ts";
 
 /**
- * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys, and lists their length. A text with an
- * environment variable is shown as in the file, because the variable may contain a secret.
+ * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys, and lists their
+ * length. A text with an environment variable is shown as in the file, because the variable may contain a secret.
  * @param file the configuration file's value, before variables are filled in
  */
 export const redactConfig = (config: Config, file: unknown = {}): unknown =>

@@ -1,4 +1,4 @@
-/** An error that ends the start of a process. The message tells the person at the terminal the problem and the remedy. */
+/** An error that ends the start of a process. The message names the problem and the remedy, for the person at the terminal. */
 export class StartError extends Error {
   override name = "StartError";
 }

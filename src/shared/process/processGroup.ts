@@ -97,7 +97,10 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
   });
 }
 
-/** Sends a signal to all processes of a group; does nothing when the group has ended. @param leader the process id of its leader */
+/**
+ * Sends a signal to all processes of a group; does nothing when the group has ended.
+ * @param leader the process id of its leader
+ */
 export function signalGroup(leader: number, name: NodeJS.Signals): void {
   try {
     process.kill(-leader, name);

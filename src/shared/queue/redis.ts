@@ -97,7 +97,10 @@ export async function pingRedis(redis: RedisConnection): Promise<void> {
   await Promise.all([...owners].map(check));
 }
 
-/** Reads the version and the eviction policy of a server, or of one node of a cluster; undefined where it does not tell. */
+/**
+ * Reads the version and the eviction policy of a server, or of one node of a cluster; undefined where it does not report
+ * them.
+ */
 export async function readServerFacts(
   redis: RedisConnection,
 ): Promise<{ version: string | undefined; evictionPolicy: string | undefined }> {

@@ -19,7 +19,7 @@ const MARK_OR_NUMBER = /"|(?<![\d.eE+-])-?(?:\d{16}[\d.]*(?:[eE][+-]?\d+)?|[\d.]
 const HAS_UNSAFE_NUMBER = /(?:^|[[:,\s])-?(?:\d{16}|[\d.]+[eE][+-]?\d{3})/;
 
 /**
- * Parses JSON as it arrives at a door of the service: bytes in UTF-8, which may begin with a byte order mark. The one reader
+ * Parses JSON that arrives from outside: bytes in UTF-8, which may begin with a byte order mark. The only parser
  * for requests and for files that hold them; see `parseJson` for what it keeps.
  * @throws SyntaxError, or TypeError for bytes that are not UTF-8. The message may quote the text
  */

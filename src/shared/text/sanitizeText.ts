@@ -1,7 +1,7 @@
 /**
- * Matches the control sequences of ECMA-48 in their 7-bit and 8-bit forms: strings up to their terminator (titles, links and
- * pictures of terminals), control sequences (colours, movements), and other escape sequences. Of a string without an end, only the
- * introducer is matched, so that no text is lost.
+ * Matches the control sequences of ECMA-48 in their 7-bit and 8-bit forms: strings up to their terminator (titles, links
+ * and pictures of terminals), control sequences (colours, movements), and other escape sequences. Of a string without an
+ * end, only the introducer is matched, so that no text is lost.
  */
 const ESCAPE_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences consist of control characters

@@ -28,11 +28,12 @@ interface Receiver {
 export type Permission = { readonly kind: "permitted" } | { readonly kind: "refused"; readonly forMs: number };
 
 /**
- * Limits the concurrent requests to each receiver, so that those that hang leave the process free for the others. A receiver begins
- * with two permits; each prompt answer doubles them up to ten, and a slow or missing one leaves a single permit.
+ * Limits the concurrent requests to each receiver, so that those that hang leave the process free for the others. A
+ * receiver begins with two permits; each prompt answer doubles them up to ten, and a slow or missing one leaves a single
+ * permit.
  *
- * A delivery without a permit does not wait in place. The pauses of such deliveries are spread by the duration of the receiver's last
- * request: many deliveries to a dead receiver return one after the other, at most about once a minute each.
+ * A delivery without a permit does not wait in place. The pauses of such deliveries are spread by the duration of the
+ * receiver's last request: many deliveries to a dead receiver return one after the other, at most about once a minute each.
  */
 export class ReceiverLimiter {
   readonly #timings: Timings["webhook"];

@@ -22,7 +22,10 @@ const PREDICATES: Readonly<Record<Exclude<NotedType, "delivery.failed">, string>
   test: "is tested",
 };
 
-/** Returns the title of an event as plain text on one line, for services that show one: a subject, or the head of a notification. */
+/**
+ * Returns the title of an event as plain text on one line, for services that show one: a subject, or the head of a
+ * notification.
+ */
 export function eventTitle({ type, data }: Pick<NotifyEvent, "type" | "data">): string {
   const { job, run, delivery, expect, rule } = data;
   if (type === "delivery.failed") return `A delivery to ${nameOf(delivery?.channel)} failed`;

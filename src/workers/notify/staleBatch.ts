@@ -21,9 +21,9 @@ interface Group {
 }
 
 /**
- * Dispatches the notes of jobs that were found stale by one scan, and of those among them that are reported again. Webhooks get
- * each event, and chats and the main session one message. The notes are removed when all messages are stored, so that a repetition
- * after a crash finds all of them.
+ * Dispatches the notes of jobs that were found stale by one scan, and of those among them that are reported again. Webhooks
+ * get each event, and chats and the main session one message. The notes are removed when all messages are stored, so that a
+ * repetition after a crash finds all of them.
  * @throws AppError unavailable
  */
 export async function dispatchBatch(deps: DispatchDeps, batch: string): Promise<void> {

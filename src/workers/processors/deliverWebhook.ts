@@ -25,8 +25,8 @@ export interface DeliverWebhookDeps {
 type AttemptOutcome = WebhookOutcome | { readonly kind: "lost" };
 
 /**
- * Returns the processor that sends webhooks. Each delivery is a lane of its own, so that none waits for another. One whose receiver
- * has no permit left goes back to the queue without a lease.
+ * Returns the processor that sends webhooks. Each delivery is a lane of its own, so that none waits for another. One whose
+ * receiver has no permit left goes back to the queue without a lease.
  */
 export function deliverWebhookProcessor(deps: DeliverWebhookDeps, limiter = new ReceiverLimiter()): Processor {
   const { deliveries } = deps.stores;

@@ -4,7 +4,7 @@ import type { MessageDoc } from "../../models/sessions/message.ts";
 
 /**
  * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new prompt. Earlier
- * replies are defused too, because a sender can make a model repeat markers that are defused in the sender's own text.
+ * replies are neutralized too, because a sender can make a model repeat markers that are neutralized in the sender's own text.
  */
 export function turnMessages(
   systemPrompt: string | undefined,

@@ -79,7 +79,7 @@ describe("API authentication of IPv6 clients", () => {
   });
 });
 
-describe("API authentication while Redis is away", () => {
+describe("API authentication while Redis is unavailable", () => {
   it("counts failures in the process", async () => {
     const redis = await startRedis();
     const app = await startApp({ apiToken: TOKEN, redis: redis.url });

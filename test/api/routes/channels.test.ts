@@ -163,7 +163,7 @@ describe("channels over HTTP", () => {
     expect([later.status, server.requests.length]).to.deep.equal([200, 1]);
   });
 
-  it("POST check: answers 503 while Redis is away", async () => {
+  it("POST check: answers 503 while Redis is unavailable", async () => {
     const redis = await startRedis();
     const other = await startApp({ redis: redis.url, config: config(server.url) });
     try {

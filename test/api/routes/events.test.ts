@@ -228,7 +228,7 @@ describe("live events", () => {
     await events.next("job", ({ jobId }) => jobId === "after");
   });
 
-  it("report that they are not live while Redis is away, and tell clients to reload once it is back", async () => {
+  it("report that they are not live while Redis is unavailable, and tell clients to reload once it is back", async () => {
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);

@@ -359,7 +359,7 @@ describe("hook token under /api", () => {
   });
 });
 
-describe("hooks while Redis is away", () => {
+describe("hooks while Redis is unavailable", () => {
   const ways = [
     ["dead", (redis: TestServer) => redis.stop("SIGKILL")],
     ["frozen", (redis: TestServer) => freeze(redis.pid)],

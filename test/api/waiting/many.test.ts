@@ -137,7 +137,7 @@ describe("many requests with Prefer: wait", function () {
     for (const { close } of [one, other]) await close();
   });
 
-  it("read again and again while Redis is away, and continue when it is back", async () => {
+  it("read again and again while Redis is unavailable, and continue when it is back", async () => {
     const redis = await startRedis();
     const alone = await startFollowingApp({ redis: redis.url });
     const { path } = await createJob(alone);

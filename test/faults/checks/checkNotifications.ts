@@ -67,7 +67,10 @@ function checkOthers(
   ];
 }
 
-/** Checks that each silence that a job has now was announced under its id, and that no job recovered more often than it was stale. */
+/**
+ * Checks that each silence that a job has now was announced under its id, and that no job recovered more often than it was
+ * stale.
+ */
 function checkSilences(received: readonly Notification[], silences: History["stored"]["silences"]): Violation[] {
   const stale = new Set(received.filter(({ type }) => type === "job.stale").map(({ id }) => id));
   const lost = silences.filter(({ id }) => !stale.has(id));

@@ -4,7 +4,10 @@ import { FairSemaphore } from "../../../src/hooks/transforms/fairSemaphore.ts";
 describe("FairSemaphore", () => {
   const never = new AbortController().signal;
 
-  /** Requests a permit for each letter in order. `holders` returns the letters that hold one; `release` releases one permit of a letter. */
+  /**
+   * Requests a permit for each letter in order. `holders` returns the letters that hold one; `release` releases one permit
+   * of a letter.
+   */
   function request(semaphore: FairSemaphore, keys: string, signal = never) {
     const held: { key: string; release: () => void }[] = [];
     const requests = [...keys].map((key) =>

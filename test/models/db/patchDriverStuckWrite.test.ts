@@ -28,7 +28,10 @@ const program = (uri: string) => `
   console.log(ended);
   process.exit();`;
 
-/** Returns how a command ends in the unpatched driver when its connection closes: "waits" if it never ends, or the name of an error. */
+/**
+ * Returns how a command ends in the unpatched driver when its connection closes: "waits" if it never ends, or the name of
+ * an error.
+ */
 async function endOfCommand(): Promise<string> {
   const uri = await mongoUri(`test-${randomUUID()}`);
   const { stdout } = await promisify(execFile)(process.execPath, [

@@ -54,7 +54,7 @@ export const getJob = route({
       return answer(value, known, headers);
     }
     const { headers } = await waiting.until(wait, {
-      // without steps and payloads: while Redis is away the job is read each second
+      // without steps and payloads: while Redis is unavailable the job is read each second
       ...{ record, readName: "head", read: () => stores.jobs.find(jobId) },
       isOver: ({ status }) => status !== "running",
       mayEnd: (change) => change.kind === "job" && change.moved,

@@ -46,12 +46,12 @@ async function answerPing(
   { stores, metrics, clock }: ApiDeps,
 ) {
   const mayCreate = mayDo(authContext, "jobs:write");
-  const options = { message: messageOf(text), startAnew: query.new === "1", mayCreate };
+  const options = { message: messageOf(text), startNew: query.new === "1", mayCreate };
   const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
   if (createdJob) metrics.jobs.inc({ outcome: "created" });
   metrics.reports.inc({ status: step.status });
   if (ended) metrics.jobs.inc({ outcome: ended });
-  return { status: 200 as const, body: options.startAnew ? `ok ${jobId}\n` : "ok\n" };
+  return { status: 200 as const, body: options.startNew ? `ok ${jobId}\n` : "ok\n" };
 }
 
 const ping = route({

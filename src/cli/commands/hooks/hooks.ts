@@ -33,9 +33,10 @@ export interface HookTestOptions extends ServiceOptions {
 }
 
 /**
- * `hooks test NAME --body FILE`, or `--request ID` for a request that the service has kept: runs mapping and transform in this process and prints the result. Nothing is sent or
- * stored, and the sender is not authenticated.
- * @throws CommandError unless there is either a body or a request; StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
+ * `hooks test NAME --body FILE`, or `--request ID` for a request that the service has kept: runs mapping and transform in
+ * this process and prints the result. Nothing is sent or stored, and the sender is not authenticated.
+ * @throws CommandError unless there is either a body or a request; StartError if the body cannot be read, no mapping
+ * matches, or the mapping or transform fails
  */
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);

@@ -30,12 +30,15 @@ export interface FilterOptions {
   readonly updatedBefore?: string;
 }
 
-/** What a list takes beside the filters of all commands. */
+/** The options of a list besides the filters of all commands. */
 export interface SearchOption {
   readonly search?: string;
 }
 
-/** @throws CommandError for `--status stale` or `--status cancelled` beside another status, and for `--status stale --no-stale` */
+/**
+ * @throws CommandError for `--status stale` or `--status cancelled` beside another status, and for `--status stale
+ * --no-stale`
+ */
 export function filterOf(options: FilterOptions): JobFilter {
   const { name, jobId, metadata, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
   const special = (["stale", "cancelled"] as const).find((one) => options.status?.includes(one));

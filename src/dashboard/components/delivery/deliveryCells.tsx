@@ -85,7 +85,10 @@ function Waiting({ delivery, first }: { delivery: Delivery; first: FirstPending 
   }
 }
 
-/** Returns the address of what is delivered and its name: the rule of an event, the tested channel, or the run or session of a reply. */
+/**
+ * Returns the address of what is delivered and its name: the rule of an event, the tested channel, or the run or session of
+ * a reply.
+ */
 function sourceOf({ rule, runId, eventType }: Delivery): readonly [href: string, title: string] {
   if (rule === null && eventType === "test") return [address("/channels"), "Open the channels"];
   if (rule !== null || eventType !== null) return [address("/notify"), "Open the notifications"];

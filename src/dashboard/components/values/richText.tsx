@@ -37,7 +37,7 @@ export function RichText({ text, isClamped = false }: RichTextProps) {
       ({ renderMarkdown }) => {
         renderer.value = renderMarkdown;
       },
-      () => {}, // The service is away: the text is shown as it was sent.
+      () => {}, // The service is unavailable: the text is shown as it was sent.
     );
   }, [hasMarkup]);
   const render = renderer.value;

@@ -62,9 +62,10 @@ const INCOMPLETE = /^[^\s"=:]+[=:]"?$/;
 const PAIR = /^([^\s"=:]+)([=:])(.+)$/s;
 
 /**
- * Parses the search field. `team=sales` and `team:sales` are metadata, `status:failed` is a status, `name:Nightly` the beginning
- * of a name. `id:` takes the words up to the next pair: `id:ci/build 7` is the beginning of an id. The remaining words are searched
- * for; a key at the end without its value is left out. Values with spaces are enclosed in double quotes; a double quote in a value is doubled.
+ * Parses the search field. `team=sales` and `team:sales` are metadata, `status:failed` is a status, `name:Nightly` the
+ * beginning of a name. `id:` takes the words up to the next pair: `id:ci/build 7` is the beginning of an id. The remaining
+ * words are searched for; a key at the end without its value is left out. Values with spaces are enclosed in double quotes;
+ * a double quote in a value is doubled.
  */
 export function parseSearch(text: string): Search {
   const words: string[] = [];

@@ -91,8 +91,8 @@ function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Repo
 }
 
 /**
- * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as long for
- * jobs of thousands of steps.
+ * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as
+ * long for jobs of thousands of steps.
  * @returns null for each report that must be applied again, alone: MongoDB does not return which updates of a batch matched
  *   nothing, and stops at an update that makes a document too large
  */

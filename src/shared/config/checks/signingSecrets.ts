@@ -1,4 +1,7 @@
-/** The lengths of a key in Standard Webhooks, in bytes: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+/**
+ * The lengths of a key in Standard Webhooks, in bytes:
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
 const MIN_BYTES = 24;
 const MAX_BYTES = 64;
 

@@ -129,7 +129,10 @@ const alerts = (key: string, sender: string, ...more: string[]): SenderPreset =>
   ),
 });
 
-/** Source: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/ */
+/**
+ * Source:
+ * https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
+ */
 const grafana = alerts("grafana", "Grafana", "Values: {{item.values}}");
 
 /** Source: https://prometheus.io/docs/alerting/latest/configuration/ */
