@@ -25,7 +25,7 @@ export const GROUPS: Readonly<Record<string, readonly (readonly [page: string, t
     ["how-to/debug-a-failed-run", "Debug a failed run"],
   ],
   "Be notified": [
-    ["how-to/get-told-when-a-job-fails", "Get told when a job fails"],
+    ["how-to/get-notified-when-a-job-fails", "Get notified when a job fails"],
     ["how-to/verify-webhooks", "Verify webhooks of Signalbox"],
   ],
   "Run it in production": [
