@@ -1,7 +1,7 @@
 import { send } from "./calls.ts";
 import type { Service } from "./service.ts";
 
-/** The environment variable that tells the load the number of jobs. */
+/** The environment variable with the number of jobs for the load. */
 export const JOBS = "BENCH_JOBS";
 
 /** Jobs of four steps: two are completed, the third is running, the fourth has not begun. */

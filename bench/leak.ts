@@ -57,7 +57,7 @@ export interface LeakVerdict {
   /** Heap and external memory, in bytes per request. */
   readonly memory: Trend;
   readonly memoryGrows: boolean;
-  /** The increase from the first tenth to the last; likewise for the next two. */
+  /** The increase from the first tenth to the last, as in the next two. */
   readonly handles: number;
   readonly descriptors: number;
   readonly listeners: number;

@@ -103,10 +103,10 @@ function manifest() {
     exports: Object.fromEntries(Object.entries(ofClone.exports).map(([key, path]) => [key, entry(path)])),
     files: CONTENTS,
     dependencies: Object.fromEntries(all.filter((one) => !isOptional(one))),
-    // npm installs optionalDependencies unless told otherwise, and optional peers only on request.
+    // npm installs optionalDependencies by default, and optional peers only on request.
     peerDependencies: Object.fromEntries(all.filter(isOptional).map(([one, at]) => [one, `^${at}`])),
     peerDependenciesMeta: Object.fromEntries(OPTIONAL.map((one) => [one, { optional: true }])),
-    // What only these need is bundled with them.
+    // Packages that only these need are bundled with them.
     bundleDependencies: Object.keys(BUNDLED).filter((one) => one in dependencies),
   };
 }

@@ -9,7 +9,7 @@ interface LockEntry {
 
 type Packages = Readonly<Record<string, LockEntry>>;
 
-/** What the service uses each of its dependencies for. Names that are used together are one entry. */
+/** The use of each dependency of the service. Names that are used together are one entry. */
 const PURPOSES: Readonly<Record<string, string>> = {
   "@bull-board/api, @bull-board/koa": "the queue board at `/queues`; not in the npm package",
   "@googleapis/gmail, google-auth-library": "the Gmail listener; not in the npm package",

@@ -46,7 +46,7 @@ describe("a client without a token", () => {
     });
 
   for (const path of writtenOtherwise) {
-    it(`learns nothing at ${path} by any method, not even with the hook token`, async () => {
+    it(`receives nothing at ${path} by any method, not even with the hook token`, async () => {
       for (const headers of [{}, { Authorization: "Bearer a-hook-token-of-length" }]) {
         for (const method of ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"]) {
           const { status, body } = await send(method, path, headers);

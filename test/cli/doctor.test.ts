@@ -25,7 +25,7 @@ const otherSite = (status = 200): Server => createServer((_, res) => res.writeHe
 describe("signalbox doctor", () => {
   let app: TestApp;
   let env: Record<string, string>;
-  /** What the test has started. */
+  /** The processes that the test has started. */
   const closers: (() => unknown)[] = [];
   const folder = mkdtempSync(join(tmpdir(), "signalbox-doctor-"));
   before(async () => {
@@ -61,7 +61,7 @@ describe("signalbox doctor", () => {
     expect(stdout).to.not.match(/^FAIL/m);
   });
 
-  /** What is broken, how, the exit code, and the line that says what to do. */
+  /** The fault, how it is caused, the exit code, and the line with the remedy. */
   const broken: [what: string, how: () => Promise<Record<string, string>>, code: number, line: RegExp][] = [
     [
       "two mistakes in the configuration, with a line for each",

@@ -112,7 +112,7 @@ describe("signalbox run", () => {
     expect(jobs[0].jobId).to.match(new RegExp(`^${jobId}-\\d{8}T\\d{9}Z$`));
   });
 
-  it("runs the program while the service is away, and says that the job was not reported", async () => {
+  it("runs the program while the service is unavailable, and says that the job was not reported", async () => {
     const away = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout, stderr } = await runInProcess(
       ["run", "--wait", "0.05", "--url", away, "--", process.execPath, "-e", "console.log('done'); process.exit(5)"],

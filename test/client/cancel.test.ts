@@ -232,7 +232,7 @@ describe("signalbox/client when a job is cancelled", () => {
       expect(heard.map(({ message }) => message)).to.deep.equal(["Cancelled: x"]);
     });
 
-    it("stops reading when it is told to, when the job has ended, and when the client is closed", async () => {
+    it("stops reading when it is stopped, when the job has ended, and when the client is closed", async () => {
       const job = await newJob();
       const recorded = Array.from({ length: 3 }, () => recordingClient({ url: app.url }));
       const heard: unknown[] = [];
@@ -247,7 +247,7 @@ describe("signalbox/client when a job is cancelled", () => {
       expect(heard).to.deep.equal([]);
     });
 
-    it("goes on over errors that may pass, and stops at others; both are passed to onError", async () => {
+    it("continues after errors that may pass, and stops at others; both are passed to onError", async () => {
       const job = await newJob();
       const statuses = [503, 503, 200, 404];
       const seen: unknown[] = [];

@@ -48,7 +48,7 @@ await client.close();
 console.log(JSON.stringify({ status: waited.status, output: last.output, code: missing instanceof SignalboxError && missing.code }));
 `;
 
-/** What the program in JavaScript prints. */
+/** The output of the program in JavaScript. */
 const PRINTED = { status: "completed", output: { ok: true }, code: "job_not_found" };
 
 /** Other runtimes, as packages of npm. */

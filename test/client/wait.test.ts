@@ -81,7 +81,7 @@ describe("signalbox/client waits", function () {
     await restarting.close();
   });
 
-  it("end with the error when the service is away for longer than retryForMs", async () => {
+  it("end with the error when the service is unavailable for longer than retryForMs", async () => {
     const gone = await startApp();
     await gone.close();
     const { client } = recording(gone.url, { retryForMs: 50 });

@@ -86,7 +86,7 @@ describe("dashboard empty states", () => {
     }
   });
 
-  it("tell how to configure a channel", async () => {
+  it("explain how to configure a channel", async () => {
     const page = await logIn();
     await page.goto(`${app.url}/channels`);
 

@@ -58,7 +58,7 @@ describe("the examples with a queue", function () {
   const job = async (id: string) => (await app.call("GET", `/api/jobs/${id}?include=steps`, undefined, AUTH)).body;
   const variables = () => ({ ...process.env, no_proxy: "*", SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: TOKEN });
 
-  it("celery/tasks.py reports each task, and a task runs while the service is away", async () => {
+  it("celery/tasks.py reports each task, and a task runs while the service is unavailable", async () => {
     const run = async (env: NodeJS.ProcessEnv) => {
       const child = spawn("python3", ["-B", "-c", CELERY], { env, stdio: ["ignore", "ignore", "pipe"] });
       const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);

@@ -61,7 +61,7 @@ describe("the examples in shell", function () {
       expect([failed.status, failed.message]).to.deep.equal(["failed", "broken"]);
     });
 
-    it("runs the command as usual while the service is away", async () => {
+    it("runs the command as usual while the service is unavailable", async () => {
       const { code, stdout } = await report(["nightly", "sh", "-c", "echo on; exit 4"], { SIGNALBOX_URL: AWAY });
 
       expect([code, stdout]).to.deep.equal([4, "on\n"]);
@@ -106,7 +106,7 @@ describe("the examples in shell", function () {
       expect([job.status, job.progress, job.message]).to.deep.equal(["failed", 60, "Exit code 2"]);
     });
 
-    it("builds while the service is away", async () => {
+    it("builds while the service is unavailable", async () => {
       const { stdout } = await make("make-away", { SIGNALBOX_URL: AWAY });
 
       expect(stdout).to.include("compiled\n").and.include("checked\n");

@@ -80,11 +80,11 @@ const INJECTORS: Readonly<Record<Kind, Injector>> = {
   async "slow-redis"({ redis }, { draws }) {
     const ms = Math.round(50 + draws[0] * 750);
     redis.proxy.delay(ms);
-    return { what: `by ${ms} ms each way`, heal: async () => redis.proxy.mend() };
+    return { what: `by ${ms} ms each way`, heal: async () => redis.proxy.restore() };
   },
   async "cut-redis"({ redis }) {
     redis.proxy.cut();
-    return { what: "all connections", heal: async () => redis.proxy.mend() };
+    return { what: "all connections", heal: async () => redis.proxy.restore() };
   },
   "kill-mongod": async (system, { draws }) => killMember(system, pickBy(system.mongodb.members, draws[0])),
   "kill-primary": async (system) => killMember(system, await system.mongodb.primary()),
@@ -101,7 +101,7 @@ const INJECTORS: Readonly<Record<Kind, Injector>> = {
     const member = await mongodb.primary();
     member.proxy.cut();
     const heal = async () => {
-      member.proxy.mend();
+      member.proxy.restore();
       await mongodb.isBack(member);
     };
     return { what: nameOf(member), heal };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 
 /**
  * The tests of this folder compare what users, operators and earlier versions rely on with JSON files in `recorded/`.
- * After a change that is meant, `RECORD=1 npx mocha 'test/frozen/*.test.ts'` writes these files anew; review their diff.
+ * After an intended change, `RECORD=1 npx mocha 'test/frozen/*.test.ts'` writes these files again; review their diff.
  */
 const isRecording = Boolean(process.env.RECORD);
 

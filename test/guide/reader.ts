@@ -36,7 +36,7 @@ const PROGRAMS: Readonly<Record<string, { readonly ending: string; readonly comm
   py: { ending: ".py", command: "PYTHONPATH=clients/python/src python3" },
 };
 
-/** What differs between a clone and an installed package. */
+/** The differences between a clone and an installed package. */
 interface Installation {
   /** The module of the command line. */
   readonly cli: string;

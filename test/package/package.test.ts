@@ -64,7 +64,7 @@ const CONFIG = `{
   },
 }`;
 
-/** What README shows first: the two ways to start, and the jobs of a shell. */
+/** The commands that README shows first: the two ways to start, and the jobs of a shell. */
 const [INSTALL, CLONE, ...SHELLS] = documentBlocks("README.md").filter(({ language }) => language === "sh");
 const [PINGS, PROGRAM] = SHELLS;
 

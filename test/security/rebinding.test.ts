@@ -54,7 +54,7 @@ describe("a page whose name resolves to this machine (DNS rebinding)", () => {
 
   const own = ["localhost", "LOCALHOST:3000", "signalbox.localhost", "localhost.", "127.0.0.1:80", "[::1]:3000"];
   for (const host of [...own, "192.0.2.7", "signalbox.internal:3000", "SIGNALBOX.INTERNAL"]) {
-    it(`is not who asks under ${host}`, async () => {
+    it(`is not the sender of a request under ${host}`, async () => {
       expect((await visit(app, host, "GET", "/api/jobs/kept")).status).to.equal(200);
     });
   }

@@ -7,7 +7,7 @@ interface Progress {
   readonly message?: string;
 }
 
-/** What the tests use of an official client of either generation. */
+/** The part of an official client of either generation that the tests use. */
 export interface McpClient {
   /** The revision of the protocol that client and service agreed on. */
   revision(): string | undefined;
@@ -51,7 +51,7 @@ async function connectFormer(serviceUrl: string, token: string | undefined): Pro
 }
 
 /**
- * The official clients of both generations. That of SDK 2.x speaks the last revision with `initialize` unless a revision
+ * The official clients of both generations. That of SDK 2.x uses the last revision with `initialize` unless a revision
  * is pinned.
  */
 export const MCP_CLIENTS: readonly [ClientKind, ClientKind, ClientKind] = [

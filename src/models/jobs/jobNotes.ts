@@ -8,7 +8,7 @@ import type { StepDoc } from "./step.ts";
 /** The final status of a job. */
 type EndStatus = Exclude<StepDoc["status"], "running">;
 
-/** That a running job was announced as stale. It ends with the next report. */
+/** The announcement of a running job as stale. It ends with the next report. */
 export const Silence = closedObject({
   /** The id of the event that announced it. */
   id: Type.String(),

@@ -20,11 +20,11 @@ export const Note = closedObject({
   was: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
   /** Why it happened, if the transition has a reason. */
   reason: Type.Optional(Type.String()),
-  /** Of `job.recovered`: the id of the event that announced the job as stale. */
+  /** For `job.recovered`: the id of the event that announced the job as stale. */
   stale: Type.Optional(Type.String()),
   /** The scan that found so many stale jobs that chats get one message for all of them. Only the scan dispatches such notes. */
   batch: Type.Optional(Type.String()),
-  /** Of gate events: the gate as clients read it. */
+  /** For events of gates: the gate as clients read it. */
   gate: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
 });
 export type Note = Static<typeof Note>;

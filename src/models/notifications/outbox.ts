@@ -30,7 +30,7 @@ export type NotedRecord = { readonly source: NotedSource; readonly notes: readon
   | { readonly kind: "test"; readonly rule: string }
 );
 
-/** Where a record with notes is stored. */
+/** The place where a record with notes is stored. */
 export interface NotedSource {
   readonly kind: NotedKind;
   /** A job's jobId, otherwise the record's `_id`. */

@@ -28,9 +28,9 @@ export interface NotifyEvent {
   /** The path of the record in the dashboard. */
   readonly path: string;
   readonly callbackUrl: string | undefined;
-  /** Of `gate.opened`: the gate, whose link lets a person answer without a log-in. */
+  /** For `gate.opened`: the gate, whose link lets a person answer without a log-in. */
   readonly asks: Parameters<AnswerLinks["seal"]>[0] | undefined;
-  /** Of `job.recovered`: the events that may have announced the job as stale, alone or with others. */
+  /** For `job.recovered`: the events that may have announced the job as stale, alone or with others. */
   readonly announcedBy: readonly string[];
   /** The rule under test. */
   readonly onlyRule: string | undefined;

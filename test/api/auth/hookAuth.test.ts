@@ -219,7 +219,7 @@ describe("mapped hooks with an auth of their own", () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
-  it("make no second run when a message is signed anew under the same Idempotency-Key, and answer another body with 409", async () => {
+  it("make no second run when a message is signed again under the same Idempotency-Key, and answer another body with 409", async () => {
     const signedAnew = (body: string, at: number) =>
       post("stripe", { ...STRIPE.sign(body, at), "Idempotency-Key": "signed-anew" }, body);
     const first = await signedAnew('{"id":"evt_anew"}', nowOf(app) - 20);

@@ -139,7 +139,7 @@ describe("repeated signed message", () => {
     ["hmac with a time stamp", STAMPED],
   ];
   for (const [title, scheme] of resigned) {
-    it(`${title}: makes no second run when it arrives without an Idempotency-Key, then with one, then signed anew with that one`, async () => {
+    it(`${title}: makes no second run when it arrives without an Idempotency-Key, then with one, then signed again with that one`, async () => {
       const [body, before, mine] = [newBody(), await runCount(), key(randomUUID())];
 
       const answers = [
@@ -153,7 +153,7 @@ describe("repeated signed message", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: makes no second run when it arrives under many Idempotency-Keys at once, then signed anew with each`, async () => {
+    it(`${title}: makes no second run when it arrives under many Idempotency-Keys at once, then signed again with each`, async () => {
       const [body, before] = [newBody(), await runCount()];
       const keys = Array.from({ length: 8 }, () => key(randomUUID()));
       const at = start - 200;
@@ -165,7 +165,7 @@ describe("repeated signed message", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: makes one run when the process died after it had stored the Idempotency-Key and the message is signed anew`, async () => {
+    it(`${title}: makes one run when the process died after it had stored the Idempotency-Key and the message is signed again`, async () => {
       const [body, before, mine] = [newBody(), await runCount(), key(randomUUID())];
       const { runs, idempotencyKeys } = app.stores;
       const first = await send(scheme, title, body, { secondsAgo: 90, ...mine });

@@ -134,7 +134,7 @@ describe("gates", () => {
     expect((await job()).waitingFor).to.deep.equal([]);
   });
 
-  it("keeps a job and its running step from being stale while a gate is open, and counts anew after it", async () => {
+  it("keeps a job and its running step from being stale while a gate is open, and starts the time again after it", async () => {
     await report(app, path, "load", {});
     await put("publish");
     app.clock.advance(10 * MINUTE_MS);

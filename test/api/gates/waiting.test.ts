@@ -74,7 +74,7 @@ describe("waiting for a gate", () => {
     expect((await answer).body).to.include({ status: "expired", action: "cancel" });
   });
 
-  it("is told by live events that the job waits, and that it no longer does", async () => {
+  it("sends live events when the job waits, and when it no longer does", async () => {
     const events = await openEvents(`${app.url}/api/jobs/${jobId}/events`, {}, { live: true });
     await open();
     await events.next("job", (job) => job.waitingFor.length === 1 && job.staleAt === null);

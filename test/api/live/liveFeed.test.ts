@@ -51,7 +51,7 @@ describe("LiveFeed", () => {
       },
     });
 
-  it("sends no position beyond changes that a client has yet to receive, while MongoDB is away", async () => {
+  it("sends no position beyond changes that a client has yet to receive, while MongoDB is unavailable", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
     let isAway = true;
     const jobs = withOverride(app.stores.jobs, (name, value) => {

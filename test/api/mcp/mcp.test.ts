@@ -28,7 +28,7 @@ describe("POST /mcp", () => {
       expect(text).to.include(`"protocolVersion":"${revision}"`).and.include('"name":"signalbox"');
     });
 
-  it("answers an unknown revision with one that it speaks, and refuses it in the header", async () => {
+  it("answers an unknown revision with one that it supports, and refuses it in the header", async () => {
     const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
 
     const { text } = await answerTo({ ...message, method: "initialize", params });

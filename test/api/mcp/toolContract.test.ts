@@ -40,7 +40,7 @@ interface Schema {
 
 type Content = Readonly<{ content: Readonly<Record<"application/json", { readonly schema: Schema }>> }>;
 
-/** What the tests read of an operation of openapi.json. */
+/** The part of an operation of openapi.json that the tests read. */
 interface Operation {
   readonly operationId: string;
   readonly parameters: readonly { readonly name: string; readonly in: string }[];

@@ -151,7 +151,7 @@ describe("the tools of POST /mcp", () => {
         });
       });
 
-      it("requests the cancellation of a job, of which the next report learns", async () => {
+      it("requests the cancellation of a job, which the answer to the next report shows", async () => {
         const jobId = `unwanted ${title}`;
         const client = await open(API);
         await client.callTool({ name: "job_create", arguments: { jobId } });

@@ -25,7 +25,7 @@ const CONFIG = JSON.stringify({
   },
 });
 
-/** Who does what; returns the id in the entry. */
+/** An action and its actor; returns the id in the entry. */
 interface Case {
   readonly title: string;
   readonly actor: string;

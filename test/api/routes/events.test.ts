@@ -195,7 +195,7 @@ describe("live events", () => {
     ["lies in the future", "99999999999999-0"],
     ["is invalid", "abc"],
   ] as const) {
-    it(`tell a client to reload when its id ${title}`, async () => {
+    it(`make a client reload when its id ${title}`, async () => {
       await put("a");
       const before = await watch("/api/events");
       await put("b");
@@ -209,7 +209,7 @@ describe("live events", () => {
     });
   }
 
-  it("tell clients to reload when very many jobs are deleted at once", async () => {
+  it("make clients reload when very many jobs are deleted at once", async () => {
     const docs = Array.from({ length: 2_500 }, (_, i) => `job-${i}`);
     await put("first");
     const model = await app.stores.jobs.find("first");
@@ -228,7 +228,7 @@ describe("live events", () => {
     await events.next("job", ({ jobId }) => jobId === "after");
   });
 
-  it("report that they are not live while Redis is unavailable, and tell clients to reload once it is back", async () => {
+  it("report that they are not live while Redis is unavailable, and make clients reload once it is back", async () => {
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);
@@ -268,7 +268,7 @@ describe("live events", () => {
     await redis.remove();
   });
 
-  it("tell clients to reload when ended runs and deliveries are deleted", async () => {
+  it("make clients reload when ended runs and deliveries are deleted", async () => {
     const { runs, deliveries } = app.stores;
     const runId = randomUUID();
     const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
@@ -288,7 +288,7 @@ describe("live events", () => {
     expect([first, second]).to.deep.equal([{ reason: "many" }, { reason: "many" }]);
   });
 
-  it("tell clients to reload when another process could not publish its changes", async () => {
+  it("make clients reload when another process could not publish its changes", async () => {
     const events = await watch("/api/events");
     const away = await connectProducer({ url: await redisUrl() }, pino({ level: "silent" }));
     const changes = new RedisChangeStream(away, app.prefix);

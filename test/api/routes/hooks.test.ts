@@ -389,7 +389,7 @@ describe("hooks while Redis is unavailable", () => {
   }
 });
 
-describe("hooks while MongoDB is away", () => {
+describe("hooks while MongoDB is unavailable", () => {
   it("are answered with 503 and Retry-After; the same Idempotency-Key then has one effect", async function () {
     this.timeout(120_000);
     const mongod = await startMongod();

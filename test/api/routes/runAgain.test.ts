@@ -84,7 +84,7 @@ describe("POST /api/runs/:runId/again", () => {
     });
   });
 
-  it("maps a run that failed in its mapping anew, with its own item of the call", async () => {
+  it("maps a run that failed in its mapping again, with its own item of the call", async () => {
     const { runIds } = await send("each", { items: [{ id: 1 }, { id: 2 }] });
     const old = await ended(runIds[1]);
 

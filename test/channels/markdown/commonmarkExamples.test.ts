@@ -60,7 +60,7 @@ const wordsOf = (text: string) => text.replace(/(`{3,}|~{3,})[^\S\n]*\S*$/gm, ""
 
 /**
  * Returns the words of Markdown's source. Messages show the character of an entity instead of its name, and items are
- * numbered anew.
+ * numbered again.
  */
 const sourceWords = (markdown: string) => wordsOf(markdown.replace(/&#?\w+;/g, "")).replace(/\d/g, "");
 

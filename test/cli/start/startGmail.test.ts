@@ -20,7 +20,7 @@ describe("signalbox start with hooks.gmail", function () {
     fixture = await startGmailFixture();
     const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = fixture.env;
     env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
-    // with an embedded Redis, so that the data directory knows all processes
+    // with an embedded Redis, so that the data directory names all processes
     service = runCli("start", env);
     url = await service.ready();
   });

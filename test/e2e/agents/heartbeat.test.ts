@@ -355,7 +355,7 @@ describe("a turn of the main session", () => {
     expect(model.requests.length).to.equal(before + 1);
   });
 
-  it("reads which runs have sent their reply to the same recipient, so that nobody is told twice", async () => {
+  it("reads which runs have sent their reply to the same recipient, so that nobody receives it twice", async () => {
     await start();
     const run = async (body: object) => {
       model.script(says("Build 7 failed."), says(ACK));

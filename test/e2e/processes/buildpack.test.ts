@@ -27,10 +27,10 @@ const DYNO_MIB = 512;
 /** In the gate as many jobs as the nightly run has in a minute, as fast as they can be sent. */
 const LIVES: Lives = MINUTES > 0 ? { jobs: 200 * MINUTES, perMinute: 200 } : { jobs: 200 };
 const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
-/** What a clone does not contain. */
+/** The files that a clone does not contain. */
 const UNTRACKED = ["node_modules", "dist", ".git", ".tools", ".signalbox", ".env", "coverage"];
 
-/** An agent that answers, or works for a minute when it is told to. */
+/** An agent that answers, or works for a minute if the message asks for it. */
 const AGENT = {
   defaults: { runner: "command" },
   runners: { command: { command: ["sh", "-c", "if grep -c SLOWLY >&2; then exec sleep 60; fi; echo Fine."] } },

@@ -7,9 +7,9 @@ export interface FaultProxy {
   readonly port: number;
   /** Sets the delay of each chunk of data in both directions. */
   delay(ms: number): void;
-  /** Cuts all connections, and each new one at once until `mend`. */
+  /** Cuts all connections, and each new one at once until `restore`. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
       delayMs = ms;
     },
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
       delayMs = 0;
     },

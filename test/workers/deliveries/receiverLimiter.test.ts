@@ -43,7 +43,7 @@ describe("ReceiverLimiter", () => {
     expect(takeAll("a")).to.equal(2);
   });
 
-  it("learns nothing from a permit without a request", () => {
+  it("ignores a permit without a request", () => {
     takeAll("a");
     limiter.release("a", undefined);
 

@@ -19,7 +19,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "REASON", of: ({ reason }) => reason, least: 8 },
 ];
 
-/** Which deliveries to list. */
+/** The options that select deliveries. */
 export interface DeliveryFilter {
   readonly state?: readonly DeliveryState[];
   readonly channel?: string;

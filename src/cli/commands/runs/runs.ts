@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
-/** Which runs to list. */
+/** The options that select runs. */
 export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly session?: string;

@@ -8,7 +8,7 @@ export interface OnboardingStep {
 export interface Tutorial {
   readonly title: string;
   readonly steps: readonly OnboardingStep[];
-  /** What the language needs beside itself. */
+  /** The requirements besides the language itself. */
   readonly needs?: string;
 }
 

@@ -6,7 +6,7 @@ export interface PromptEvent {
   /** When the event was accepted. */
   readonly at: string;
   readonly text: string;
-  /** What the prompt says about the event: that it is continued, or that its reply was sent. */
+  /** The remarks of the prompt about the event: it is continued, or its reply was sent. */
   readonly notes: readonly string[];
 }
 
