@@ -60,7 +60,7 @@ describe("dashboard accessibility", function () {
       await page.getByRole("button", { name: "Cancel" }).click();
       await page.getByRole("dialog", { name: "Cancel this job?" }).waitFor();
       const inReason = await findings(page);
-      await page.getByLabel("Reason, if you like").fill("No longer needed");
+      await page.getByLabel("Reason (optional)").fill("No longer needed");
       await page.keyboard.press("Enter");
       await page.getByText("Cancel requested, no report yet").waitFor();
       const withRequest = await findings(page);

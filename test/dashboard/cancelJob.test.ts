@@ -21,7 +21,7 @@ describe("dashboard when jobs are cancelled", () => {
 
     await page.getByRole("button", { name: "Cancel" }).focus();
     await page.keyboard.press("Enter");
-    await dialog(page).getByLabel("Reason, if you like").fill("Not needed");
+    await dialog(page).getByLabel("Reason (optional)").fill("Not needed");
     await page.keyboard.press("Enter");
     await page.getByText("Cancellation requested").waitFor();
     await page.locator(".silent").getByText("Cancel requested, no report yet. Reason: Not needed").waitFor();

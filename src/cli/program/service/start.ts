@@ -56,7 +56,7 @@ export function addStart(program: Command, environment: Environment): void {
 
   const backup = program
     .command("backup")
-    .description("Write all data to a compressed file. The service may go on running.")
+    .description("Write all data to a compressed file. The service can keep running.")
     .argument("<file>", "path of the file, or - for standard output")
     .action(async (file: string) => {
       const { backup } = await import("../../commands/service/backup.ts");

@@ -25,7 +25,7 @@ export function addStatus(program: Command, environment: Environment): void {
   const logs = program
     .command("logs")
     .description("Print the last lines of the log of the instance that `signalbox start` runs on this machine.")
-    .option("-f, --follow", "go on printing new lines until Ctrl-C")
+    .option("-f, --follow", "keep printing new lines until Ctrl-C")
     .option("-n, --lines <n>", "maximum number of lines", wholeNumber(0, 1_000_000), 100)
     .addOption(new Option("--level <level>", "only lines of this level or a more severe one").choices(LEVELS))
     .option("--json", "print lines of JSON, as without a terminal")

@@ -19,7 +19,7 @@ export function addToken(program: Command): void {
 
   const create = token
     .command("new")
-    .description("Print a fresh token and the line of the configuration that makes it valid.")
+    .description("Print a new token and the line of the configuration that makes it valid.")
     .requiredOption(
       "--name <name>",
       "name in the audit log",

@@ -48,7 +48,7 @@ export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
           onClose={close}
         >
           <label class="dialog-field">
-            Reason, if you like
+            Reason (optional)
             <input
               type="text"
               maxLength={MAX_REASON_CHARS}
