@@ -34,12 +34,12 @@ const MAX_COMMITS = 10;
  * webhook: other branches, deletions, edited and closed issues, successful runs, pings.
  */
 const github: Transform<Push | Issue | WorkflowRun> = ({ payload, headers }) => {
-  const message = tell(headers["x-github-event"], payload);
+  const message = describe(headers["x-github-event"], payload);
   return message === null ? null : { message };
 };
 export default github;
 
-function tell(event: unknown, payload: Push | Issue | WorkflowRun): string | null {
+function describe(event: unknown, payload: Push | Issue | WorkflowRun): string | null {
   switch (event) {
     case "push":
       return push(payload as Push);

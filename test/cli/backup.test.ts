@@ -69,9 +69,9 @@ describe("signalbox backup and restore", () => {
     const made = await backup();
     const restored = await restore();
 
-    expect(made.stdout).to.equal(`${file} holds 251 jobs, 2 runs, 1 sessions and 0 deliveries.\n`);
+    expect(made.stdout).to.equal(`${file} holds 251 jobs, 2 runs, 1 session and 0 deliveries.\n`);
     expect(restored).to.deep.include({ code: 0, stderr: "" });
-    expect(restored.stdout).to.include("Restored 251 jobs, 2 runs, 1 sessions and 0 deliveries.\n");
+    expect(restored.stdout).to.include("Restored 251 jobs, 2 runs, 1 session and 0 deliveries.\n");
     const [before, after] = [await readAll(app.mongoUri), await readAll(target)];
     expect(Object.keys(after)).to.deep.equal(Object.keys(before));
     expect(after).to.deep.equal(before);

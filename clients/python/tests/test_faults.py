@@ -1,4 +1,4 @@
-"""Reports while the service is away, busy or wrong."""
+"""Reports while the service is unavailable, busy or wrong."""
 
 import email.utils
 import threading

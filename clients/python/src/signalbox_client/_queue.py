@@ -74,7 +74,7 @@ class Entry:
 @dataclass(eq=False)
 class ReportQueue:
     """
-    Sends one report at a time. While a report is in flight or the service is away, later reports are merged into one
+    Sends one report at a time. While a report is in flight or the service is unavailable, later reports are merged into one
     that holds the newest value of each field. Final reports are never merged away, not even repeated ones, and are
     sent after everything before them. Reports after a final one are dropped until one sets `status` again. The queue
     holds at most one report besides the final ones.

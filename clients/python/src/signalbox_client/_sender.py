@@ -135,7 +135,7 @@ class Sender:
             raise errors[0] if errors else reason
 
     def flush_at_exit(self) -> None:
-        """Waits for unsent reports when the interpreter exits, but not for progress alone while the service is away."""
+        """Waits for unsent reports when the interpreter exits, but not for progress alone while the service is unavailable."""
         with self._changed:
             holds_final = any(queue.holds_final for queue in self._pending)
         limit = self.pace.close_wait if holds_final else self.pace.progress_wait
@@ -223,7 +223,7 @@ class Sender:
         self._changed.release()
 
     def reset_in_child(self) -> None:
-        """Starts anew in a forked child: the thread is the parent's, and so are the unsent reports."""
+        """Starts again in a forked child: the thread is the parent's, and so are the unsent reports."""
         self._changed = threading.Condition()
         self._thread = None
         for queue in self._pending:

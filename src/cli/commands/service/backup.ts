@@ -82,6 +82,7 @@ function fileError(error: unknown, file: string): unknown {
 }
 
 function describe(counts: Counts): string {
-  const { jobs = 0, runs = 0, sessions = 0, deliveries = 0 } = counts;
-  return `${jobs} jobs, ${runs} runs, ${sessions} sessions and ${deliveries} deliveries`;
+  const inWords = (count = 0, one: string, several: string) => `${count} ${count === 1 ? one : several}`;
+  const deliveries = inWords(counts.deliveries, "delivery", "deliveries");
+  return `${inWords(counts.jobs, "job", "jobs")}, ${inWords(counts.runs, "run", "runs")}, ${inWords(counts.sessions, "session", "sessions")} and ${deliveries}`;
 }

@@ -26,7 +26,7 @@ export function newToken({ name, scopes, idPrefix, expiresAt }: NewToken): void 
       `Token: ${token}`,
       "It is shown only once. Clients send it as `Authorization: Bearer …`.",
       "",
-      "Add this line to server.tokens in the configuration, then run `signalbox reload`:",
+      "Add this line to server.tokens in the configuration, then run `npx signalbox reload`:",
       `  { ${entry.join(", ")} },`,
     ].join("\n"),
   );
