@@ -45,9 +45,9 @@ export function ChannelsPage() {
           <MainReplyTarget route={channels.value.route} />
           {configured.length === 0 && (
             <EmptyState title="No channels yet" command={CHECK_CHANNELS} guide="how-to/set-up-a-channel">
-              This page shows the deliveries to each channel. Until a channel is configured, replies are
-              stored with their runs only. Add its credentials under <code>channels</code> in the configuration file,
-              then check them:
+              This page shows the deliveries to each channel. Until a channel is configured, replies are stored with
+              their runs only. Add its credentials under <code>channels</code> in the configuration file, then check
+              them:
             </EmptyState>
           )}
           <ul class="cards grid">
