@@ -127,7 +127,7 @@ describe("signalbox run", () => {
   it("fails the job of a program that does not exist, with 127", async () => {
     const { code, stderr } = await runInProcess(["run", "--job", jobId, "--", "no-such-program"], env);
 
-    const reason = "The program could not be started: no-such-program is not found: check its name and PATH.";
+    const reason = "The program could not be started: no-such-program was not found: check its name and PATH.";
     expect({ code, stderr }).to.deep.equal({ code: 127, stderr: `signalbox: ${reason}\n` });
     expect(await readJob()).to.include({ status: "failed", message: reason });
   });

@@ -19,7 +19,7 @@ export function describeThrown(thrown, dir, files = []) {
     const reason = cause instanceof Error ? ` (because of ${cause.name}: ${cause.message})` : "";
     return withoutDir(oneLine(`${name}${place ? ` at ${place}` : ""}: ${message}${reason}`), dir);
   } catch {
-    return "threw a value that cannot be read";
+    return "the thrown value cannot be read";
   }
 }
 

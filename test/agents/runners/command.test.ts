@@ -260,11 +260,11 @@ describe("The command runner", () => {
     });
 
     const failures: [string, RegExp][] = [
-      [`{"is_error":true,"result":"${PROMPT}"}`, /says that it is an error/],
-      [`{"error":{"message":"${PROMPT}"},"result":"x"}`, /says that it is an error/],
+      [`{"is_error":true,"result":"${PROMPT}"}`, /reports an error/],
+      [`{"error":{"message":"${PROMPT}"},"result":"x"}`, /reports an error/],
       [`{"response":"${PROMPT}"}`, /no text in its field result/],
       [`{"result":null}`, /no text in its field result/],
-      [`[{"type":"assistant","result":"x"},{"type":"result","is_error":true}]`, /says that it is an error/],
+      [`[{"type":"assistant","result":"x"},{"type":"result","is_error":true}]`, /reports an error/],
       ['[{"type":"result","result":"x"},{"type":"result"}]', /no text in its field result/],
       [`Warning: ${PROMPT}`, /contains no JSON object/],
       ["null", /contains no JSON object/],

@@ -91,12 +91,12 @@ describe("The openai runner without a reply", () => {
     [
       "thoughts alone",
       streams([delta({ content: "<think>plan</think>\n" }, "stop")]),
-      { code: "agent_failed", message: /without a text\.$/ },
+      { code: "agent_failed", message: /has no text\.$/ },
     ],
     [
       "thoughts at which the limit of tokens was reached",
       streams([delta({ content: "<think>plan" }, "length")]),
-      { code: "agent_failed", message: /without a text: its limit/ },
+      { code: "agent_failed", message: /has no text: its limit/ },
     ],
     ["an invalid status", answers(999, {}), { code: "agent_failed", message: /answered 999\.$/ }],
     ["408", answers(408, {}), { code: "agent_unavailable", message: /408/ }],
@@ -124,7 +124,7 @@ describe("The openai runner without a reply", () => {
     [
       "200 without a text",
       answers(200, { choices: [{ message: { content: null }, finish_reason: "length" }] }),
-      { code: "agent_failed", message: /without a text: its limit of tokens/ },
+      { code: "agent_failed", message: /has no text: its limit of tokens/ },
     ],
     [
       "a refusal",
@@ -141,7 +141,7 @@ describe("The openai runner without a reply", () => {
     [
       "a stream without a text",
       streams([delta({ content: "" }, "stop")]),
-      { code: "agent_failed", message: /without a text/ },
+      { code: "agent_failed", message: /has no text/ },
     ],
     [
       "an error in the middle of a stream",

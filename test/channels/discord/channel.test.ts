@@ -37,7 +37,7 @@ const SCRIPT: ChannelScript = {
   failingChecks: [
     ["an invalid token", refuses(401, 0), /^Discord answered 401: the credentials/],
     ["a server that is not Discord's", answers(404, "<html>"), /^Discord answered 404/],
-    ["an answer without a name", answers(200, { id: "5" }), /names no user/],
+    ["an answer without a name", answers(200, { id: "5" }), /contains no user/],
   ],
 };
 

@@ -194,7 +194,7 @@ describe("email channel", () => {
       "transient",
       /554/,
     ],
-    ["a mail beyond the announced size", { size: 10 }, "content", /larger than the mail server takes/],
+    ["a mail beyond the announced size", { size: 10 }, "content", /larger than the mail server accepts/],
   ];
   for (const [title, options, kind, reason] of OUTCOMES) {
     it(`returns ${kind} for ${title}`, async () => {

@@ -288,7 +288,7 @@ describeChannel(SCRIPT, (fixture) => {
         /401 .*Unauthorized/,
       ],
       ["fails for a server that is not BlueBubbles", answers(200, "<html>Hello</html>"), false, /answered 200/],
-      ["fails for a server that responds with a message", sent, false, /no BlueBubbles/],
+      ["fails for a server that responds with a message", sent, false, /not BlueBubbles/],
       ["fails for a closed tunnel", answers(502), false, /502/],
     ];
     for (const [title, behaviour, ok, detail] of cases) {

@@ -266,7 +266,7 @@ describe("iMessage channel through the imsg command", () => {
         "succeeds for a command that may read Messages",
         answers({ result: { chats: [{ id: 1, name: "Anna" }] } }),
         true,
-        /^imsg answers, and may/,
+        /^imsg answers and is allowed/,
       ],
       [
         "fails for a command that may not read Messages",
@@ -274,7 +274,7 @@ describe("iMessage channel through the imsg command", () => {
         false,
         /Full Disk Access/,
       ],
-      ["fails for a command with another answer", answers({ result: { ok: true } }), false, /no imsg/],
+      ["fails for a command with another answer", answers({ result: { ok: true } }), false, /is not imsg/],
       ["fails for a command that exits", "process.exit(1)", false, /exit code 1/],
     ];
     for (const [title, reply, ok, detail] of cases) {

@@ -48,7 +48,7 @@ const SCRIPT: ChannelScript = {
   failingChecks: [
     ["an invalid token", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
     ["a server that is not Mattermost", answers(200, "<html>"), /answered 200/],
-    ["an answer without a name", answers(200, { id: id("bot") }), /names no user/],
+    ["an answer without a name", answers(200, { id: id("bot") }), /contains no user/],
   ],
 };
 

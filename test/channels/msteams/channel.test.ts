@@ -72,7 +72,7 @@ const SCRIPT: ChannelScript = {
   style: { dialect: "markdown", limit: 20_000, unit: "utf16" },
   idempotentForMs: 0,
   invalidRecipients: ["", ".", "..", "\ud800"],
-  invalidRecipientReason: /^No id of a conversation\.$/,
+  invalidRecipientReason: /^This is not a conversation id\.$/,
 };
 
 describeChannel(SCRIPT, (fixture) => {
@@ -151,7 +151,7 @@ describeChannel(SCRIPT, (fixture) => {
       /administrator/,
     ],
     ["403 for a bot of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
-    ["403 with an unknown code", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
+    ["403 with an unknown code", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*is not allowed to/],
     ["404", refuses(404, "ConversationNotFound"), { kind: "gone" }, /no such conversation/],
     ["412", refuses(412, "PreconditionFailed"), { kind: "transient" }, /PreconditionFailed/],
     ["413", refuses(413, "MessageSizeTooBig"), { kind: "content" }, /too large/],
@@ -266,7 +266,7 @@ describeChannel(SCRIPT, (fixture) => {
 
       expect(result).to.deep.equal({
         kind: "authentication",
-        reason: "Microsoft Teams answered 401 (BotNotRegistered): the credentials are not good.",
+        reason: "Microsoft Teams answered 401 (BotNotRegistered): the credentials are not valid.",
       });
       expect(requestKinds()).to.deep.equal(["login", "post", "login", "post"]);
     });

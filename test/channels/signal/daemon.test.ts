@@ -204,7 +204,7 @@ describeChannel(SCRIPT, (fixture) => {
     const result = await send(fixture);
 
     expect(kindOf(result)).to.deep.include({ kind: "authentication" });
-    expect(kindOf(result).reason).to.match(/as localhost/);
+    expect(kindOf(result).reason).to.match(/or localhost/);
     expect(server.requests).to.have.length(2);
   });
 

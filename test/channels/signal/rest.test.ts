@@ -67,7 +67,7 @@ describeChannel(SCRIPT, (fixture) => {
   });
 
   it("names the key of an invalid address, but not its value", () => {
-    expect(() => channelAt("http://me:p@ss word:x")).to.throw(/^channels\.signal\.apiUrl is no address\.$/);
+    expect(() => channelAt("http://me:p@ss word:x")).to.throw(/^channels\.signal\.apiUrl is not an address\.$/);
   });
 
   const recipients: [string, string, string][] = [

@@ -291,7 +291,7 @@ describe("signalbox webhooks gmail setup", () => {
   const refusals: [what: string, consent: GoogleServer["consent"], words: RegExp][] = [
     ["is denied", { error: "access_denied" }, /^FAILED consent +The consent was not given \(access_denied\)/],
     ["lacks a scope", { scope: String(SCOPES[0]) }, /^FAILED consent +.* tick https:\S+pubsub/],
-    ["brings no refresh token", { withoutRefreshToken: true }, /^FAILED consent +Google gave no refresh token/],
+    ["brings no refresh token", { withoutRefreshToken: true }, /^FAILED consent +Google returned no refresh token/],
   ];
   for (const [what, behaviour, words] of refusals) {
     it(`saves nothing of a consent that ${what}`, async () => {
@@ -381,7 +381,7 @@ describe("signalbox webhooks gmail setup", () => {
     ]);
     expect(moved.code).to.equal(1);
     expect(moved.stdout).to.include("topics/other (would be created)");
-    expect(moved.stderr).to.match(/^FAILED subscription +The subscription is one of another topic\. Pass another one/);
+    expect(moved.stderr).to.match(/^FAILED subscription +The subscription belongs to another topic\. Pass another one/);
     const after = [read("signalbox.json5"), read("gmail-credentials.json"), changes(), google.watch?.expiration];
     expect(after).to.deep.equal(before);
   });
@@ -437,7 +437,9 @@ describe("signalbox webhooks gmail setup", () => {
     const taken = await setUp(`${ADA} --subscription mine`);
     await setUp("");
 
-    expect(refused.stderr).to.match(/^FAILED subscription +The subscription pushes: .* Pass another one with --sub/);
+    expect(refused.stderr).to.match(
+      /^FAILED subscription +The subscription is a push subscription, .* Pass another one with --sub/,
+    );
     expect(taken.code).to.equal(0);
     expect(taken.stdout).to.include(`${other} (corrected)`);
     expect(gmailOf().subscription).to.equal(other);

@@ -96,7 +96,7 @@ describe("readSettings", () => {
   ];
   for (const [title, env] of without) {
     it(`rejects hooks that ${title} enables without a token`, () => {
-      expect(() => read(env())).to.throw(ConfigError, /hooks\.enabled is true and there is no hooks\.token/);
+      expect(() => read(env())).to.throw(ConfigError, /hooks\.enabled is true and hooks\.token is not set/);
     });
   }
 

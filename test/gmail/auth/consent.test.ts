@@ -144,7 +144,7 @@ describe("requestConsent", () => {
       { port },
     );
 
-    expect(error).to.be.instanceOf(StartError).with.property("message").that.includes("name another with --port");
+    expect(error).to.be.instanceOf(StartError).with.property("message").that.includes("pass another one with --port");
     expect(new URL(address).searchParams.get("redirect_uri")).to.equal(`http://127.0.0.1:${port}/consent`);
   });
 
@@ -154,14 +154,22 @@ describe("requestConsent", () => {
     expect(error)
       .to.be.instanceOf(StartError)
       .with.property("message")
-      .that.matches(/^There was no consent within/);
+      .that.matches(/^No consent was given within/);
   });
 
   const refusals: [what: string, consent: GoogleServer["consent"], words: RegExp][] = [
-    ["a consent that is denied", { error: "access_denied" }, /^The consent was not given \(access_denied\): run again/],
+    [
+      "a consent that is denied",
+      { error: "access_denied" },
+      /^The consent was not given \(access_denied\): run the command again/,
+    ],
     ["an error that is no code", { error: "<b>secret words</b>" }, /^The consent was not given \(unknown reason\)/],
-    ["a scope that was not ticked", { scope: GMAIL_SCOPE }, /run again and tick https:\/\/\S+\/auth\/pubsub\.$/],
-    ["no refresh token", { withoutRefreshToken: true }, /^Google gave no refresh token: remove this app at /],
+    [
+      "a scope that was not ticked",
+      { scope: GMAIL_SCOPE },
+      /run the command again and tick https:\/\/\S+\/auth\/pubsub\.$/,
+    ],
+    ["no refresh token", { withoutRefreshToken: true }, /^Google returned no refresh token: remove this app at /],
   ];
   for (const [what, behaviour, words] of refusals) {
     it(`refuses ${what}`, async () => {

@@ -151,7 +151,7 @@ describe("Transforms", () => {
       [
         "proxy.js",
         "export default () => { throw new Proxy(new Error(), { get() { throw 1 } }) }",
-        /cannot be looked at\.$/,
+        /the thrown value cannot be read\.$/,
       ],
       [
         "syntax.mjs",
@@ -200,7 +200,7 @@ describe("Transforms", () => {
       [
         "huge.js",
         "export default () => ({ message: 'x'.repeat(17_000_000) })",
-        /cannot hand over .* larger than 16 MiB\.$/,
+        /returned a value that cannot be passed on: .* larger than 16 MiB\.$/,
       ],
       [
         "exit.js",
@@ -210,12 +210,12 @@ describe("Transforms", () => {
       [
         "stray.js",
         "export default () => {\n  Promise.reject(new Error('stray'));\n  return new Promise(() => {});\n}",
-        /ended by what nothing caught: Error at stray\.js:2:18: stray\.$/,
+        /ended by an uncaught error: Error at stray\.js:2:18: stray\.$/,
       ],
       [
         "timer.js",
         "export default () => new Promise(() => {\n  setImmediate(() => { throw new Error('late') });\n})",
-        /ended by what nothing caught: Error at timer\.js:2:\d+: late\.$/,
+        /ended by an uncaught error: Error at timer\.js:2:\d+: late\.$/,
       ],
     ];
     for (const [module, source, expected] of cases) {

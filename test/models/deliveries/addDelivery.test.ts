@@ -8,7 +8,7 @@ const CONFIGURED = ["telegram", "whatsapp"];
 const NO_RECIPIENT = "No recipient is known: set `to`, or the reply target of the main session.";
 const NO_REPLY_TARGET =
   "The main session has no reply target: set `session.main`, or run `signalbox route set CHANNEL TO`. " +
-  "Until then it is whatsapp, which is not configured.";
+  "Until then its replies go to whatsapp, which is not configured.";
 const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
 const BERT: ReplyTarget = { channel: "whatsapp", to: "bert" };
 
@@ -19,7 +19,7 @@ describe("addDelivery", () => {
   });
   afterEach(() => app.close());
 
-  it("fails with a hint to set a route if there is none and the fallback channel is not configured", async () => {
+  it("fails with a hint to set a reply target if there is none and the fallback channel is not configured", async () => {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
 
     const { channel, fault } = await addDelivery(app.stores, wanted, { initialReplyTarget: null, channels: new Set() });

@@ -202,7 +202,7 @@ describe("parseConfig", () => {
       "a cluster that is nowhere",
       "{}",
       { REDIS_CLUSTER: "true" },
-      /^redis\.cluster is true and there is no redis\.url: /,
+      /^redis\.cluster is true and redis\.url is not set: /,
     ],
     [
       "a boolean with another word",
@@ -267,7 +267,7 @@ describe("parseConfig", () => {
       "hooks that are on without a token",
       "{ hooks: { enabled: true } }",
       {},
-      /^hooks\.enabled is true and .* no hooks\.token/,
+      /^hooks\.enabled is true and hooks\.token is not set/,
     ],
     ["hooks that a variable turns on", "{}", { SIGNALBOX_HOOKS_ENABLED: "true" }, /^hooks\.enabled is true/],
     [
@@ -338,13 +338,13 @@ describe("parseConfig", () => {
       "openai without a model",
       "{ agents: { defaults: { runner: 'openai' } } }",
       {},
-      /no agents\.defaults\.model: name/,
+      /agents\.defaults\.model is not set: set/,
     ],
     [
       "command without a program",
       "{ agents: { defaults: { runner: 'command' } } }",
       {},
-      /no agents\.runners\.command\.command: name/,
+      /agents\.runners\.command\.command is not set: set/,
     ],
     [
       "a command block without a program",

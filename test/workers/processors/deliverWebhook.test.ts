@@ -147,7 +147,7 @@ describe("the delivery of a webhook", () => {
   it("fails for good when the configuration has its rule no more, or not as a webhook", async () => {
     for (const rule of ["removed", "chat"]) {
       const delivery = await failed(await add(rule));
-      expect(delivery.reason).to.equal(`The configuration has no rule ${rule} with a webhook any more.`);
+      expect(delivery.reason).to.equal(`The configuration no longer has a rule ${rule} with a webhook.`);
     }
     expect(receiver.requests).to.deep.equal([]);
   });
@@ -249,7 +249,7 @@ describe("the delivery of a webhook", () => {
 
     const delivery = await failed(id);
 
-    expect(delivery.reason).to.include("ended in the middle of the last try");
+    expect(delivery.reason).to.include("ended during the last attempt");
     expect(receiver.requests).to.deep.equal([]);
   });
 });
