@@ -40,7 +40,7 @@ function hideHelp(): void {
   isHelpOpen.value = false;
 }
 
-/** Handles the keys that work on every page; components/rows.tsx handles those of lists. */
+/** Handles the keys that work on every page; components/tables/rows.tsx handles those of lists. */
 export function Shortcuts() {
   const isOpen = isHelpOpen.value;
   const dialog = useRef<HTMLDialogElement>(null);
