@@ -62,7 +62,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
         return { ok: true, detail: `posts as ${excerpt(username)}` };
       }
       const result = classifyResponse(response);
-      return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer names no user." };
+      return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer contains no user." };
     },
   };
 }
