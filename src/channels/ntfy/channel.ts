@@ -58,7 +58,7 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
         };
       }
       const result = classifyResponse(response);
-      return { ok: false, detail: "reason" in result ? result.reason : "ntfy's answer names no account." };
+      return { ok: false, detail: "reason" in result ? result.reason : "ntfy's answer contains no account." };
     },
   };
 }
