@@ -63,7 +63,7 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
 /** Creates the client. Every setting is given explicitly: the SDK would read missing ones from the environment. */
 function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: OpenAiSettings): OpenAI {
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
-    throw agentFailed("agents.runners.openai.baseUrl is no http URL.");
+    throw agentFailed("agents.runners.openai.baseUrl must start with http:// or https://.");
   return new OpenAI({
     baseURL: trimSlashes(baseUrl),
     apiKey: apiKey || "none", // local servers need none, but the SDK does

@@ -41,7 +41,7 @@ export interface Consent {
 const CONSENT_URL = "https://accounts.google.com/o/oauth2/v2/auth";
 const HOST = "127.0.0.1";
 const PATH = "/consent";
-const SUCCESS_PAGE = "You can close this window. What came of it is told in the terminal.\n";
+const SUCCESS_PAGE = "You can close this window. The terminal shows the result.\n";
 const FOREIGN_REDIRECT_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
 
 /**

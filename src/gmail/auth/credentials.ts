@@ -52,7 +52,7 @@ function parse(path: string, text: string): Record<string, unknown> {
     throw unusable(path, "is not valid JSON"); // the parser's message would quote the file
   }
   if (isObject(value)) return value;
-  throw unusable(path, "holds no JSON object");
+  throw unusable(path, "does not contain a JSON object");
 }
 
 function checkKey(path: string, key: string): void {

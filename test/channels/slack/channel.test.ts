@@ -39,7 +39,7 @@ const SCRIPT: ChannelScript = {
   failingChecks: [
     ["an invalid token", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
     ["a server that is not Slack's", answers(404, "<html>"), /^Slack answered 404/],
-    ["an answer without a name", answers(200, { ok: true }), /names no bot/],
+    ["an answer without a name", answers(200, { ok: true }), /does not contain the name of the bot/],
   ],
 };
 

@@ -38,7 +38,7 @@ describe("readCredentials", () => {
   for (const [fault, value] of [
     ["does not exist", undefined],
     ["is not valid JSON", '{ "type": "authorized_user", hidden'],
-    ["holds no JSON object", '["hidden"]'],
+    ["does not contain a JSON object", '["hidden"]'],
     ['has no "type" of "authorized_user" or "service_account"', { installed: { client_secret: "hidden" } }],
     ['has no "client_secret"', { ...CONSENT, client_secret: 7 }],
     ['has no "refresh_token"', { ...CONSENT, refresh_token: " " }],
