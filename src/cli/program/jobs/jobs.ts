@@ -6,22 +6,25 @@ import type { ServiceOptions } from "../../service.ts";
 import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
+import { addReports } from "./report.ts";
 
 /** `jobs …` */
 export function addJobs(program: Command, environment: Environment): void {
-  const jobs = program.command("jobs").description("List, read, watch, cancel and delete jobs.");
+  const jobs = program.command("jobs").description("List, read, watch, report, cancel and delete jobs.");
   withExamples(jobs, "signalbox jobs list --status failed", "signalbox jobs watch report-7");
 
   const list = jobs
     .command("list")
     .description("List jobs, newest first.")
-    .action(async (options: ServiceOptions & FilterOptions & ListOptions) => {
+    .action(async (options: ServiceOptions & FilterOptions & ListOptions & { search?: string }) => {
       const { listJobs } = await import("../../commands/jobs/jobs.ts");
       await listJobs(await environment(), options);
     });
+  list.option("--search <words>", "only jobs with these words in the name, or whose id starts with this text");
   withExamples(
     listCommand(withFilters(list)),
     "signalbox jobs list --status failed --created-from yesterday",
+    "signalbox jobs list --search 'report night'",
     "signalbox jobs list --metadata team=sales --all --json",
   );
 
@@ -52,6 +55,8 @@ export function addJobs(program: Command, environment: Environment): void {
     "signalbox jobs watch --name nightly",
     "signalbox jobs watch report-7 --json",
   );
+
+  addReports(jobs, environment);
 
   const cancel = jobs
     .command("cancel")
