@@ -75,7 +75,10 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       }
       const refusal = refusalCode(response);
       const { reason } = refusal ? classifyRefusal(response, refusal) : classifyStatus("Slack", response);
-      return { ok: false, detail: response.status === 200 && !refusal ? "Slack's answer does not contain the name of the bot." : reason };
+      return {
+        ok: false,
+        detail: response.status === 200 && !refusal ? "Slack's answer does not contain the name of the bot." : reason,
+      };
     },
   };
 }

@@ -56,7 +56,10 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
         return { ok: true, detail: `it sends as @${excerpt(username)}` };
       }
       const result = classify(response, "", "");
-      return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer does not contain the name of the bot." };
+      return {
+        ok: false,
+        detail: "reason" in result ? result.reason : "Telegram's answer does not contain the name of the bot.",
+      };
     },
   };
 }

@@ -44,7 +44,8 @@ export function classifyResponse(
     // Each group has its own limit of 20 messages a minute; other recipients need not wait for it.
     return { kind: "rate-limited", retryAfterMs: waitMs, scope: context.isGroup ? "recipient" : "channel", reason };
   }
-  if (status === 401 || status === 404) return { kind: "authentication", reason: `${summary}: the token is not a valid bot token.` };
+  if (status === 401 || status === 404)
+    return { kind: "authentication", reason: `${summary}: the token is not a valid bot token.` };
   if (status === 403) return { kind: "gone", reason };
   if (status !== 400) return { ...failure, reason };
   const movedTo = json.parameters?.migrate_to_chat_id;

@@ -42,7 +42,10 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
       if (response.status === 200 && typeof shown === "string")
         return { ok: true, detail: `it sends as ${excerpt(shown)}` };
       const result = classify(response);
-      return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer does not contain the phone number." : result.reason };
+      return {
+        ok: false,
+        detail: result.kind === "sent" ? "WhatsApp's answer does not contain the phone number." : result.reason,
+      };
     },
   };
 }

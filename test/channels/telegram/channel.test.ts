@@ -25,7 +25,11 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"],
   failingChecks: [
     ["a revoked token", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
-    ["a malformed token", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is not a valid bot token/],
+    [
+      "a malformed token",
+      refuses(404, `Not Found: ${TOKEN}`),
+      /^Telegram answered 404: the token is not a valid bot token/,
+    ],
     ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
     ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
   ],

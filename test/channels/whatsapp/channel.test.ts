@@ -47,7 +47,11 @@ const SCRIPT: ChannelScript = {
   failingChecks: [
     ["an invalid token", refuses(401, 190), /401 \(190\).*token/],
     ["a server that is not Meta's", answers(200, "<html>"), /answered 200/],
-    ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /does not contain the phone number/],
+    [
+      "an answer without a number",
+      answers(200, { messages: [{ id: "wamid.1" }] }),
+      /does not contain the phone number/,
+    ],
   ],
 };
 

@@ -9,7 +9,7 @@ import { addRequests } from "./requests.ts";
 
 /** `hooks …` */
 export function addHooks(program: Command, environment: Environment): void {
-  const hooks = program.command("hooks").description("List, test and send webhooks, and see what came.");
+  const hooks = program.command("hooks").description("List, test and send webhooks, and read the kept requests.");
   withExamples(
     hooks,
     "signalbox hooks list",
