@@ -22,23 +22,24 @@ const MOCHA_OPTIONS = "--timeout 600000";
 /** The tests of what is published, which run on more runtimes than in the gate. */
 const PACKAGES = ["test/package/package.test.ts", "test/client/package.test.ts", "test/clients/python.test.ts"];
 
-/** Linters of /openapi.json, and clients of four generators, which are installed into a temporary folder. */
-const GENERATORS = ["test/generators/lint.nightly.ts", "test/generators/clients.nightly.ts"];
-
-/** Tests under load: web and worker in the memory of a dyno, and a backup beside writers. */
-const LOAD_TESTS = ["test/e2e/processes/buildpack.test.ts", "test/cli/backupUnderLoad.test.ts"];
-
 interface Part {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
+const allFiles = readdirSync("test", { recursive: true }).map((file) => join("test", String(file)));
+
+/** The files that only this command runs. Those of generators install linters and generators of clients of /openapi.json. */
+const nightlyTests = allFiles.filter((file) => file.endsWith(".nightly.ts")).sort();
+const isOfGenerators = (file: string) => file.startsWith(join("test", "generators"));
+/** Such as web and worker in the memory of a dyno, and a backup beside writers. */
+const loadTests = nightlyTests.filter((file) => !isOfGenerators(file));
+
 /** Returns the test files with random cases, except those of bad input, which are a part of their own. */
 function propertyTests(): string[] {
-  const files = readdirSync("test", { recursive: true }).map((file) => join("test", String(file)));
   const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));
   const apart = [join("test", "input"), join("test", "faults")];
-  return files
+  return allFiles
     .filter((file) => file.endsWith(".test.ts") && !apart.some((folder) => file.startsWith(folder)) && isRandom(file))
     .sort();
 }
@@ -51,10 +52,10 @@ const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
   input: (seed) => ({ args: ["script/test.mjs", "test/input"], env: random(seed) }),
   packages: () => ({ args: ["script/test.mjs", ...PACKAGES], env: { TEST_PACKAGES: "full" } }),
-  generators: () => ({ args: ["script/test.mjs", ...GENERATORS] }),
+  generators: () => ({ args: ["script/test.mjs", ...nightlyTests.filter(isOfGenerators)] }),
   faults,
   faultsAgain: faults,
-  load: () => ({ args: ["script/test.mjs", ...LOAD_TESTS], env: { TEST_MINUTES: "5", MOCHA_OPTIONS } }),
+  load: () => ({ args: ["script/test.mjs", ...loadTests], env: { TEST_MINUTES: "5", MOCHA_OPTIONS } }),
   bench: () => bench(),
   leak: (seed) => bench("--leak", "--seed", String(seed)),
   soak: (seed) => bench("--soak", "--seed", String(seed)),

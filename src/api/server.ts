@@ -119,4 +119,5 @@ async function close(server: Server, open: ReadonlySet<Socket>, idleGraceMs: num
   }, idleGraceMs);
   await closed;
   clearInterval(timer);
+  server.close(); // It is closed already; this ends the interval of its checks, which would keep the whole app in memory.
 }

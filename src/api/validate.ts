@@ -11,20 +11,39 @@ const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
 const withFormats = addFormats as unknown as typeof addFormats.default;
 
-/** Validates JSON without converting values. */
-export const bodyAjv = withFormats(new Ajv(options));
-/** Validates values of the URL, which are all strings: converts numbers, booleans and lists, and fills in defaults. */
-const urlAjv = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+/** Compiles a check of JSON, which converts no values. */
+export const compileBody = compiler(new Ajv(options));
+/** Compiles a check of values of the URL, which are all strings: it converts numbers, booleans and lists, and fills in defaults. */
+const compileUrl = compiler(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+
+/**
+ * Returns a function that compiles the schemas of routes, each once: a reload of the configuration makes the schemas of the hooks
+ * anew, equal to the former ones, and Ajv keeps every schema that it has compiled.
+ */
+function compiler(ajv: Ajv): (schema: TSchema) => ValidateFunction {
+  withFormats(ajv);
+  const bySchema = new WeakMap<TSchema, ValidateFunction>();
+  const byText = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const known = bySchema.get(schema);
+    if (known) return known;
+    const text = JSON.stringify(schema);
+    const validate = byText.get(text) ?? ajv.compile(schema);
+    byText.set(text, validate);
+    bySchema.set(schema, validate);
+    return validate;
+  };
+}
 
 /** Maximum faults that one response lists. */
 const MAX_ERRORS = 100;
 
 /**
  * Returns a check of a body, which throws AppError invalid_body with the JSON Pointer of each fault.
- * @param options the validator, and the pointer of the value if it is a part of the body
+ * @param options the compiler of the schema, and the pointer of the value if it is a part of the body
  */
-export function bodyCheck(schema: TSchema, { ajv = bodyAjv, at = "" } = {}): (value: unknown) => void {
-  const validate = ajv.compile(schema);
+export function bodyCheck(schema: TSchema, { compile = compileBody, at = "" } = {}): (value: unknown) => void {
+  const validate = compile(schema);
   return (value) => {
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field, detail }) => ({
@@ -40,7 +59,7 @@ export function bodyCheck(schema: TSchema, { ajv = bodyAjv, at = "" } = {}): (va
  * parameter of each fault.
  */
 export function urlCheck(schema: TObject): (value: unknown) => void {
-  const validate = urlAjv.compile(schema);
+  const validate = compileUrl(schema);
   return (value) => {
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field, detail }) => ({

@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
+import { addProcessMetrics } from "../shared/process/processMetrics.ts";
 import type { TurnOutcome } from "./runs/turn.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
@@ -54,7 +55,7 @@ export class WorkerMetrics {
 
   constructor() {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
+    addProcessMetrics(this.registry);
     addBuildInfo(this.registry);
     this.runs = new Counter({
       name: "signalbox_runs_total",

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
+import { listen } from "../../src/api/server.ts";
 import { startApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { countAlive } from "../support/garbage.ts";
 
 /** Longer than any test, so that no limit ends a connection. */
 const LIMITS = { headMs: 600_000, requestMs: 600_000, responseMs: 600_000, checkIntervalMs: 50 };
@@ -18,5 +20,16 @@ describe("stopping web process", () => {
 
     await closed;
     expect(socket.bytesRead).to.equal(0);
+  });
+
+  it("keeps nothing of the app in memory", async () => {
+    let listener: (() => void) | undefined = () => {};
+    const ref = new WeakRef(listener);
+    const server = await listen(listener, { port: 0, host: "127.0.0.1", isStopping: () => true, idleGraceMs: 1 });
+    listener = undefined;
+
+    await server.close();
+
+    expect(await countAlive([ref])).to.equal(0);
   });
 });

@@ -44,7 +44,7 @@ export function checkContent({ properties, required = [] }: FormSchema, content:
     ...{ type: "object", properties: Object.fromEntries(fields), required, additionalProperties: false },
   });
   try {
-    bodyCheck(schema, { ajv, at: "/content" })(content);
+    bodyCheck(schema, { compile: (one) => ajv.compile(one), at: "/content" })(content);
   } finally {
     ajv.removeSchema(schema); // Ajv would keep every schema that it has compiled.
   }

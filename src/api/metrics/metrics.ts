@@ -1,8 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { JobStats } from "../../models/jobs/jobStats.ts";
 import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
+import { addProcessMetrics } from "../../shared/process/processMetrics.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */
@@ -30,7 +31,7 @@ export class Metrics {
     countJobs?: () => Promise<JobStats>,
   ) {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
+    addProcessMetrics(this.registry);
     addBuildInfo(this.registry);
     this.requestSeconds = new Histogram({
       name: "signalbox_http_request_duration_seconds",

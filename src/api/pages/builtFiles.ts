@@ -20,8 +20,20 @@ export interface BuiltFile {
   readonly bodies: Readonly<Record<string, Buffer>>;
 }
 
-/** Reads the files of a directory and those below it, by their path with slashes; empty without such a directory. */
-export function readBuiltFiles(directory: string): Map<string, BuiltFile> {
+/** The files of the builds that this process serves, by directory. */
+const builds = new Map<string, ReadonlyMap<string, BuiltFile>>();
+
+/**
+ * Returns the files of a directory and those below it, by their path with slashes; empty without such a directory. Reads them
+ * once per process, so that a later build never mixes with the one that is served, also after a reload of the configuration.
+ */
+export function readBuiltFiles(directory: string): ReadonlyMap<string, BuiltFile> {
+  const files = builds.get(directory) ?? readFiles(directory);
+  builds.set(directory, files);
+  return files;
+}
+
+function readFiles(directory: string): Map<string, BuiltFile> {
   if (!existsSync(directory)) return new Map();
   const compressed = new Set<string>(Object.values(ENCODINGS));
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -31,7 +43,7 @@ export function readBuiltFiles(directory: string): Map<string, BuiltFile> {
 }
 
 /** Reads a file and its compressed copies. */
-export function readBuiltFile(path: string): BuiltFile {
+function readBuiltFile(path: string): BuiltFile {
   const identity = readFileSync(path);
   const bodies: Record<string, Buffer> = {};
   for (const [encoding, suffix] of Object.entries(ENCODINGS)) {

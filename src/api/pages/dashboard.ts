@@ -5,7 +5,7 @@ import type { Context } from "koa";
 import { PATHS } from "../../dashboard/paths.ts";
 import { AppError } from "../../shared/errors.ts";
 import { howToBuild } from "../../shared/process/ownCommands.ts";
-import { CACHING, readBuiltFile, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
+import { CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
 import { asHtml } from "./html.ts";
 import { noticePage } from "./noticePage.ts";
 
@@ -29,15 +29,15 @@ The API works without the dashboard: see the <a href="${basePath}/docs">API refe
   );
 
 /**
- * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets. Reads the files
- * once, so that a later build never mixes with the one that is served.
+ * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets.
  * @param directory the build; without one, the paths answer 503 with instructions to build it
  * @param basePath the path that the paths in the document follow in the browser
  * @returns a function that responds with the document to a browser at an unknown address, and returns whether it has responded
  */
 export function mountDashboard(router: Router, directory: string, basePath = ""): (ctx: Context) => boolean {
-  const index = join(directory, "index.html");
-  const document = isBuilt(directory) && replaceInFile(readBuiltFile(index), '="/', `="${basePath}/`);
+  const files = readBuiltFiles(directory);
+  const index = files.get("index.html");
+  const document = index && replaceInFile(index, '="/', `="${basePath}/`);
   const show = (ctx: Context) => {
     if (document) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
     ctx.status = 503;
@@ -45,9 +45,8 @@ export function mountDashboard(router: Router, directory: string, basePath = "")
     ctx.body = unbuilt(basePath);
   };
   for (const path of PATHS) router.get(path, show);
-  const assets = readBuiltFiles(join(directory, "assets"));
   router.get("/assets/:name", (ctx) => {
-    const file = assets.get(ctx.params.name ?? "");
+    const file = files.get(`assets/${ctx.params.name}`);
     if (!file)
       throw new AppError("not_found", {
         detail: `There is no file at ${ctx.path}. Reload the page to load the current version.`,

@@ -24,15 +24,14 @@ const below = (basePath: string, file: BuiltFile): BuiltFile =>
   WITH_PATHS.includes(file.type) ? replaceInFile(file, "/guide/", `${basePath}/guide/`) : file;
 
 /**
- * Adds the guide's pages and files under /guide. A page's path has no extension. Reads the files once, so that a later
- * build never mixes with the one that is served. The build contains `/guide/` in its links and scripts, so that the base path
- * is inserted there once.
+ * Adds the guide's pages and files under /guide. A page's path has no extension. The build contains `/guide/` in its links and
+ * scripts, so that the base path is inserted there once.
  * @param directory the build; without one, every path is 404 with instructions to build it
  * @param basePath the path that `/guide` follows in the browser
  */
 export function mountGuide(router: Router, directory: string, basePath = ""): void {
-  const files = readBuiltFiles(directory);
-  if (basePath) for (const [path, file] of files) files.set(path, below(basePath, file));
+  const built = readBuiltFiles(directory);
+  const files = basePath ? new Map([...built].map(([path, file]) => [path, below(basePath, file)])) : built;
   const missing = files.get("404.html");
   const show = (ctx: Context, path: string) => {
     const page = files.get(path === "" || path.endsWith("/") ? `${path}index.html` : `${path}.html`);

@@ -24,7 +24,7 @@ const HOOK_TOKEN = "the-token-of-the-hooks";
 const STOPS_WITHIN_MS = 30_000;
 /** The memory of a small dyno. */
 const DYNO_MIB = 512;
-/** In the gate as many jobs as the nightly run has in a minute, as fast as they can be sent. */
+/** Without a number of minutes as many jobs as in one, as fast as they can be sent. */
 const LIVES: Lives = MINUTES > 0 ? { jobs: 200 * MINUTES, perMinute: 200 } : { jobs: 200 };
 const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
 /** The files that a clone does not contain. */
@@ -83,7 +83,7 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
       REDIS_TLS_REJECT_UNAUTHORIZED: "false",
       SIGNALBOX_CONFIG_JSON: JSON.stringify({
         ...{ hooks: { enabled: true, token: HOOK_TOKEN }, agents: AGENT },
-        ...(MINUTES === 0 && { worker: { shutdownSeconds: 5 } }), // The gate does not wait for the usual 25 s.
+        ...(MINUTES === 0 && { worker: { shutdownSeconds: 5 } }), // A run without a number of minutes does not wait for the usual 25 s.
       }),
     };
     await run("sh", ["-c", commands.get("release") ?? ""], { cwd: clone, env });

@@ -1,0 +1,16 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+
+/** Node's metrics of this process, for all registries: their observers of the garbage collector and the event loop never end. */
+let ofProcess: Registry | undefined;
+
+/** Adds the memory, processor time, event loop delay and garbage collection of this process to a registry. */
+export function addProcessMetrics(registry: Registry): void {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  for (const { name } of ofProcess.getMetricsAsArray()) {
+    const metric = ofProcess.getSingleMetric(name);
+    if (metric) registry.registerMetric(metric);
+  }
+}
