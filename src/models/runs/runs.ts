@@ -233,11 +233,11 @@ export class Runs {
   /** Queues a failed run again, as its next round. @throws AppError run_not_found, run_state_conflict, unavailable */
   async retry(runId: string): Promise<RunDoc> {
     const noEnd = { endedAt: null, settled: null, forgotten: false };
-    const anew = { status: "queued" as const, open: true, attempts: 0, error: null, ...noEnd };
+    const queuedAgain = { status: "queued" as const, open: true, attempts: 0, error: null, ...noEnd };
     return this.#changeIn(
       runId,
       { status: "failed", settled: true },
-      { $set: anew, $inc: { round: 1 }, $unset: { cancelReason: 1 } },
+      { $set: queuedAgain, $inc: { round: 1 }, $unset: { cancelReason: 1 } },
       ({ status }) =>
         status === "failed"
           ? "The failure of the run is still being recorded: try again in a few seconds."
