@@ -89,7 +89,7 @@ const boardColumns = (jobs: readonly JobSummary[], barWidth: number): readonly C
     title: "",
     of: ({ jobId }) => (jobs.every(({ name }) => name) ? jobId : null),
     format: () => "dim",
-    optional: () => true,
+    optional: true,
   },
 ];
 

@@ -12,17 +12,22 @@ export interface Column<Row> {
   /** Aligns the column to the right, for numbers. */
   readonly right?: true;
   readonly format?: (row: Row) => Format;
-  /** Minimum width to which the column may be truncated on a narrow terminal. The last such column is truncated first. */
+  /** Minimum width to which the column may be truncated on a narrow terminal. See `ENOUGH`. */
   readonly least?: number;
   /**
-   * Whether the column is dispensable for a row. If it is for all rows, and the table does not fit otherwise, the column is
-   * left out, the last such column first. For ids, because nobody can copy a truncated one.
+   * Whether the column is left out if the table does not fit otherwise, the last such column first. For ids, because nobody
+   * can copy a truncated one.
    */
-  readonly optional?: (row: Row) => boolean;
+  readonly optional?: true;
+  /** Returns the text of an empty cell if the first column is left out, so that each row is still identified. */
+  readonly instead?: (row: Row) => string;
 }
 
 /** Maximum width of a cell that may be truncated, where the output is not a terminal. */
 const MAX_PIPED_CELL = 100;
+
+/** Width that a column keeps while a wider one can be truncated. */
+const ENOUGH = 24;
 
 interface TableOptions {
   /** Width in columns; by default that of the terminal, or unlimited if the output is not one. */
@@ -47,24 +52,37 @@ export function tableLines<Row>(
 ): string[] {
   const width = wide ? Number.POSITIVE_INFINITY : limit;
   const maxCell = wide || Number.isFinite(width) ? Number.POSITIVE_INFINITY : MAX_PIPED_CELL;
-  const all = columns
-    .map((column): Cells<Row> => {
-      const texts = rows.map((row) => cleanLine(column.of(row) ?? ""));
-      const widest = Math.max(...[titles ? column.title : "", ...texts].map((text) => stringWidth(text)));
-      return { ...column, texts, width: column.least === undefined ? widest : Math.min(widest, maxCell) };
-    })
-    .filter(({ texts }) => texts.some((text) => text !== ""));
+  const cellsOf = (column: Column<Row>, text: (row: Row) => string | null = column.of): Cells<Row> => {
+    const texts = rows.map((row) => cleanLine(text(row) ?? ""));
+    const widest = Math.max(...[titles ? column.title : "", ...texts].map((text) => stringWidth(text)));
+    return { ...column, texts, width: column.least === undefined ? widest : Math.min(widest, maxCell) };
+  };
+  const isFilled = ({ texts }: Cells<Row>) => texts.some((text) => text !== "");
   const narrowest = (cells: readonly Cells<Row>[]) =>
     totalWidth(cells.map(({ least, width }) => Math.min(width, least ?? width)));
-  const cells = [...all];
-  for (const cell of all.filter(({ optional }) => optional && rows.every(optional)).reverse())
-    if (narrowest(cells) > width) cells.splice(cells.indexOf(cell), 1);
+  const all = columns.map((column) => cellsOf(column));
+  let cells = all.filter(isFilled);
+  const leftOut = new Set<Column<Row>>();
+  for (const cell of cells.filter(({ optional }) => optional).reverse())
+    if (narrowest(cells.filter((one) => !leftOut.has(one))) > width) leftOut.add(cell);
+  const [ids] = all;
+  cells = cells.filter((cell) => !leftOut.has(cell));
+  if (ids && leftOut.has(ids)) {
+    const filled = ({ of, instead, ...cell }: Cells<Row>) =>
+      instead ? cellsOf({ ...cell, of }, (row) => of(row) || instead(row)) : { ...cell, of };
+    cells = all
+      .filter((cell) => !leftOut.has(cell))
+      .map(filled)
+      .filter(isFilled);
+  }
   const widths = cells.map(({ width }) => width);
-  let over = totalWidth(widths) - width;
-  for (const [i, { least = Number.POSITIVE_INFINITY }] of [...cells.entries()].reverse()) {
-    const taken = Math.max(0, Math.min(over, (widths[i] ?? 0) - least));
-    widths[i] = (widths[i] ?? 0) - taken;
-    over -= taken;
+  // The widest column gives way first, so that a long name leaves room for the messages; below ENOUGH the last one does.
+  for (let over = totalWidth(widths) - width; over > 0; over--) {
+    const spare = widths.map((width, i) => (width > (cells[i]?.least ?? Number.POSITIVE_INFINITY) ? width : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) break;
+    const at = spare.findLastIndex((width) => (widest > ENOUGH ? width === widest : width > 0));
+    widths[at] = (widths[at] ?? 0) - 1;
   }
   const line = (at: number, formatOf: (cell: Column<Row>) => Format | undefined) =>
     cells

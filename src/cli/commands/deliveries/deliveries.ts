@@ -6,7 +6,7 @@ import { age, formatOf, print } from "../../terminal/words.ts";
 import { type ListOptions, printList } from "../list.ts";
 
 export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
-  { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId, optional: () => true },
+  { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId, optional: true },
   { title: "EVENT", of: ({ eventType }) => eventType },
   { title: "RULE", of: ({ rule }) => rule },
   { title: "CHANNEL", of: ({ channel }) => channel },

@@ -8,12 +8,12 @@ import { DELIVERY_COLUMNS } from "../deliveries/deliveries.ts";
 import { type ListOptions, printList } from "../list.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
-  { title: "RUN ID", of: ({ runId }) => runId, optional: ({ name }) => name !== null },
+  { title: "RUN ID", of: ({ runId }) => runId, optional: true },
   { title: "KIND", of: ({ kind }) => kind },
-  { title: "NAME", of: ({ name }) => name, least: 8 },
+  { title: "NAME", of: ({ name }) => name, instead: ({ runId }) => runId, least: 8 },
   { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
-  { title: "SESSION", of: ({ sessionKey }) => sessionKey, optional: () => true },
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey, optional: true },
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
