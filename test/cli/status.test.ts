@@ -33,6 +33,25 @@ describe("signalbox status", () => {
     expect(JSON.parse(json.stdout)).to.deep.include({ url: app.url, ready: true, runs: { queued: 0, running: 0 } });
   });
 
+  it("shows a channel whose service refuses the credentials as stopped: since when, why, and what to do", async () => {
+    const app = await startApp({ config: CONFIG });
+    const { deliveries } = app.stores;
+    const since = app.clock.now();
+    const later = new Date(since.getTime() + 300_000);
+    await deliveries.add({ _id: "one", runId: null, channel: "ntfy", to: "ops", text: "x", fault: null });
+    await deliveries.acquire("one", "t", later);
+    const channelStop = { since, reason: "401 Unauthorized" };
+    await deliveries.retryLater("one", "t", later, { reason: channelStop.reason, channelStop });
+
+    const { code, stdout } = await runInProcess(["status"], { SIGNALBOX_URL: app.url });
+    await app.close();
+
+    expect(code).to.equal(0);
+    expect(stdout.trimEnd().split("\n").slice(4).join("\n")).to.match(
+      /^Channel {2}ntfy, stopped for \d+[smh], 1 pending, 0 failed in 24 hours\n {9}401 Unauthorized\n {9}It is tried again at \S+Z, or with `signalbox channels resume ntfy`\.$/,
+    );
+  });
+
   it("names what is missing and exits with 1 if the service is not ready", async () => {
     const probes = [{ name: "redis", check: () => Promise.reject(new Error("away")) }];
     const app = await startApp({ probes });

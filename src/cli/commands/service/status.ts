@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
-import type { Client, RunStatus } from "../../../client/client.ts";
+import type { Channel, Client, RunStatus } from "../../../client/client.ts";
 import { isObject } from "../../../shared/text/json.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
-import { print, rowLines } from "../../terminal/words.ts";
+import { age, print, rowLines } from "../../terminal/words.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
 /** Maximum number of runs that are counted: the size of one page of the service. */
@@ -73,10 +73,28 @@ function figureRows({ jobs, runs, channels }: Awaited<ReturnType<typeof readFigu
   return [
     ["Jobs", `${jobs.running} running (${jobs.stale} stale), ${jobs.completed} completed, ${jobs.failed} failed`],
     ["Runs", `${counted(runs.queued)} queued, ${counted(runs.running)} running`],
-    ...channels.map(({ channel, pending, failed, lastFailure }): [string, string] => {
-      const why = failed > 0 && lastFailure ? `: ${cleanLine(lastFailure)}` : "";
-      const failures = `${failed} failed in 24 hours${why}`;
-      return ["Channel", `${channel}, ${pending} pending, ${failed > 0 ? styleText("red", failures) : failures}`];
-    }),
+    ...channels.map((channel): [string, string] => ["Channel", channelLines(channel)]),
   ];
+}
+
+function channelLines({
+  channel,
+  state,
+  stoppedSince,
+  reason,
+  nextTryAt,
+  pending,
+  failed,
+  lastFailure,
+}: Channel): string {
+  const why = failed > 0 && lastFailure ? `: ${cleanLine(lastFailure)}` : "";
+  const failures = `${failed} failed in 24 hours${why}`;
+  const counts = `${pending} pending, ${failed > 0 ? styleText("red", failures) : failures}`;
+  if (state !== "stopped") return `${channel}, ${counts}`; // undefined in a service of an earlier version
+  const stopped = styleText("red", `stopped${stoppedSince === null ? "" : ` for ${age(stoppedSince)}`}`);
+  const next = nextTryAt === null ? "now" : `at ${nextTryAt}`;
+  const remedy = `It is tried again ${next}, or with \`signalbox channels resume ${channel}\`.`;
+  return [`${channel}, ${stopped}, ${counts}`, cleanLine(reason ?? ""), remedy]
+    .filter((line) => line !== "")
+    .join("\n");
 }
