@@ -20,7 +20,7 @@ npx signalbox hooks send agent --message 'What happened last night?' --no-delive
 
 ## Address and tokens of the service
 
-\`jobs\`, \`runs\`, \`deliveries\`, \`sessions\` and \`hooks send\` call a running service.
+Every command with the option \`--url\` calls a running service.
 
 | | address | API token | hook token |
 |---|---|---|---|
@@ -31,7 +31,7 @@ With a URL the configuration file is not used, so that its secrets are sent to n
 token, because other users of a machine can see the arguments of a process. The hook token is enough for \`hooks send\` and
 for reading runs. For commands that only read, \`SIGNALBOX_API_TOKEN\` can hold \`server.readOnlyToken\`.
 
-\`--url\` and \`--json\` may also stand before the command: \`signalbox --url http://10.0.0.5:3000 jobs list\`.
+Options may also stand before the name of the command: \`signalbox --url http://10.0.0.5:3000 jobs --limit 5 list\`.
 
 ## Times
 

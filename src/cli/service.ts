@@ -28,8 +28,11 @@ interface ServiceAccess {
 export interface Service extends ServiceAccess {
   /** A client without retries. */
   readonly client: Client;
-  /** Returns a client that retries reads without limit, and calls `onAway` after each failed attempt. */
-  readonly retrying: (onAway?: () => void) => Client;
+  /**
+   * Returns a client that retries reads and reports, without limit unless one is given, and calls `onAway` after each failed
+   * attempt.
+   */
+  readonly retrying: (onAway?: () => void, retryForMs?: number) => Client;
 }
 
 /**
@@ -49,8 +52,8 @@ export async function withService<T>(
   // The hook token also permits reading runs.
   const settings = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
   const clients = [createClient(settings)] as [Client, ...Client[]];
-  const retrying = (onAway?: () => void) => {
-    const client = createClient({ ...settings, retryForMs: Number.POSITIVE_INFINITY, onError: onAway });
+  const retrying = (onAway?: () => void, retryForMs = Number.POSITIVE_INFINITY) => {
+    const client = createClient({ ...settings, retryForMs, onError: onAway });
     clients.push(client);
     return client;
   };

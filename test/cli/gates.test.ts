@@ -59,7 +59,7 @@ describe("signalbox gates", () => {
     const action = await gates("answer", jobId, "publish", "yes");
 
     expect([text.code, wrong.code, action.code]).to.deep.equal([2, 3, 2]);
-    expect(text.stderr).to.include("--content must be a JSON object");
+    expect(text.stderr).to.include("It must be a JSON object, such as");
     expect(wrong.stderr).to.include("content/rows must be an integer");
     expect(action.stderr).to.include("accept, decline, cancel");
   });

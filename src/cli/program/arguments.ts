@@ -1,6 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/duration.ts";
+import { isObject } from "../../shared/text/json.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */
 
@@ -11,6 +12,26 @@ export const wholeNumber =
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+
+/** Parses a number, which may have decimals. */
+export const numberFrom =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (text.trim() !== "" && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+
+/** Parses a JSON object. The parser's own message would quote the text. */
+export function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // The error below covers this case too.
+  }
+  throw new InvalidArgumentError(`It must be a JSON object, such as '{"rows": 500}'.`);
+}
 
 export function seconds(text: string): number {
   const value = Number(text);

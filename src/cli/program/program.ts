@@ -52,7 +52,7 @@ function formatItem(this: Help, term: string, termWidth: number, description: st
 
 const HELP_END = `
 \`signalbox help COMMAND\` shows the options of a command.
---url and --json may stand before or after the command.
+Options may stand before or after the name of a command.
 A running service has a guide at /guide/.`;
 
 /**

@@ -66,8 +66,8 @@ export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).
 const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
 
 const COLUMNS: readonly Column<JobSummary>[] = [
-  { title: "JOB ID", of: ({ jobId }) => jobId, optional: ({ name }) => name !== null },
-  { title: "NAME", of: ({ name }) => name, least: 8 },
+  { title: "JOB ID", of: ({ jobId }) => jobId, optional: true },
+  { title: "NAME", of: ({ name }) => name, instead: ({ jobId }) => jobId, least: 8 },
   { title: "STATUS", of: jobState, format: (job) => formatOf(jobState(job)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
@@ -145,7 +145,7 @@ function statusLine(job: Job): string {
 }
 
 const STEP_COLUMNS: readonly Column<Step>[] = [
-  { title: "STEP", of: ({ stepKey }) => stepKey, optional: () => true },
+  { title: "STEP", of: ({ stepKey }) => stepKey, optional: true },
   { title: "NAME", of: ({ stepName }) => stepName, least: 8 },
   { title: "STATUS", of: stateOf, format: (step) => formatOf(stateOf(step)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },

@@ -1,6 +1,5 @@
 import { userInfo } from "node:os";
 import type { Gate, GateAction, GateStatus } from "../../../client/client.ts";
-import { CommandError, EXIT } from "../../exit.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
@@ -40,23 +39,12 @@ export function listGates(
 export function answerGate(
   env: NodeJS.ProcessEnv,
   { jobId, key, action }: { readonly jobId: string; readonly key: string; readonly action: GateAction },
-  options: ServiceOptions & { readonly content?: string; readonly by?: string; readonly json?: boolean },
+  options: ServiceOptions & { readonly content?: object; readonly by?: string; readonly json?: boolean },
 ): Promise<void> {
-  const content = options.content === undefined ? {} : { content: parseContent(options.content) };
+  const content = options.content && { content: options.content };
   const answeredBy = options.by ?? userInfo().username;
   return withService(env, options, async ({ client }) => {
     const gate = await client.gates.answer(jobId, key, { action, ...content, answeredBy });
     print(options.json ? [cleanJson(gate)] : tableLines([gate], COLUMNS));
   });
-}
-
-/** @throws CommandError */
-function parseContent(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // The parser's message quotes the content.
-  }
-  throw new CommandError(EXIT.usage, `--content must be a JSON object, such as '{"rows": 500}'.`);
 }

@@ -37,7 +37,7 @@ export function addHooks(program: Command, environment: Environment): void {
     .option("--request <requestId>", "kept request of the service, in place of a body")
     .option("--header <line>", 'header of the request as "name: value" (repeatable)', header)
     .option("--query <text>", "query string of the request, such as a=1&b=2", "")
-    .option("--json", "print one line of JSON for each run", false)
+    .option("--json", "print one line of JSON for each run")
     .action(async (name: string, options: HookTestOptions) => {
       const { testHook } = await import("../../commands/hooks/hooks.ts");
       await testHook(await environment(), name, options);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { GmailSetupOptions } from "../../commands/hooks/gmailSetup.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
@@ -24,7 +24,11 @@ export function addWebhooks(program: Command, environment: Environment): void {
     .option("--no-include-body", "pass only the snippet of a mail to the agent")
     .option("--poll-only", "read the mailbox every few minutes, without Pub/Sub")
     .option("--again", "ask for a new consent")
-    .option("--port <number>", "local port that the browser returns to (default: a free one)", readPort, 0)
+    .addOption(
+      new Option("--port <number>", "local port that the browser returns to")
+        .argParser(readPort)
+        .default(0, "a free one"),
+    )
     .option("--no-browser", "do not open a browser; paste the final address of one on another machine")
     .option("--dry-run", "print the steps without changing anything")
     .action(async (options: GmailSetupOptions) => {
@@ -49,7 +53,7 @@ export function addWebhooks(program: Command, environment: Environment): void {
   const status = gmail
     .command("status")
     .description("Print the state of the listener and exit with 1 if there is a problem.")
-    .option("--json", "print one line of JSON", false)
+    .option("--json", "print one line of JSON")
     .action(async (options: { json: boolean }) => {
       const { gmailStatus } = await import("../../commands/hooks/gmail.ts");
       if (!(await gmailStatus(await environment(), options))) process.exitCode = 1;

@@ -6,10 +6,11 @@ import type { ServiceOptions } from "../../service.ts";
 import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
+import { addReports } from "./report.ts";
 
 /** `jobs …` */
 export function addJobs(program: Command, environment: Environment): void {
-  const jobs = program.command("jobs").description("List, read, watch, cancel and delete jobs.");
+  const jobs = program.command("jobs").description("List, read, watch, report, cancel and delete jobs.");
   withExamples(jobs, "signalbox jobs list --status failed", "signalbox jobs watch report-7");
 
   const list = jobs
@@ -54,6 +55,8 @@ export function addJobs(program: Command, environment: Environment): void {
     "signalbox jobs watch --name nightly",
     "signalbox jobs watch report-7 --json",
   );
+
+  addReports(jobs, environment);
 
   const cancel = jobs
     .command("cancel")

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { RunProgramOptions } from "../../commands/jobs/runProgram.ts";
-import { pair, serviceCommand } from "../arguments.ts";
+import { numberFrom, pair, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 
@@ -21,7 +21,12 @@ export function addRun(program: Command, environment: Environment): void {
       "find the progress in a line of output: one group is the percentage, two are done and total",
       regularExpression,
     )
-    .option("--wait <seconds>", "maximum time for the last report after the program has ended", waitSeconds, 10)
+    .option(
+      "--wait <seconds>",
+      "maximum time for the last report after the program has ended",
+      numberFrom(0, 3_600),
+      10,
+    )
     .action(async (command: [string, ...string[]], options: RunProgramOptions) => {
       const { runProgram } = await import("../../commands/jobs/runProgram.ts");
       await runProgram(await environment(), command, options);
@@ -44,10 +49,4 @@ function regularExpression(text: string): RegExp {
   const groups = (new RegExp(`${text}|`, "u").exec("")?.length ?? 1) - 1;
   if (groups < 1) throw new InvalidArgumentError("It must have a group, such as ([0-9]+)%.");
   return pattern;
-}
-
-function waitSeconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && value <= 3_600) return value;
-  throw new InvalidArgumentError("It must be a number of seconds from 0 to 3600.");
 }

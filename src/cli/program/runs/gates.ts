@@ -2,7 +2,7 @@ import { Argument, type Command } from "commander";
 import type { GateAction, GateStatus } from "../../../client/client.ts";
 import type { ListOptions } from "../../commands/list.ts";
 import type { ServiceOptions } from "../../service.ts";
-import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
+import { choicesOption, jsonObject, listCommand, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 
@@ -29,7 +29,7 @@ export function addGates(program: Command, environment: Environment): void {
     .argument("<key>", "key of the gate")
     .addArgument(new Argument("<action>", "the decision").choices(["accept", "decline", "cancel"]))
     .description("Answer an open gate. The first answer counts.")
-    .option("--content <json>", "the values that the gate asks for, as a JSON object")
+    .option("--content <json>", "the values that the gate asks for, as a JSON object", jsonObject)
     .option("--by <name>", "who answers (default: the name of your account on this machine)")
     .option("--json", "print the gate as one line of JSON")
     .action(
@@ -37,7 +37,7 @@ export function addGates(program: Command, environment: Environment): void {
         jobId: string,
         key: string,
         action: GateAction,
-        options: ServiceOptions & { content?: string; by?: string; json?: boolean },
+        options: ServiceOptions & { content?: object; by?: string; json?: boolean },
       ) => {
         const { answerGate } = await import("../../commands/runs/gates.ts");
         await answerGate(await environment(), { jobId, key, action }, options);
