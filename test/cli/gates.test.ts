@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob } from "../support/factories.ts";
+import { onScreen } from "./screen.ts";
 
 describe("signalbox gates", () => {
   let app: TestApp;
@@ -29,6 +30,17 @@ describe("signalbox gates", () => {
     expect([listed.code, answered.code]).to.deep.equal([0, 0]);
     expect(listed.stdout).to.include("publish").and.include("Publish?").and.not.include("old");
     expect(JSON.parse(answered.stdout)).to.include({ key: "old", action: "decline", answeredBy: "Ann" });
+  });
+
+  it("lists the gates without ids on a terminal that has no room for them", async () => {
+    await open("publish");
+
+    const narrow = onScreen(["gates", "list", "--url", app.url], {}, { columns: 50 });
+    await narrow.ended;
+
+    const lines = await narrow.lines();
+    expect(lines[0]).to.match(/^KEY +QUESTION +STATUS +AGE$/);
+    expect(lines[1]).to.match(/^publish +Publish\? +open /);
   });
 
   it("answers a gate with its content and name, and exits with 3 for a second answer", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
+import { onScreen } from "./screen.ts";
 
 const API = "api-token-of-the-test";
 const HOOK = "hook-token-of-the-test";
@@ -50,6 +51,15 @@ describe("signalbox hooks requests and hooks test --request", () => {
       ["ci", requestId],
       ["unused", undefined],
     ]);
+  });
+
+  it("list leaves out ids that a terminal has no room for", async () => {
+    const narrow = onScreen(["hooks", "requests", "list"], env, { columns: 60 });
+    await narrow.ended;
+
+    const lines = await narrow.lines();
+    expect(lines[0]).to.match(/^HOOK +MAPPING +OUTCOME /);
+    expect(lines).to.have.length(3); // no row is wrapped
   });
 
   it("list prints what came with its outcome, and filters", async () => {

@@ -18,7 +18,7 @@ const signatureOf = ({ signature }: HookRequestRow): string | null =>
   signature && `${signature.type}: ${signature.verdict}`;
 
 const COLUMNS: readonly Column<HookRequestRow>[] = [
-  { title: "REQUEST ID", of: ({ requestId }) => requestId },
+  { title: "REQUEST ID", of: ({ requestId }) => requestId, optional: true },
   { title: "HOOK", of: ({ hook }) => hook, least: 8 },
   { title: "MAPPING", of: ({ mapping }) => mapping, least: 8 },
   { title: "OUTCOME", of: ({ outcome }) => outcome, format: ({ outcome }) => formatOf(outcome) },

@@ -7,7 +7,7 @@ import { age, formatOf, print } from "../../terminal/words.ts";
 import { type ListOptions, printList } from "../list.ts";
 
 const COLUMNS: readonly Column<Gate>[] = [
-  { title: "JOB ID", of: ({ jobId }) => jobId },
+  { title: "JOB ID", of: ({ jobId }) => jobId, optional: true },
   { title: "KEY", of: ({ key }) => key },
   { title: "QUESTION", of: ({ title }) => title, least: 12 },
   { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },
