@@ -31,7 +31,7 @@ const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Ma
 export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
   if (!run.request?.trackAsJob || !(await exists(stores.jobs.collection, { jobId: run._id }))) return;
-  await stores.jobs.put(run._id, { status: "running", message: "Begun anew" });
+  await stores.jobs.put(run._id, { status: "running", message: "Started again" });
 }
 
 /** Shows in the job that an attempt begins. @throws AppError unavailable */
