@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import type { Gate, GateAction, GateStatus } from "../../../client/client.ts";
+import type { FreeObject, Gate, GateAction, GateStatus } from "../../../client/client.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
@@ -39,11 +39,7 @@ export function listGates(
 export function answerGate(
   env: NodeJS.ProcessEnv,
   { jobId, key, action }: { readonly jobId: string; readonly key: string; readonly action: GateAction },
-  options: ServiceOptions & {
-    readonly content?: Record<string, unknown>;
-    readonly by?: string;
-    readonly json?: boolean;
-  },
+  options: ServiceOptions & { readonly content?: FreeObject; readonly by?: string; readonly json?: boolean },
 ): Promise<void> {
   const content = options.content && { content: options.content };
   const answeredBy = options.by ?? userInfo().username;

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import type { GateAction, GateStatus } from "../../../client/client.ts";
+import type { FreeObject, GateAction, GateStatus } from "../../../client/client.ts";
 import type { ListOptions } from "../../commands/list.ts";
 import type { ServiceOptions } from "../../service.ts";
 import { choicesOption, jsonObject, listCommand, serviceCommand } from "../arguments.ts";
@@ -37,7 +37,7 @@ export function addGates(program: Command, environment: Environment): void {
         jobId: string,
         key: string,
         action: GateAction,
-        options: ServiceOptions & { content?: Record<string, unknown>; by?: string; json?: boolean },
+        options: ServiceOptions & { content?: FreeObject; by?: string; json?: boolean },
       ) => {
         const { answerGate } = await import("../../commands/runs/gates.ts");
         await answerGate(await environment(), { jobId, key, action }, options);
