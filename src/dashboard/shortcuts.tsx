@@ -30,6 +30,9 @@ const GO: Readonly<Record<string, Path>> = {
   t: "/settings",
 };
 
+/** The open menu, which Escape closes even from a field in it. */
+const OPEN_MENU = "details.more-actions[open], details.columns[open]";
+
 const isHelpOpen = signal(false);
 
 export function showHelp(): void {
@@ -81,18 +84,23 @@ function listenToKeys(): () => void {
       openPalette();
       return;
     }
+    const isEscape = event.key === "Escape";
+    const menu = isEscape && !document.querySelector("dialog[open]") && document.querySelector(OPEN_MENU);
+    if (menu instanceof HTMLDetailsElement) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      closeMenu(menu);
+      return;
+    }
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     const wasGoing = isGoing;
     isGoing = event.key === "g";
     const to = wasGoing && GO[event.key];
     const search = event.key === "/" && document.querySelector<HTMLInputElement>("input[type=search]");
-    const isEscape = event.key === "Escape";
-    const menu = isEscape && document.querySelector<HTMLDetailsElement>("details.more-actions[open]");
     const up = isEscape && document.querySelector<HTMLAnchorElement>("a[data-up]");
     if (to) navigate(address(to));
     else if (event.key === "?") showHelp();
     else if (search) search.select();
-    else if (menu) closeMenu(menu);
     else if (up) up.click();
     else return;
     event.preventDefault();

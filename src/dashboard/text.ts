@@ -13,5 +13,17 @@ const MARKUP = /^(?:#{1,6}|[-+*>]|\d{1,9}[.)])\s+|\\(?=[!-/:-@[-`{-~])|\*\*|~~|`
 /** Returns a line of Markdown without its marks. */
 export const plainText = (line: string): string => visible(line.replace(MARKUP, ""));
 
+/** Maximum length of the first words of a text. */
+const MAX_FIRST_WORDS = 300;
+
+/** Returns the first words of a Markdown text as one line without marks. */
+export const firstWords = (text: string): string =>
+  text
+    .trimStart()
+    .slice(0, MAX_FIRST_WORDS)
+    .split(/\s*\n\s*/)
+    .map(plainText)
+    .join(" ");
+
 /** Returns a text as it is shown in a paragraph: without blank lines at its beginning, and with direction controls visible. */
 export const shownText = (text: string): string => visible(text.replace(/^(?:[^\S\n]*\n)+/, ""));

@@ -73,8 +73,9 @@ describe("dashboard questions", () => {
 
   it("answers a question on the page of its job, with a form from the schema", async () => {
     const page = await openLive(`/jobs/${jobId}`);
-    await ask("publish", { requestedSchema: SCHEMA });
+    await ask("publish", { requestedSchema: SCHEMA, message: "**12** prices differ: https://example.com/diff" });
     const form = page.getByRole("article", { name: "publish?" });
+    await form.getByRole("link", { name: "https://example.com/diff" }).waitFor();
     await form.getByLabel("Version").fill("7");
     await expectAccessible(page);
     expect(await form.getByLabel("Rows at a time").inputValue()).to.equal("500");

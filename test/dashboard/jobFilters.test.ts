@@ -81,6 +81,16 @@ describe("filters of the dashboard's list of jobs", () => {
     await page.getByRole("heading", { level: 1, name: "Backup" }).waitFor();
   });
 
+  it("show a sign that changes the direction of the text as a box", async () => {
+    const page = await openLive(`/?metadata.team=${encodeURIComponent("sa\u202Eles")}`);
+    await page.getByRole("button", { name: "Remove the filter team = sa▯les" }).waitFor();
+    await createJob(app, { name: "in\u202Evoice" });
+
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("in");
+    await page.getByRole("option", { name: "in▯voice" }).waitFor();
+  });
+
   it("are saved as views, opened and removed; columns are chosen; both stay after a reload", async () => {
     await createJob(app, { name: "Report", metadata: { team: "sales" } });
     await createJob(app, { name: "Backup" });
@@ -92,6 +102,8 @@ describe("filters of the dashboard's list of jobs", () => {
     await view.waitFor();
     await page.getByText("Columns", { exact: true }).click();
     await page.getByLabel("Message").uncheck();
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Message").waitFor({ state: "hidden" });
     await page.getByLabel("Select Report").check();
     expect(await findings(page)).to.deep.equal([]);
 

@@ -201,6 +201,7 @@ describe("dashboard list of jobs", () => {
     const page = await openLive();
     await eventually(async () => (await names(page)).length === 3, "the jobs");
     expect(await names(page)).to.deep.equal(hostile.map(shown).toReversed());
+    expect(await page.locator(".table").textContent()).not.to.match(/[\u202d\u202e]/);
 
     const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
     expect(await page.evaluate(isTooWide)).to.equal(false);

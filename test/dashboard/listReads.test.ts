@@ -36,6 +36,24 @@ describe("dashboard lists", () => {
       expect(count()).to.equal(reads);
     });
 
+  it("do not wait for the script to ask for the access of the browser, which is read once", async () => {
+    const page = await contexts.open("about:blank");
+    const sessions: string[] = [];
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/session") sessions.push(request.url());
+    });
+    const isRequested = page.waitForRequest("**/session");
+    await page.route("**/assets/*.js", async (route) => {
+      await isRequested;
+      await route.continue();
+    });
+
+    await page.goto(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+
+    expect(sessions.length).to.equal(1);
+  });
+
   it("are read again when the connection is back", async () => {
     await createJob(app, { name: "Before" });
     const page = await contexts.openLive(app.url);

@@ -73,6 +73,7 @@ describe("dashboard page of notifications", () => {
     await app.call("PUT", path, { status: "failed", message: "Disk full" });
 
     await cardOf(page, "agent").getByText("job.failed").nth(1).waitFor();
+    await cardOf(page, "agent").getByRole("listitem").filter({ hasText: "Import failed" }).waitFor();
     await cardOf(page, "agent").getByRole("link", { name: "All deliveries of agent" }).click();
 
     await page.getByRole("heading", { level: 1, name: "Deliveries" }).waitFor();

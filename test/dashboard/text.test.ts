@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { plainText, shownText, visible } from "../../src/dashboard/text.ts";
+import { firstWords, plainText, shownText, visible } from "../../src/dashboard/text.ts";
 
 describe("texts of the dashboard", () => {
   const lines = [
@@ -22,6 +22,11 @@ describe("texts of the dashboard", () => {
 
   it("show each sign that changes the direction of the text as a box", () => {
     expect(visible("invoice\u202Efdp.exe\u202C \u2066a\u2069")).to.equal("invoice▯fdp.exe▯ ▯a▯");
+  });
+
+  it("are shown as one line of first words without the marks of Markdown", () => {
+    expect(firstWords("\n## Result\n\n- **one**\n- two")).to.equal("Result one two");
+    expect(firstWords("word ".repeat(1_000)).length).to.be.at.most(300);
   });
 
   it("begin with their first line that is not blank", () => {

@@ -7,6 +7,18 @@ export function axisEnd(max: number): number {
   return ([1, 2, 5, 10].find((factor) => factor * power >= max) ?? 10) * power;
 }
 
+const [MINUTE, HOUR, DAY_SECONDS] = [60, 3_600, 86_400];
+/** Ends of an axis of durations, in seconds: durations that people read at a glance. */
+const DURATION_ENDS = [
+  ...[1, 2, 5, 10, 20, 30],
+  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 4, 8, 12].map((hours) => hours * HOUR),
+];
+
+/** Returns the end of an axis for a maximum duration in seconds, such as 1 h for 41 min. */
+export const durationAxisEnd = (max: number): number =>
+  DURATION_ENDS.find((end) => end >= max) ?? axisEnd(max / DAY_SECONDS) * DAY_SECONDS;
+
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" });
 

@@ -13,6 +13,7 @@ import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
+import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 const STATUSES = [
@@ -58,14 +59,14 @@ function GateCells({ gate }: { gate: Gate }) {
     <>
       <span role="cell" class="cell-name">
         <a href={address("/jobs/:jobId", jobId)}>
-          <bdi>{title}</bdi>
+          <bdi title={visible(title)}>{visible(title)}</bdi>
         </a>
         <bdi class="id">
           {jobId} · {key}
         </bdi>
       </span>
       <span role="cell" class="cell-message">
-        {message && <bdi>{message}</bdi>}
+        {message && <bdi title={visible(message)}>{visible(message)}</bdi>}
         {status !== "open" && <span class="muted">{resultOf(gate)}</span>}
       </span>
       <span role="cell" class="cell-status">

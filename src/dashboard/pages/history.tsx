@@ -2,11 +2,12 @@ import type { HistorySpan, JobFigures, JobHistory } from "../../client/calls/job
 import { Failure } from "../components/notice.tsx";
 import { Pills } from "../components/tables/pills.tsx";
 import { type Bar, Chart } from "../components/values/chart.tsx";
-import { periodStart, sumOf } from "../data/chart.ts";
+import { durationAxisEnd, periodStart, sumOf } from "../data/chart.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
 import { jobHistory } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
+import { visible } from "../text.ts";
 import { count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -73,6 +74,7 @@ function Charts({ history: { span, periods } }: { history: JobHistory }) {
         summary="Durations of the jobs that ended, by period. The table below has them by name."
         bars={durations}
         format={time}
+        endOf={durationAxisEnd}
       >
         <Key kind="running" /> p50 <Key kind="mark" /> p95
       </Chart>
@@ -105,8 +107,8 @@ function Names({ history: { names }, query }: { history: JobHistory; query: URLS
           {names.map(({ name, started, completed, failed, p50Seconds, p95Seconds }) => (
             <tr key={name}>
               <th scope="row">
-                <a href={withQuery(query, { name })} dir="auto">
-                  {name}
+                <a href={withQuery(query, { name })} dir="auto" title={visible(name)}>
+                  {visible(name)}
                 </a>
               </th>
               <td>{count(started)}</td>

@@ -14,6 +14,7 @@ import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { hookRequests } from "../data/service.ts";
 import { address, type Place, withQuery } from "../router.ts";
+import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
@@ -69,13 +70,13 @@ function RequestCells({ request }: { request: HookRequestRow }) {
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={address("/requests/:requestId", requestId)} dir="auto">
-          {hook}
+        <a href={address("/requests/:requestId", requestId)} dir="auto" title={visible(hook)}>
+          {visible(hook)}
         </a>
         <bdi class="id">{mapping ?? "no mapping"}</bdi>
       </span>
       <span role="cell" class="cell-message">
-        <bdi title={reason ?? undefined}>{summaryOf(request)}</bdi>
+        <bdi title={reason ?? undefined}>{visible(summaryOf(request))}</bdi>
         {repeated && <span class="muted">repeats an earlier request</span>}
       </span>
       <span role="cell" class="cell-status">
@@ -83,6 +84,7 @@ function RequestCells({ request }: { request: HookRequestRow }) {
       </span>
       <span role="cell" class="cell-time">
         {runIds.length}
+        <span class="unit"> {runIds.length === 1 ? "run" : "runs"}</span>
       </span>
       <span role="cell" class="cell-age">
         <When time={createdAt} />

@@ -101,7 +101,11 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
           <StatusMark status={status} />
         </div>
         {error && <FailurePanel {...error} />}
-        {status === "failed" && <GuideLink page="how-to/debug-a-failed-run" />}
+        {status === "failed" && (
+          <p class="failure-guide">
+            <GuideLink page="how-to/debug-a-failed-run" />
+          </p>
+        )}
         <Facts
           facts={[
             ["Kind", kind === "wake" ? "main session event" : "agent turn"],

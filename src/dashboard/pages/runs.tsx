@@ -19,9 +19,11 @@ import { useThrottle } from "../data/live/useThrottle.ts";
 import { firstRun } from "../data/onboarding/firstRun.ts";
 import { HOOKS_TOKEN } from "../data/onboarding/steps.ts";
 import { matchesRun, RUN_STATUSES, runConditions, statusOf } from "../data/run/runFilter.ts";
+import { runsAhead } from "../data/run/runsAhead.ts";
 import { runStats, service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
+import { firstWords, visible } from "../text.ts";
 import { count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { allTokens, describeUsage } from "../usage.ts";
@@ -30,6 +32,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
   const status = statusOf(query);
   const { list, stats } = useLiveRuns(query);
+  const ahead = runsAhead(list.view.value.rows);
   const isFiltered = status !== null || Object.keys(runConditions(query, 0)).length > 0;
   const countOf = (value: RunStatus | null) => count(stats?.runs[value ?? "total"] ?? 0) + (stats?.capped ? "+" : "");
   return (
@@ -53,7 +56,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         noun={["run", "runs"]}
         kind="runs"
         columns={["Run", "Result", "State", "Tokens", "Duration", "Age"]}
-        cells={(run) => <RunCells run={run} query={query} />}
+        cells={(run) => <RunCells run={run} ahead={ahead.get(run.runId)} query={query} />}
         empty={<NoRuns isFiltered={isFiltered} />}
       />
     </>
@@ -63,18 +66,31 @@ export function RunsPage({ place: { query } }: { place: Place }) {
 /** A row of the list. Only a response has the reply and the usage; events lack them. */
 type RunRow = RunSummary & Partial<Pick<Run, "reply" | "usage">>;
 
-function RunCells({ run, query }: { run: RunRow; query: URLSearchParams }) {
-  const { runId, name, kind, mapping, sessionKey, status, error, reply, usage, createdAt, attempts } = run;
+const titleOf = ({ name, kind }: RunRow): string => name || (kind === "wake" ? "Wake" : "Hook");
+
+interface CellsProps {
+  readonly run: RunRow;
+  /** The run that a queued one waits behind, if it is in the list. */
+  readonly ahead: RunRow | undefined;
+  readonly query: URLSearchParams;
+}
+
+function RunCells({ run, ahead, query }: CellsProps) {
+  const { runId, mapping, sessionKey, status, error, reply, usage, createdAt, attempts } = run;
+  const title = visible(titleOf(run));
+  const result = error ? visible(error.message) : firstWords(reply ?? "");
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={address("/runs/:runId", runId)} dir="auto">
-          {name || (kind === "wake" ? "Wake" : "Hook")}
+        <a href={address("/runs/:runId", runId)} dir="auto" title={title}>
+          {title}
         </a>
-        <bdi class="id">{sessionKey}</bdi>
+        <bdi class="id" title={sessionKey}>
+          {visible(sessionKey)}
+        </bdi>
       </span>
       <span role="cell" class="cell-message">
-        <bdi>{error?.message ?? reply ?? ""}</bdi>
+        {status === "queued" && !error ? <Waiting ahead={ahead} /> : <bdi title={result}>{result}</bdi>}
         {attempts > 1 && <span class="muted">attempt {attempts}</span>}
         {mapping && (
           <a class="chip" href={withQuery(query, { mapping })} title="Show only runs of this hook">
@@ -86,7 +102,14 @@ function RunCells({ run, query }: { run: RunRow; query: URLSearchParams }) {
         <StatusMark status={status} />
       </span>
       <span role="cell" class="cell-usage" title={usage ? describeUsage(usage) : undefined}>
-        {usage ? allTokens(usage) : "–"}
+        {usage ? (
+          <>
+            {allTokens(usage)}
+            <span class="unit"> tokens</span>
+          </>
+        ) : (
+          <span class="none">–</span>
+        )}
       </span>
       <span role="cell" class="cell-time">
         <RunDuration run={run} />
@@ -98,9 +121,22 @@ function RunCells({ run, query }: { run: RunRow; query: URLSearchParams }) {
   );
 }
 
+/** Shows what a queued run waits for. The page of the run has the details. */
+function Waiting({ ahead }: Pick<CellsProps, "ahead">) {
+  if (!ahead) return <span class="muted">Waits for its session or a worker</span>;
+  return (
+    <span class="muted">
+      Waits for{" "}
+      <a class="above" href={address("/runs/:runId", ahead.runId)}>
+        <bdi>{visible(titleOf(ahead))}</bdi>
+      </a>
+    </span>
+  );
+}
+
 function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
   const present = now.value;
-  if (!startedAt) return <>–</>;
+  if (!startedAt) return <span class="none">–</span>;
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
 }
 

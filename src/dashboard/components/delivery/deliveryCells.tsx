@@ -56,11 +56,14 @@ function Words({ delivery: { preview, eventType, rule } }: { delivery: Delivery 
 /** Shows what a pending delivery waits for, and the outcome of the attempts so far. */
 function Progress({ delivery, first }: { delivery: Delivery; first: FirstPending }) {
   const { reason, lastStatus, parts } = delivery;
+  const outcome = [lastStatus !== null && `status ${lastStatus}`, parts.length > 0 && partsOf(delivery)]
+    .filter(Boolean)
+    .join(", ");
   return (
     <span class="muted" title={reason ?? undefined}>
-      <Waiting delivery={delivery} first={first} />
-      {lastStatus !== null && ` status ${lastStatus}`}
-      {parts.length > 0 && ` ${partsOf(delivery)}`} {reason && <bdi>{visible(reason)}</bdi>}
+      <Waiting delivery={delivery} first={first} /> {outcome}
+      {outcome && reason && ": "}
+      {reason && <bdi>{visible(reason)}</bdi>}
     </span>
   );
 }

@@ -5,6 +5,7 @@ import { isPaletteOpen } from "../../data/palette.ts";
 import { service } from "../../data/service.ts";
 import { address, navigate } from "../../router.ts";
 import { showHelp } from "../../shortcuts.tsx";
+import { visible } from "../../text.ts";
 import { nextTheme } from "../../theme.ts";
 
 /** One line of the palette. */
@@ -122,7 +123,12 @@ function useChoices(text: string): Choice[] {
   return [
     ...[...pages, ...commands].filter(fits),
     ...jobs.map(({ jobId, name }): Choice => {
-      return { key: `job ${jobId}`, title: name || jobId, note: jobId, act: to(address("/jobs/:jobId", jobId)) };
+      return {
+        key: `job ${jobId}`,
+        title: visible(name || jobId),
+        note: visible(jobId),
+        act: to(address("/jobs/:jobId", jobId)),
+      };
     }),
     ...(RUN_ID.test(text) && hasScope(currentAccess, "runs:read") ? [run] : []),
     ...(text !== "" && hasScope(currentAccess, "jobs:read") ? [search] : []),

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Access } from "../../../client/client.ts";
 import { BASE_PATH } from "../../basePath.ts";
 import { access, logOut } from "../../data/access.ts";
@@ -21,6 +21,11 @@ const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const chosen = theme.value;
   const currentAccess = access.value;
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const current = nav.current?.querySelector("[aria-current]");
+    current?.scrollIntoView({ behavior: "instant", block: "nearest", inline: "center" });
+  }, [place.path, isPlain]);
   return (
     <header class="top">
       <a class="brand" href={address("/")}>
@@ -33,7 +38,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         <span class="brand-name">Signalbox</span>
       </a>
       {!isPlain && (
-        <nav aria-label="Main">
+        <nav ref={nav} aria-label="Main">
           {linksFor(currentAccess).map(([path, title, fits]) => (
             <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
               {title}

@@ -4,7 +4,9 @@ import { access, hasScope } from "../../data/access.ts";
 import { countOpenGates } from "../../data/gate/openGates.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
+import { visible } from "../../text.ts";
 import { Failure } from "../notice.tsx";
+import { RichText } from "../values/richText.tsx";
 import { When } from "../values/when.tsx";
 import { GateForm } from "./gateForm.tsx";
 
@@ -28,9 +30,13 @@ export function JobGates({ job: { jobId, waitingFor = [] } }: { job: Job }) {
       {value?.map((gate) => (
         <article key={gate.gateId} class="card gate" aria-labelledby={`gate-${gate.gateId}`}>
           <h3 id={`gate-${gate.gateId}`}>
-            <bdi>{gate.title}</bdi>
+            <bdi>{visible(gate.title)}</bdi>
           </h3>
-          {gate.message && <p class="gate-message">{gate.message}</p>}
+          {gate.message && (
+            <div class="gate-message">
+              <RichText text={gate.message} />
+            </div>
+          )}
           <p class="muted">
             <bdi class="id">{gate.key}</bdi>, asked <When time={gate.createdAt} />
             {gate.status === "open" && gate.expiresAt && (

@@ -3,6 +3,7 @@ import type { JobSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { cancelNote } from "../../data/job/jobRows.ts";
 import { service } from "../../data/service.ts";
+import { visible } from "../../text.ts";
 import { Confirm } from "../forms/confirm.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
@@ -73,7 +74,7 @@ export function CancelNote({ job }: { job: JobSummary }) {
         {note}
         {job.cancel?.reason && (
           <>
-            . Reason: <bdi>{job.cancel.reason}</bdi>
+            . Reason: <bdi>{visible(job.cancel.reason)}</bdi>
           </>
         )}
       </span>

@@ -16,7 +16,7 @@ export function FailurePanel({ message, code, failedSteps = [], hrefOf }: Failur
   const others = failedSteps.length - 1;
   return (
     <section class="failure" aria-label="Failure">
-      <h2>Failed {code && <code>{code}</code>}</h2>
+      <h2>Error {code && <code>{code}</code>}</h2>
       <Clamp as="div" lines={6}>
         <div class="raw-text" dir="auto">
           {message === null ? "No message was reported." : shownText(message)}

@@ -99,7 +99,7 @@ function Message({ job }: { job: JobSummary }) {
   const note = cancelNote(job, now.value);
   return (
     <>
-      <bdi title={message ?? undefined}>{visible(message ?? "")}</bdi>
+      <bdi title={message === null ? undefined : visible(message)}>{visible(message ?? "")}</bdi>
       {note && <span class="muted">{note}</span>}
       {!note && currentStep && status === "running" && (
         <span class="muted">
@@ -123,7 +123,7 @@ function MetadataChips({ metadata }: { metadata: FreeObject | null | undefined }
     <>
       {pairs.slice(0, MAX_CHIPS).map(([key, value]) => {
         const search = withSearch(query, { words, terms: [[`metadata.${key}`, value]] });
-        const text = `${key} = ${value}`;
+        const text = visible(`${key} = ${value}`);
         return (
           <a key={text} class="chip" href={`${address("/")}?${search}`} title={`Show jobs with ${text}`}>
             <bdi>{text}</bdi>

@@ -12,6 +12,7 @@ import {
 import { suggestions } from "../../data/job/metadata.ts";
 import { service } from "../../data/service.ts";
 import { address, place as here, navigate } from "../../router.ts";
+import { visible } from "../../text.ts";
 import { SpanSelect } from "../forms/spanSelect.tsx";
 import { JobColumnsMenu } from "./jobColumnsMenu.tsx";
 
@@ -143,7 +144,7 @@ function Chips({ query }: { query: URLSearchParams }) {
 }
 
 function Chip({ term }: { term: Term }) {
-  const text = termText(term);
+  const text = visible(termText(term));
   return (
     <button
       type="button"

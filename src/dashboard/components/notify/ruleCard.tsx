@@ -4,6 +4,7 @@ import { access, hasScope } from "../../data/access.ts";
 import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { address } from "../../router.ts";
+import { plainText, visible } from "../../text.ts";
 import { DeliveryCounts, testResult } from "../delivery/deliveryList.tsx";
 import { Icon } from "../icon.tsx";
 import { Facts } from "../values/facts.tsx";
@@ -61,15 +62,16 @@ function Target({ target: { kind, url, channel, to, wakeMode } }: { target: Noti
 }
 
 function LatestDelivery({ delivery }: { delivery: Delivery }) {
-  const { eventType, state, lastStatus, reason, createdAt } = delivery;
+  const { eventType, state, lastStatus, reason, preview, createdAt } = delivery;
+  const words = plainText(preview ?? "");
   return (
     <li>
       <code>{eventType}</code>
       <StatusMark status={state} />
-      <span class="grow muted">
+      <span class="grow muted" title={reason ?? words}>
         {lastStatus !== null && `status ${lastStatus}`}
         {lastStatus !== null && reason && ": "}
-        {reason && <bdi>{reason}</bdi>}
+        {reason ? <bdi>{visible(reason)}</bdi> : <bdi>{words}</bdi>}
       </span>
       <When time={createdAt} />
     </li>

@@ -19,6 +19,8 @@ interface ChartProps {
   readonly summary: string;
   readonly bars: readonly Bar[];
   readonly format: (value: number) => string;
+  /** Returns the end of the axis for the highest value. */
+  readonly endOf?: (max: number) => number;
   /** The legend. */
   readonly children: ComponentChildren;
 }
@@ -30,13 +32,13 @@ const GAP = 0.25;
 const MAX_LABELS = 6;
 
 /** Bars over time, scaled to the highest one. */
-export function Chart({ title, summary, bars, format, children }: ChartProps) {
+export function Chart({ title, summary, bars, format, endOf = axisEnd, children }: ChartProps) {
   const heightOf = ({ parts, mark }: Bar) =>
     Math.max(
       mark ?? 0,
       parts.reduce((sum, { value }) => sum + value, 0),
     );
-  const end = axisEnd(Math.max(0, ...bars.map(heightOf)));
+  const end = endOf(Math.max(0, ...bars.map(heightOf)));
   const y = (value: number) => HEIGHT - (value / end) * HEIGHT;
   const room = WIDTH / Math.max(1, bars.length);
   const every = Math.ceil(bars.length / MAX_LABELS);

@@ -7,11 +7,13 @@ interface ClampProps {
   readonly class?: string;
   /** The whole text, for the tooltip of a name that is cut. */
   readonly title?: string;
+  /** Shown after the text unless it is cut. */
+  readonly rest?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A text that is cut after some lines, with a button that shows all of it. */
-export function Clamp({ as: Tag, lines, class: more = "", title, children }: ClampProps) {
+export function Clamp({ as: Tag, lines, class: more = "", title, rest, children }: ClampProps) {
   const box = useRef<HTMLElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [isLong, setLong] = useState(false);
@@ -35,6 +37,7 @@ export function Clamp({ as: Tag, lines, class: more = "", title, children }: Cla
       >
         {children}
       </Tag>
+      {!isCut && rest}
       {isLong && (
         <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Show less" : "Show all"}

@@ -51,10 +51,22 @@ export function RichText({ text, isClamped = false }: RichTextProps) {
         {head.length < whole.length && "…"}
       </div>
     );
+  const rest = head.length < whole.length && (
+    <p class="muted block-more">
+      The first {bytes(head.length)} of {bytes(whole.length)}.{" "}
+      {limit < MORE_CHARS ? (
+        <button type="button" onClick={() => setLimit(MORE_CHARS)}>
+          Show more
+        </button>
+      ) : (
+        "Copy or download it to see all of it."
+      )}
+    </p>
+  );
   return (
     <>
       {isClamped ? (
-        <Clamp as="div" lines={6}>
+        <Clamp as="div" lines={6} rest={rest}>
           {content}
         </Clamp>
       ) : (
@@ -65,18 +77,7 @@ export function RichText({ text, isClamped = false }: RichTextProps) {
           {isRaw ? "Rendered" : "Raw"}
         </button>
       )}
-      {head.length < whole.length && (
-        <p class="muted block-more">
-          The first {bytes(head.length)} of {bytes(whole.length)}.{" "}
-          {limit < MORE_CHARS ? (
-            <button type="button" onClick={() => setLimit(MORE_CHARS)}>
-              Show more
-            </button>
-          ) : (
-            "Copy or download it to see all of it."
-          )}
-        </p>
-      )}
+      {!isClamped && rest}
     </>
   );
 }
