@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { SEED, TIMES } from "../support/random.ts";
+import { cases, SEED, TIMES } from "../support/random.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { tell } from "./given.ts";
 
@@ -51,15 +51,15 @@ describe("schemathesis with all checks of /openapi.json", () => {
   });
 
   it("finds no 500, no response that violates its schema, no call without its token and no valid request that is refused", async function () {
-    this.timeout(600_000 * TIMES);
+    this.timeout(600_000 * (1 + TIMES));
     const config = join(dir, "schemathesis.toml");
-    const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${40 * TIMES}\n`; // Their cases are short.
+    const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${cases(40)}\n`; // Their cases are short.
     writeFileSync(config, readFileSync(join(HERE, "schemathesis.toml"), "utf8") + scenarios);
     const args = ["--config-file", config, "run", `${app.url}/openapi.json`];
     // MCP has a protocol of its own above HTTP: test/e2e/mcp.test.ts runs its conformance tests.
     args.push("--exclude-path", "/mcp");
     const phases = ["--phases", "examples,coverage,fuzzing,stateful"];
-    const amount = ["--max-examples", String(10 * TIMES), "--seed", String(SEED), "--generation-database", "none"];
+    const amount = ["--max-examples", String(cases(10)), "--seed", String(SEED), "--generation-database", "none"];
 
     const child = spawn("python3", ["-m", "schemathesis.cli", ...args, ...phases, ...amount], {
       cwd: dir,
