@@ -1,3 +1,4 @@
+import type { TSchema } from "typebox";
 import { toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
@@ -17,7 +18,7 @@ export function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: A
       throw thrown;
     });
     if (r.stream || [204, 304].includes(answer.status)) return answer;
-    const schema = r.answers[answer.status];
+    const schema: TSchema | undefined = r.answers[answer.status];
     // validates the serialized response, in which undefined properties are absent
     const validate = schema && compileBody(schema);
     if (!validate?.(JSON.parse(JSON.stringify(answer.body)))) {
