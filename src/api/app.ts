@@ -129,7 +129,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     { callHook: authenticateSender(hookAuth) },
   );
   const info = { title: "Signalbox", version: settings.version, description: about(basePath) };
-  mountDocs(router, toOpenApi(routes, info, basePath) as OpenApi);
+  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
   mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure, recordRefusal });
   mountGuide(router, GUIDE, basePath);

@@ -1,5 +1,4 @@
 import type { TSchema } from "typebox";
-import type { ErrorObject } from "ajv";
 import { toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
@@ -23,7 +22,7 @@ export function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: A
     // validates the serialized response, in which undefined properties are absent
     const validate = schema && compileBody(schema);
     if (!validate?.(JSON.parse(JSON.stringify(answer.body)))) {
-      const faults = validate?.errors?.map(({ instancePath, message }: ErrorObject) => `${instancePath} ${message}`);
+      const faults = validate?.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`);
       throw new Error(
         `${r.operationId} answered ${answer.status} with a body that does not match its schema: ${faults?.join(", ")}`,
       );

@@ -23,13 +23,16 @@ describe("stopping web process", () => {
   });
 
   it("keeps nothing of the app in memory", async () => {
-    let listener: (() => void) | undefined = () => {};
-    const ref = new WeakRef(listener);
-    const server = await listen(listener, { port: 0, host: "127.0.0.1", isStopping: () => true, idleGraceMs: 1 });
-    listener = undefined;
+    const listener = await closedListener();
 
-    await server.close();
-
-    expect(await countAlive([ref])).to.equal(0);
+    expect(await countAlive([listener])).to.equal(0);
   });
 });
+
+/** Returns the listener of a server that has closed. The function's own references end with it. */
+async function closedListener(): Promise<WeakRef<object>> {
+  const listener = () => {};
+  const server = await listen(listener, { port: 0, host: "127.0.0.1", isStopping: () => true, idleGraceMs: 1 });
+  await server.close();
+  return new WeakRef(listener);
+}

@@ -8,7 +8,7 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/process.ts";
-import { runs } from "../support/random.ts";
+import { cases, runs } from "../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../support/servers/servers.ts";
 import { RestartingApp } from "./restarting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
@@ -113,7 +113,7 @@ describe("signalbox/client with any sequence of reports", function () {
           const { steps } = await read(client, step);
           if (expected) expect(steps?.[0]).to.deep.include(expected);
         }),
-        runs(20),
+        { numRuns: Math.max(20, cases(20)) }, // Few restarts might lose no request.
       );
     } finally {
       await service.close();

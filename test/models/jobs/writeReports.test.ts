@@ -7,7 +7,7 @@ import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { runs } from "../../support/random.ts";
+import { cases, runs } from "../../support/random.ts";
 import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 interface ModelStep {
@@ -163,7 +163,7 @@ describe("writeReports: concurrent reports", () => {
       runs(60),
     );
 
-    expect(sent).to.be.greaterThan(1_000);
+    expect(sent).to.be.greaterThan(cases(500));
   });
 
   it("keep every rule if several processes report on the same steps at once", async () => {
