@@ -21,7 +21,11 @@ await Promise.all(Array.from({ length: availableParallelism() }, runNext));
 async function runNext() {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const [name, command] = next;
-    const child = spawn(`${command} 2>&1`, { shell: true, env: { ...process.env, PATH }, stdio: ["ignore", "pipe", 2] });
+    const child = spawn(`${command} 2>&1`, {
+      shell: true,
+      env: { ...process.env, PATH },
+      stdio: ["ignore", "pipe", 2],
+    });
     const ended = new Promise((done) => child.once("close", done));
     const output = await text(child.stdout);
     if ((await ended) === 0) continue;
