@@ -6,6 +6,8 @@ describe("the check of the documents' sentences", () => {
     ["a relative clause without a head", "What came is shown below.", /begins with "What"/],
     ["a verb of speech for data", "The agent is told the whole body.", /"told": data is sent/],
     ["a prohibition that reads as a possibility", "This may not be done twice.", /cannot or must not/],
+    ["a server that is away", "Reports wait while the service is away.", /write unavailable/],
+    ["the configuration of now", "A replay uses the configuration of now.", /write current/],
     ["a long sentence", `The service ${"sends and ".repeat(17)}stores it.`, /words are more than 35/],
   ];
   for (const [title, sentence, fault] of faulty) {

@@ -11,6 +11,8 @@ const WORDS: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\bmend(s|ed|ing)?\b/i, "write fix"],
   [/\bwhat (became|becomes|came|comes) of\b/i, "name it: the result, the state"],
   [/\b(sees?|seen|saw) to\b/i, "write make sure, or handle"],
+  [/\b(is|are|was|were|be) away\b/i, "write unavailable, or cannot be reached"],
+  [/\bof now\b/i, "write current, or present"],
   [/\bmay not be \w+(ed|en|ne)\b/i, "write cannot or must not"],
   [/\bso (long|many times|often) (after|in a row|as)\b/i, "name the time or the number"],
   [/\b(simply|easily|obviously|of course)\b/i, "leave it out: the reader may find it hard"],

@@ -7,7 +7,7 @@ import { TextlintKernel } from "@textlint/kernel";
 import markdown from "@textlint/textlint-plugin-markdown";
 import { sentences } from "./sentences.ts";
 
-const PAGES = globSync(["*.md", "{docs,examples,.github}/**/*.md"]);
+const PAGES = globSync(["*.md", "{docs,examples,.github,bench,clients}/**/*.md"]);
 
 const kernel = new TextlintKernel();
 let count = 0;

@@ -18,7 +18,7 @@ const compileUrl = compiler(new Ajv({ ...options, coerceTypes: "array", useDefau
 
 /**
  * Returns a function that compiles the schemas of routes, each once: a reload of the configuration makes the schemas of the hooks
- * anew, equal to the former ones, and Ajv keeps every schema that it has compiled.
+ * again, equal to the former ones, and Ajv keeps every schema that it has compiled.
  */
 function compiler(ajv: Ajv): (schema: TSchema) => ValidateFunction {
   withFormats(ajv);

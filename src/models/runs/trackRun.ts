@@ -37,7 +37,7 @@ export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
 /** Shows in the job that an attempt begins. @throws AppError unavailable */
 export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run); // The process that accepted the run may have died before it created the job.
-  await track(stores, run, { status: "running", progress: 0, message: `Try ${run.attempts}` });
+  await track(stores, run, { status: "running", progress: 0, message: `Attempt ${run.attempts}` });
 }
 
 /** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */

@@ -58,5 +58,10 @@ const reportCommand = (command: Command): Command =>
       .option("--progress <percent>", "progress to report", numberFrom(0, 100))
       .option("--message <text>", "what is being done, or the reason of a failure")
       .option("--output <json>", "result, as a JSON object", jsonObject)
-      .option("--wait <seconds>", "maximum time to try again while the service is away", numberFrom(0, 3_600), 10),
+      .option(
+        "--wait <seconds>",
+        "maximum time to try again while the service is unavailable",
+        numberFrom(0, 3_600),
+        10,
+      ),
   );
