@@ -56,7 +56,7 @@ describe("signalbox completion", () => {
     [["signalbox", "j"], ["jobs"]],
     [
       ["signalbox", "jobs", ""],
-      ["list", "get", "watch", "cancel", "delete"],
+      ["list", "get", "watch", "put", "report", "cancel", "delete"],
     ],
     [
       ["signalbox", "hooks", "send", ""],
