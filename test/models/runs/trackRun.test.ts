@@ -31,6 +31,15 @@ describe("the job that shows a run", () => {
     expect([before, tried, await status(run)]).to.deep.equal([200, 404, 404]);
   });
 
+  it("says after a retry by hand that the run was started again", async () => {
+    const run = await accept();
+
+    await trackRetried(app.stores, await app.stores.runs.find(run._id));
+
+    const { body } = await app.call("GET", `/api/jobs/${run._id}`);
+    expect(body).to.include({ status: "running", message: "Started again" });
+  });
+
   it("is created with the first attempt if the process that accepted the run died before", async () => {
     const run = await accept();
     await app.stores.jobs.collection.deleteOne({ jobId: run._id });
