@@ -58,7 +58,7 @@ running jobs, and every job that changes.
 | code | meaning |
 |---|---|
 | 0 | success; the watched job or run is completed |
-| 1 | the job, the run or the check failed, the run was dropped, or something on this machine is not usable: a file, the configuration, a missing token |
+| 1 | the job, the run or the check failed, the run was dropped, cancellation of the reported job is requested, or something on this machine is not usable: a file, the configuration, a missing token |
 | 2 | the command or its arguments are invalid, or it requires \`--yes\` |
 | 3 | the service cannot be reached, or it rejected the request: a wrong token, a missing job |
 | 130, 143, 141 | interrupted, terminated, or the reader of the output closed it |

@@ -4,7 +4,7 @@ import { cleanText } from "./terminal/cleanText.ts";
 
 /** Exit codes of the command line. 0 means success; 128 and above mean a signal, as in shells. */
 export const EXIT = {
-  /** The job, the run or the check failed, or something on this machine is not usable. */
+  /** The job, the run or the check failed, cancellation is requested, or something on this machine is not usable. */
   failed: 1,
   /** The command or its arguments are invalid. */
   usage: 2,

@@ -50,10 +50,22 @@ describe("signalbox jobs put and report", () => {
     expect(await read(`${path}/steps/dump`)).to.include({ status: "failed", message: "Failed", attempts: 2 });
   });
 
+  it("report starts a step without further options, and stores an output while it runs", async () => {
+    const { jobId, path } = await createJob(app);
+
+    await jobs("report", jobId, "dump");
+    const started = await read(`${path}/steps/dump`);
+    await jobs("report", jobId, "dump", "--status", "running", "--progress", "10", "--output", '{"tables": 3}');
+
+    expect(started).to.include({ status: "running", progress: 0, message: null });
+    expect(await read(`${path}/steps/dump`)).to.deep.include({ progress: 10, output: { tables: 3 } });
+  });
+
   it("put changes only the given fields, completes a job without steps, and prints it with --json", async () => {
     const { jobId, path } = await createJob(app, { name: "Import", metadata: { team: "sales" } });
 
-    await jobs("put", jobId, "--progress", "40", "--message", "4 of 10", "--stale-after", "60");
+    const change = ["--progress", "40", "--message", "4 of 10", "--stale-after", "60", "--output", '{"rows": 4}'];
+    await jobs("put", jobId, ...change);
     const running = await read(path);
     const { code, stdout } = await jobs("put", jobId, "--status", "completed", "--message", "10 rows", "--json");
 
@@ -64,7 +76,7 @@ describe("signalbox jobs put and report", () => {
       staleAfterSeconds: 60,
     });
     expect([code, JSON.parse(stdout)]).to.deep.equal([0, await read(path)]);
-    expect(await read(path)).to.deep.include({ status: "completed", output: { message: "10 rows" } });
+    expect(await read(path)).to.deep.include({ status: "completed", message: "10 rows", output: { rows: 4 } });
   });
 
   it("both report what they are given, and exit with 1 and the reason once cancellation is requested", async () => {

@@ -35,11 +35,10 @@ export interface ReportStepOptions extends ReportOptions {
  * @throws CommandError as `withService` does, and if cancellation of the running job is requested
  */
 export function putJob(env: NodeJS.ProcessEnv, jobId: string, options: PutOptions): Promise<void> {
-  const { name, description, metadata, input, staleAfter, status, progress, message, json } = options;
+  const { name, description, metadata, input, staleAfter, status, progress, message, output, json } = options;
   const fields = {
-    ...{ name, description, input, staleAfterSeconds: staleAfter, status, progress, message },
+    ...{ name, description, input, staleAfterSeconds: staleAfter, status, progress, message, output },
     metadata: metadata && Object.fromEntries(Object.entries(metadata).map(([key, [value]]) => [key, value])),
-    output: options.output ?? (status === "completed" ? { message: message ?? null } : undefined),
   };
   return withReporter(env, options, async (client) => {
     const job = await client.jobs.put(jobId, fields as JobChange);
@@ -61,7 +60,7 @@ export function reportStep(
   return withReporter(env, options, async (client) => {
     const step = client.step({ jobId, stepKey, stepName: name, ...range });
     if (status === "completed") {
-      // The step whose range ends at 100 completes the job, which needs an output.
+      // The step whose range ends at 100 completes the job, which needs an output: that of a ping by default.
       return step.complete({ message, output: output ?? (to === 100 ? { message: message ?? null } : undefined) });
     }
     if (status === "failed") return step.fail(message ?? "Failed", { output, failJob });
@@ -71,7 +70,8 @@ export function reportStep(
     });
     const isStart = progress === undefined && message === undefined && output === undefined;
     if (status === "running" || isStart) await step.start(message, { progress });
-    else step.update({ progress, message, output });
+    else step.update({ progress, message });
+    step.update({ output });
     await step.flush().finally(stop);
     if (cancel) throw cancelled(cancel.reason);
   });
