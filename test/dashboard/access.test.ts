@@ -22,6 +22,7 @@ describe("dashboard login", () => {
 
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
+    expect((await page.getByRole("banner").boundingBox())?.height).to.equal(53); // Without the row of the links.
     await page.getByLabel("Token").fill("another-token-of-length");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").getByText("not the token").waitFor();

@@ -22,7 +22,7 @@ describe("layout of the dashboard", () => {
     (started) => {
       app = started;
     },
-    { config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}" }, channels: { log: {} } }` },
+    { config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }` },
   );
 
   it("leaves no blank lines between the blocks of rendered Markdown", async () => {
@@ -113,6 +113,19 @@ describe("layout of the dashboard", () => {
     await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
     expect(await isInView("Channels")).to.equal(true);
     expect(await page.evaluate("[scrollX, scrollY]")).to.deep.equal([0, 0]);
+  });
+
+  it("keeps the form that tries a mapping apart from the list, with fields that a finger hits", async () => {
+    await app.call("POST", "/hooks/nothing", {}, { Authorization: `Bearer ${HOOK_TOKEN}` });
+    const page = await openLive("/requests");
+    await page.getByRole("row").filter({ hasText: "nothing" }).waitFor();
+    await page.getByRole("button", { name: "Try a mapping" }).click();
+    const form = page.getByRole("form", { name: "Try a mapping" });
+    const [above, table] = [await boxOf(form), await boxOf(page.locator(".table"))];
+    expect(table.y - above.y - above.height).to.be.at.least(8);
+
+    await page.setViewportSize(PHONE.viewport);
+    expect((await boxOf(form.getByLabel("Hook", { exact: true }))).height).to.be.at.least(44);
   });
 
   it("shows no state of live updates on a page without them", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { expectAccessible } from "../support/axe.ts";
 import { createJob } from "../support/factories.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -70,10 +71,11 @@ describe("dashboard page of notifications", () => {
   it("shows the event of a job that fails as soon as a rule has sent it, and links to all of its deliveries", async () => {
     const page = await openLive("/notify");
     const { path } = await createJob(app, { name: "Import" });
-    await app.call("PUT", path, { status: "failed", message: "Disk full" });
+    await app.call("PUT", path, { status: "failed", message: "Disk full ".repeat(30) });
 
     await cardOf(page, "agent").getByText("job.failed").nth(1).waitFor();
     await cardOf(page, "agent").getByRole("listitem").filter({ hasText: "Import failed" }).waitFor();
+    await expectAccessible(page);
     await cardOf(page, "agent").getByRole("link", { name: "All deliveries of agent" }).click();
 
     await page.getByRole("heading", { level: 1, name: "Deliveries" }).waitFor();

@@ -9,6 +9,16 @@ describe("dashboard palette", () => {
     app = started;
   });
 
+  it("takes the key that follows at once", async () => {
+    const page = await openLive("/");
+    const isInField = await page.evaluate<boolean>(`(async () => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+      for (let turn = 0; turn < 5; turn++) await null; // No frame is painted meanwhile.
+      return document.activeElement?.role === "combobox" || document.activeElement?.getAttribute("role") === "combobox";
+    })()`);
+    expect(isInField).to.equal(true);
+  });
+
   it("opens a page, a job by its id or name, a run by its id, and a search, with the keyboard", async () => {
     await app.call("PUT", "/api/jobs/ci%2Fbuild%207", { name: "Nightly build" });
     await app.call("PUT", "/api/jobs/other", { name: "Import" });

@@ -89,8 +89,8 @@ function NoJobs({ query }: { query: URLSearchParams }) {
       token={neededApiToken()}
       guide="tutorials/first-job"
     >
-      <p>This page shows each job as it progresses. Three steps lead to the first one:</p>
       <TestHook />
+      <p>This page shows each job as it progresses. Three steps lead to the first one:</p>
     </Checklist>
   );
 }

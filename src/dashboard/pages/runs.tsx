@@ -163,8 +163,8 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
       token={HOOKS_TOKEN}
       guide="tutorials/first-agent-hook"
     >
-      <p>This page shows each run that a hook starts, with its reply. Three steps lead to the first one:</p>
       <TestHook />
+      <p>This page shows each run that a hook starts, with its reply. Three steps lead to the first one:</p>
     </Checklist>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { access, checkAccess, hasScope } from "../../data/access.ts";
 import { linksFor } from "../../data/pages.ts";
 import { isPaletteOpen } from "../../data/palette.ts";
@@ -38,7 +38,7 @@ function OpenPalette() {
     0,
     choices.findIndex(({ key }) => key === selectedKey),
   );
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []); // Before the next key is pressed.
   useEffect(() => document.getElementById(`choice-${selected}`)?.scrollIntoView({ block: "nearest" }), [selected]);
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
