@@ -3,8 +3,8 @@
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /**
- * Returns the form of a name that is the same in upper and lower case. The beginning of a name has the beginning of its form,
- * which `toLowerCase` does not guarantee: it makes a sigma at the end of a word another letter.
+ * Returns the form of a name that is the same in upper and lower case. A beginning of a name, of whole characters with their
+ * marks, has the beginning of its form. `toLowerCase` does not guarantee this: it makes a sigma at the end of a word another letter.
  */
 export function nameKey(name: string): string {
   if (isAscii(name)) return name.toLowerCase();

@@ -190,6 +190,17 @@ describe("PUT step", () => {
     expect({ ...(await readJob()), ...changing }).to.deep.equal({ ...before.job, ...changing });
   });
 
+  for (const key of ["constructor", "toString", "__proto__"]) {
+    it(`requires stepName in the report that creates the step ${key} beside another one`, async () => {
+      await report(app, job.path, "a");
+
+      const { status, body } = await app.call("PUT", `${job.path}/steps/${key}`, { progress: 5 });
+
+      expect([status, body.errors?.[0].pointer]).to.deep.equal([400, "/stepName"]);
+      expect((await app.call("GET", `${job.path}/steps/${key}`)).status).to.equal(404);
+    });
+  }
+
   it("requires stepName in the report that creates the step: 400 invalid_body, and nothing is stored", async () => {
     const { status, body } = await app.call("PUT", `${job.path}/steps/a`, { ...whole(50), message: "lost" });
 

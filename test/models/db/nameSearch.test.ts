@@ -8,6 +8,9 @@ const within = (text: string, { $gte, $lt }: ReturnType<typeof beginsWith>) =>
   compare(text, $gte) >= 0 && ($lt === undefined || compare(text, $lt) < 0);
 
 const text = fc.string({ unit: "binary", minLength: 1 });
+const segmenter = new Intl.Segmenter();
+/** Returns the characters of a text, each with its marks: a letter without its mark is another letter. */
+const characters = (text: string) => Array.from(segmenter.segment(text.normalize("NFC")), ({ segment }) => segment);
 
 describe("beginsWith", () => {
   it("includes every string with the prefix", () => {
@@ -67,10 +70,11 @@ describe("nameKey", () => {
   it("of a name begins with the key of each of the name's beginnings", () => {
     fc.assert(
       fc.property(name, fc.nat(), (whole, length) => {
-        const letters = Array.from(whole.normalize("NFC"));
+        const letters = characters(whole);
         const beginning = letters.slice(0, length % (letters.length + 1)).join("");
         expect(nameKey(whole).startsWith(nameKey(beginning))).to.equal(true);
       }),
+      { examples: [["\u0149\u0301", 1]] }, // A letter that becomes two, the second of which composes with the mark.
     );
   });
 

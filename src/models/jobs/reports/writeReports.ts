@@ -136,8 +136,11 @@ async function applyOne(stores: ReportStores, report: Report): Promise<Applied> 
   throw new Error("the report was not applied although its step exists");
 }
 
-const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined =>
-  steps?.[stepField(stepKey)];
+/** Returns the step of a report. A key such as `constructor` also names an inherited property, which is not a step. */
+function stepOf({ steps = {} }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined {
+  const field = stepField(stepKey);
+  return Object.hasOwn(steps, field) ? steps[field] : undefined;
+}
 
 function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { jobId, stepKey, stepId, ends, reportId, output } = report;
