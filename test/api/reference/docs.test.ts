@@ -6,10 +6,11 @@ import { expect } from "chai";
 import Koa from "koa";
 import { fake } from "sinon";
 import { mountDocs } from "../../../src/api/reference/docs.ts";
+import type { OpenApi } from "../../../src/api/reference/document.ts";
 
 describe("GET /openapi.json", () => {
   it("creates the document once, at the first request: this takes longer than the rest of a start", async () => {
-    const createDocument = fake.returns({ openapi: "3.1.0" });
+    const createDocument = fake.returns({ openapi: "3.1.0" } as unknown as OpenApi);
     const router = new Router();
     mountDocs(router, createDocument);
     const before = createDocument.callCount;
