@@ -192,7 +192,7 @@ describe("PUT step", () => {
 
   for (const key of ["constructor", "toString", "__proto__"]) {
     it(`requires stepName in the report that creates the step ${key} beside another one`, async () => {
-      await report(app, job.path, "a");
+      await report(app, job.path, "a", {});
 
       const { status, body } = await app.call("PUT", `${job.path}/steps/${key}`, { progress: 5 });
 
