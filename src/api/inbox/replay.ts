@@ -41,7 +41,7 @@ export async function callOf(request: HookRequestDoc): Promise<KeptCall> {
 }
 
 /**
- * Selects the mapping for a kept or pasted request by the configuration of now. No sender is authenticated: the verdict at the
+ * Selects the mapping for a kept or pasted request by the current configuration. No sender is authenticated: the verdict at the
  * arrival of a kept request counts, because the time of its signature has passed.
  * @param key names the mapping; without it the mappings with the name of the hook are compared with the request
  * @throws AppError invalid_body if there is no such mapping
