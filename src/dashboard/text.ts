@@ -21,8 +21,9 @@ export const firstWords = (text: string): string =>
   text
     .trimStart()
     .slice(0, MAX_FIRST_WORDS)
-    .split(/\s*\n\s*/)
-    .map(plainText)
+    .split("\n")
+    .map((line) => plainText(line.trim()))
+    .filter((line) => line !== "")
     .join(" ");
 
 /** Returns a text as it is shown in a paragraph: without blank lines at its beginning, and with direction controls visible. */
