@@ -225,7 +225,7 @@ async function isClusterNode(redis: Redis): Promise<boolean> {
 function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }: NodeJS.ErrnoException): string {
   const name = `Redis${cluster ? " Cluster" : ""}`;
   if (message.includes("cluster support disabled")) {
-    return `${name} at ${hostsOf(url)} is a single server and not a cluster: remove REDIS_CLUSTER (redis.cluster in the configuration).`;
+    return `Redis at ${hostsOf(url)} is a single server and not a cluster: remove REDIS_CLUSTER (redis.cluster in the configuration).`;
   }
   const meaning = REFUSALS.find(([pattern]) => pattern.test(message))?.[1];
   const answer = meaning ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // the rest may quote a secret

@@ -121,8 +121,8 @@ describe("a Redis Cluster", function () {
 
     expect(plain).to.match(/^Redis at [\d.:]+ is a node of a Redis Cluster: set REDIS_CLUSTER=true .*\.$/);
     expect(ofDatabase).to.equal(plain);
-    expect(noCluster).to.match(/^Redis Cluster at [\d.:]+ is no cluster .*: leave REDIS_CLUSTER .* out\.$/);
-    expect(wrong).to.match(/^Redis Cluster at [\d.:]+ cannot be used \(it does not know the user, or .*\): .*\.$/);
+    expect(noCluster).to.match(/^Redis at [\d.:]+ is a single server and not a cluster: remove REDIS_CLUSTER .*\.$/);
+    expect(wrong).to.match(/^Redis Cluster at [\d.:]+ cannot be used \(the user or the password is wrong\): .*\.$/);
   });
 
   it("serves jobs, reports and their live events", async () => {
