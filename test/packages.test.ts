@@ -56,8 +56,7 @@ interface Bom {
 
 describe("npm run sbom", () => {
   let bom: Bom;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     await run("npm", ["run", "sbom"]);
     bom = JSON.parse(readFileSync("sbom.json", "utf8"));
   });

@@ -38,8 +38,7 @@ async function startSite(target: string) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, elsewhere, close };
 }
 
-describe("server.basePath", function () {
-  this.timeout(120_000);
+describe("server.basePath", () => {
   const contexts = new BrowserContexts();
   let app: TestApp;
   let origin: string;

@@ -73,8 +73,7 @@ await client.job("j").create({ nmae: "A job" });
 
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 
-describe("npm package signalbox-client", function () {
-  this.timeout(120_000);
+describe("npm package signalbox-client", () => {
   let room: string;
   let project: string;
   let installed: string;

@@ -7,8 +7,7 @@ import { endRun, startFollowingApp } from "../support/waiting.ts";
 import { RestartingApp } from "./restarting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
-describe("signalbox/client waits", function () {
-  this.timeout(120_000);
+describe("signalbox/client waits", () => {
   useShortBackoff();
   let app: TestApp;
   before(async () => {

@@ -7,8 +7,7 @@ import { useDashboard } from "./useDashboard.ts";
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
-describe("dashboard page of one job", function () {
-  this.timeout(120_000);
+describe("dashboard page of one job", () => {
   let app: TestApp;
   const { contexts, openLive, openWithClock } = useDashboard((started) => {
     app = started;

@@ -35,8 +35,7 @@ const LANGUAGES = [
   ["Python", "py"],
 ] as const;
 
-describe("dashboard onboarding", function () {
-  this.timeout(120_000);
+describe("dashboard onboarding", () => {
   let app: TestApp;
   const { contexts } = useDashboard(
     (started) => {

@@ -16,8 +16,7 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
-describe("dashboard pages of runs, sessions and deliveries", function () {
-  this.timeout(120_000);
+describe("dashboard pages of runs, sessions and deliveries", () => {
   const contexts = new BrowserContexts();
   let model: ModelServer;
   let telegram: ChannelServer;

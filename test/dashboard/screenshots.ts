@@ -36,8 +36,7 @@ describe("the screenshots", () => {
   it("show one step", () => shot("step-dark", "/jobs/reindex-support?step=swap", { ...WIDE, colorScheme: "dark" }));
   it("show a run", () => shot("run", `/runs/${showcase.runs[0]}`, TALL));
   it("show a phone", () => shot("phone", "/", PHONE));
-  it("show jobs that move", async function () {
-    this.timeout(120_000);
+  it("show jobs that move", async () => {
     const page = await contexts.openLive(showcase.app.url, {
       reducedMotion: "reduce",
       viewport: { width: 1040, height: 560 },

@@ -25,8 +25,7 @@ async function raw(url: string, headers: Record<string, string> = {}, method = "
   return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
 }
 
-describe("dashboard files", function () {
-  this.timeout(120_000);
+describe("dashboard files", () => {
   const contexts = new BrowserContexts();
   let app: TestApp;
   before(async () => {

@@ -8,8 +8,7 @@ import { useDashboard } from "./useDashboard.ts";
 
 const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
 
-describe("dashboard page of a session", function () {
-  this.timeout(120_000);
+describe("dashboard page of a session", () => {
   let app: TestApp;
   const { openLive } = useDashboard((started) => {
     app = started;

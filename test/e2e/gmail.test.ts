@@ -14,8 +14,7 @@ import { answers, type ChannelServer, startChannelServer } from "../support/serv
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 /** Real processes of `signalbox webhooks gmail run`. */
-describe("the Gmail process", function () {
-  this.timeout(120_000);
+describe("the Gmail process", () => {
   let fixture: GmailFixture;
   let telegram: ChannelServer;
   let running: Service[];

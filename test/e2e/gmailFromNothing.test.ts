@@ -13,8 +13,7 @@ const CLIENT = { installed: { client_id: "client", client_secret: "secret", proj
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];
 
 /** Runs the commands of the set-up in sequence beside one service, as an operator does who has only `npm start`. */
-describe("the Gmail set-up", function () {
-  this.timeout(120_000);
+describe("the Gmail set-up", () => {
   let google: GoogleServer;
   let telegram: ChannelServer;
   let home: string;

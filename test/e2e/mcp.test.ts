@@ -27,8 +27,7 @@ const CONFORMANCE = join(dirname(require.resolve("@modelcontextprotocol/conforma
  */
 const SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"];
 
-describe("MCP of real processes", function () {
-  this.timeout(120_000);
+describe("MCP of real processes", () => {
   let dir: string;
   let env: Record<string, string>;
   const running: Service[] = [];

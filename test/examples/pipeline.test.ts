@@ -28,8 +28,7 @@ const STEP_KEYS = Object.keys(RANGES);
 const sha256 = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
 const sizeOf = (path: string) => Buffer.byteLength(FILES[path]!.content);
 
-describe("examples/pipeline", function () {
-  this.timeout(120_000);
+describe("examples/pipeline", () => {
   let app: TestApp;
   let room: string;
   let folder: string;

@@ -13,8 +13,7 @@ import { type Meet, type Relay, startRelay } from "./relay.ts";
 
 const LINES = 400;
 
-describe("examples/python", function () {
-  this.timeout(120_000);
+describe("examples/python", () => {
   let app: TestApp;
   let room: string;
   let file: string;

@@ -47,8 +47,7 @@ tasks.resize.run("task-good", ["a.png", "b.png"])
 tasks.resize.run("task-bad", None)
 `;
 
-describe("the examples with a queue", function () {
-  this.timeout(120_000);
+describe("the examples with a queue", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ apiToken: TOKEN });

@@ -12,8 +12,7 @@ const TOKEN = "an-api-token-of-length";
 const AUTH = { Authorization: `Bearer ${TOKEN}` };
 const AWAY = "http://127.0.0.1:9";
 
-describe("the examples in shell", function () {
-  this.timeout(120_000);
+describe("the examples in shell", () => {
   let app: TestApp;
   let open: TestApp;
   let home: string;

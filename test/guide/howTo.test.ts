@@ -1,8 +1,6 @@
 import { globSync } from "node:fs";
 import { followPages } from "./followPages.ts";
 
-describe("the commands and programs of the how-to pages", function () {
-  this.timeout(120_000);
-
+describe("the commands and programs of the how-to pages", () => {
   followPages(globSync("docs/how-to/*.md").sort());
 });

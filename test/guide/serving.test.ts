@@ -14,8 +14,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const built = readdirSync(GUIDE, { recursive: true }).map(String);
 const asset = (ending: string) => `/guide/${built.find((name) => name.startsWith("assets") && name.endsWith(ending))}`;
 
-describe("the guide", function () {
-  this.timeout(120_000);
+describe("the guide", () => {
   const contexts = new BrowserContexts();
   let app: TestApp;
   before(async () => {

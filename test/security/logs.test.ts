@@ -37,8 +37,7 @@ const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u20
 
 const run = promisify(execFile);
 
-describe("the logs, metrics, errors and reports of a process", function () {
-  this.timeout(120_000);
+describe("the logs, metrics, errors and reports of a process", () => {
   let directory: string;
   let service: Service;
   let url: string;

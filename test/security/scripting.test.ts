@@ -18,8 +18,7 @@ const hostile = (place: string) =>
   `${marked(place)}"'><img data-struck src=x onerror=alert(1)></script><script data-struck>alert(1)</script>` +
   `<svg data-struck onload=alert(1)><a data-struck href="javascript:alert(1)">[a](javascript:alert(1))</a>`;
 
-describe("text of others on the dashboard", function () {
-  this.timeout(120_000);
+describe("text of others on the dashboard", () => {
   const contexts = new BrowserContexts();
   let app: TestApp;
   let worker: TestWorker;

@@ -390,8 +390,7 @@ describe("hooks while Redis is unavailable", () => {
 });
 
 describe("hooks while MongoDB is unavailable", () => {
-  it("are answered with 503 and Retry-After; the same Idempotency-Key then has one effect", async function () {
-    this.timeout(120_000);
+  it("are answered with 503 and Retry-After; the same Idempotency-Key then has one effect", async () => {
     const mongod = await startMongod();
     const mapped = ', mappings: [{ match: { path: "ci" } }]';
     const app = await startApp({ config: config(mapped), mongo: `${mongod.url}/x` });

@@ -40,8 +40,7 @@ const runOf = (n: number) => ({
 
 describe("lists of runs", () => {
   let app: TestApp;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ strict: false });
     const { collection } = app.stores.runs;
     for (let from = 0; from < RUNS; from += 10_000) {

@@ -33,8 +33,7 @@ class Clients {
   }
 }
 
-describe("many requests with Prefer: wait", function () {
-  this.timeout(120_000);
+describe("many requests with Prefer: wait", () => {
   let app: TestApp;
   let clients: Clients;
   beforeEach(async () => {

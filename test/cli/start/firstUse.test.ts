@@ -176,8 +176,7 @@ describe("The start block", () => {
   });
 });
 
-describe("signalbox start for the first time with configured servers", function () {
-  this.timeout(120_000);
+describe("signalbox start for the first time with configured servers", () => {
   let home: string;
   let dataDir: string;
   let servers: { MONGODB_URI: string; REDIS_URL: string };

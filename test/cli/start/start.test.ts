@@ -27,8 +27,7 @@ const mongodVersion = () =>
 const allEnd = (dataDir: string) =>
   eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
 
-describe("signalbox start with embedded servers", function () {
-  this.timeout(120_000);
+describe("signalbox start with embedded servers", () => {
   let home: string;
   let dataDir: string;
   let file: string;
@@ -255,8 +254,7 @@ describe("signalbox start with embedded servers", function () {
   });
 });
 
-describe("signalbox start that fails", function () {
-  this.timeout(120_000);
+describe("signalbox start that fails", () => {
   let home: string;
   let dataDir: string;
 

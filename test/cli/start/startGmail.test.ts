@@ -8,8 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 import { isRunning, runCli, type Service } from "../service.ts";
 
-describe("signalbox start with hooks.gmail", function () {
-  this.timeout(120_000);
+describe("signalbox start with hooks.gmail", () => {
   let fixture: GmailFixture;
   let home: string;
   let env: Record<string, string>;

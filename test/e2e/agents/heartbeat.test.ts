@@ -220,8 +220,7 @@ describe("a turn of the main session", () => {
     expect((await deliveries()).map(({ text }) => text)).to.deep.equal(["The first.", "The rest."]);
   });
 
-  it("keeps the lease of the main session for its whole duration, so that no second worker receives the same events", async function () {
-    this.timeout(120_000);
+  it("keeps the lease of the main session for its whole duration, so that no second worker receives the same events", async () => {
     await start();
     const second = await startWorker(app);
     try {

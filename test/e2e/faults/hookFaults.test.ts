@@ -24,8 +24,7 @@ async function killInTheMiddle(fixture: HookFixture): Promise<string[]> {
 }
 
 /** After each fault every accepted run completes once, with one summary. */
-describe("accepted hooks survive", function () {
-  this.timeout(120_000);
+describe("accepted hooks survive", () => {
   let redis: TestServer;
   let mongod: TestServer;
   let fixture: HookFixture;

@@ -29,8 +29,7 @@ const PREFIX = "cluster-14";
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };
 
 /** Real processes with a cluster of three masters, each with a replica. */
-describe("a Redis Cluster", function () {
-  this.timeout(120_000);
+describe("a Redis Cluster", () => {
   let cluster: RedisCluster;
   let telegram: ChannelServer;
   let dir: string;

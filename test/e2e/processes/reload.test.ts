@@ -35,8 +35,7 @@ describe("SIGHUP", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("makes web and worker reload a changed configuration, and refuse an invalid one", async function () {
-    this.timeout(120_000);
+  it("makes web and worker reload a changed configuration, and refuse an invalid one", async () => {
     write("one");
     const env = await preparedServers();
     for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
@@ -76,8 +75,7 @@ describe("SIGHUP", () => {
     for (const service of running) expect(await service.stop()).to.equal(0);
   });
 
-  it("leaves settings unchanged that need a restart: the queues' prefix and the shutdown times", async function () {
-    this.timeout(120_000);
+  it("leaves settings unchanged that need a restart: the queues' prefix and the shutdown times", async () => {
     const env = await preparedServers();
     const agent = JSON.stringify(["/bin/sh", "-c", 'cat >/dev/null; sleep "$1"', "sh", "{thinking}"]);
     const settings = `hooks: { enabled: true, token: "a-hook-token-of-length" },
@@ -115,8 +113,7 @@ describe("SIGHUP", () => {
     expect(await web.stop()).to.equal(0);
   });
 
-  it("keeps the API token of a process whose address others can reach", async function () {
-    this.timeout(120_000);
+  it("keeps the API token of a process whose address others can reach", async () => {
     const env = { ...(await preparedServers()), HOST: "" };
     writeFileSync(file(), `{ server: { host: "0.0.0.0", apiToken: "an-api-token-of-length" } }`);
     const web = startProcess("src/api/main.ts", env);

@@ -19,8 +19,7 @@ async function giveAllSlots({ port }: TestServer): Promise<void> {
 }
 
 if (canTestTls())
-  describe("MongoDB and Redis over TLS", function () {
-    this.timeout(120_000);
+  describe("MongoDB and Redis over TLS", () => {
     let servers: TestServer[] = [];
     let services: Service[] = [];
     let env: Record<string, string>;

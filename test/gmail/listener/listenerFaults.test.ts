@@ -314,8 +314,7 @@ describe("Gmail listener with faults", () => {
     expect(reason).to.include(`The credentials file ${fixture.credentialsFile} is not valid JSON`);
   });
 
-  it("acknowledges nothing while MongoDB is unavailable, and imports all mails afterwards", async function () {
-    this.timeout(120_000);
+  it("acknowledges nothing while MongoDB is unavailable, and imports all mails afterwards", async () => {
     const mongod = await startMongod();
     try {
       const { google, timers } = await start({ mongo: mongod.url });

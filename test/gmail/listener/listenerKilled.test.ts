@@ -87,9 +87,7 @@ async function killAt(
   }
 }
 
-describe("Gmail listener", function () {
-  this.timeout(120_000);
-
+describe("Gmail listener", () => {
   // The number tried at once is that of the usual points; later ones are those before which the listener finishes.
   for (const [of, when, isForgotten, atOnce, title] of [
     ["google", "request", false, 14, "before each of its requests to Google"],

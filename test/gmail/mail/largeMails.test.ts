@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
 import { type GmailFixture, runGmailProcess, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 
-describe("Gmail listener with little memory", function () {
-  this.timeout(120_000);
+describe("Gmail listener with little memory", () => {
   let fixture: GmailFixture;
   beforeEach(async () => {
     fixture = await startGmailFixture({ settings: { maxBytes: 1_000 } });

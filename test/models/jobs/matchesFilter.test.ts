@@ -87,8 +87,7 @@ describe("matchesFilter", () => {
   });
   after(() => app.close());
 
-  it("matches the same jobs as the query of the filter", async function () {
-    this.timeout(120_000);
+  it("matches the same jobs as the query of the filter", async () => {
     const { jobs } = app.stores;
 
     await fc.assert(

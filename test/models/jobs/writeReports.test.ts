@@ -126,8 +126,7 @@ describe("writeReports: concurrent reports", () => {
     ...{ status, progress, message, output, current, steps: [...steps].sort(byKey) },
   });
 
-  it("have the same effect as sequential ones, even if jobs are deleted and created again in between", async function () {
-    this.timeout(120_000);
+  it("have the same effect as sequential ones, even if jobs are deleted and created again in between", async () => {
     let sent = 0;
 
     await fc.assert(
@@ -402,8 +401,7 @@ describe("writeReports: concurrent reports", () => {
     }
   });
 
-  it("are all stored once they are acknowledged, even if MongoDB's primary steps down meanwhile", async function () {
-    this.timeout(120_000);
+  it("are all stored once they are acknowledged, even if MongoDB's primary steps down meanwhile", async () => {
     const { stores } = app;
     await stores.jobs.put("a", {});
     const whole = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
