@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
@@ -133,9 +133,11 @@ interface IncludedEvents {
 
 /** Returns the same id for the same events, so that the result of a turn is stored once, even after a crash in between. */
 function turnIdOf({ whole, part, told }: IncludedEvents): string {
-  if (part) return `events-${part._id}-${told}`;
   const [first] = whole;
-  return first ? `events-${first._id}-${whole.at(-1)?._id}` : randomUUID();
+  if (!first && !part) return randomUUID();
+  const key = part ? [part._id, told] : [first?._id, whole.at(-1)?._id];
+  // A hash, because the id is also that of the delivery, which people copy from a table.
+  return `turn-${createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 32)}`;
 }
 
 function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnOutcome> {

@@ -112,6 +112,7 @@ describe("a turn of the main session", () => {
 
     expect(model.requests).to.have.length(quiet.length + telling.length);
     expect(sent.map(({ text }) => text)).to.deep.equal(telling);
+    for (const { _id } of sent) expect(_id).to.match(/^turn-[0-9a-f]{32}$/);
     for (const { channel, to, runId } of sent) expect([channel, to, runId]).to.deep.equal(["log", "me", null]);
   });
 
