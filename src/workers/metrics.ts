@@ -8,6 +8,7 @@ import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { addProcessMetrics } from "../shared/process/processMetrics.ts";
+import { withTimeout } from "../shared/timeouts.ts";
 import type { TurnOutcome } from "./runs/turn.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
@@ -36,7 +37,18 @@ const WEBHOOK_RESULTS = ["sent", "rate-limited", "transient", "gone", "refused"]
 /** How a webhook was received, in the terms of the channels. */
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
+/** Maximum time to read the stopped channels, so that a MongoDB that hangs does not block all metrics. */
+const COLLECT_TIMEOUT_MS = 2_000;
+
 type NotifyRule = Pick<Config["notify"][number], "id" | "on">;
+
+/** What a configuration has series for. */
+interface Series {
+  readonly channels: Iterable<string>;
+  readonly rules: readonly NotifyRule[];
+  /** Reads which channels are stopped; the workers share this state. */
+  readStopped(): Promise<ReadonlySet<string>>;
+}
 
 /** The metrics of this worker process. */
 export class WorkerMetrics {
@@ -50,8 +62,10 @@ export class WorkerMetrics {
   readonly cost: Counter<"model">;
   readonly deliveries: Counter<"channel" | "outcome">;
   readonly deliveryAttempts: Counter<"channel" | "result">;
-  readonly channelStopped: Gauge<"channel">;
+  readonly #channelStopped: Gauge<"channel">;
   readonly notifications: Counter<"rule" | "type">;
+  #channels: readonly string[] = [];
+  #readStopped: Series["readStopped"] = async () => new Set();
 
   constructor() {
     const registers = [this.registry];
@@ -118,11 +132,12 @@ export class WorkerMetrics {
       labelNames: ["rule", "type"],
       registers,
     });
-    this.channelStopped = new Gauge({
+    this.#channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",
       labelNames: ["channel"],
       registers,
+      collect: () => this.#collectStopped(),
     });
     for (const outcome of TURN_OUTCOMES) {
       for (const code of outcome === "failed" ? RUN_ERROR_CODES : [""]) this.runs.inc({ outcome, code }, 0);
@@ -134,17 +149,27 @@ export class WorkerMetrics {
 
   /**
    * Creates the series of a configuration's channels and rules with the value 0, so that the first event counts as an increase.
-   * Values of an earlier configuration stay, except that no channel counts as stopped: its credentials may have changed.
+   * Values of an earlier configuration stay, except for channels that it no longer has.
    */
-  addSeries({ channels, rules }: { channels: Iterable<string>; rules: readonly NotifyRule[] }): void {
-    this.channelStopped.reset();
-    for (const channel of channels) {
-      this.channelStopped.set({ channel }, 0);
+  addSeries({ channels, rules, readStopped }: Series): void {
+    this.#channels = [...channels];
+    this.#readStopped = readStopped;
+    this.#channelStopped.reset();
+    for (const channel of this.#channels) {
+      this.#channelStopped.set({ channel }, 0);
       this.#addDeliveries(channel, SEND_RESULTS);
     }
     this.#addDeliveries("webhook", WEBHOOK_RESULTS);
     this.#addDeliveries("wake", []);
     for (const { id: rule, on } of rules) for (const type of on) this.notifications.inc({ rule, type }, 0);
+  }
+
+  /** Updates the gauge of stopped channels. While MongoDB is unavailable, it keeps its values. */
+  async #collectStopped(): Promise<void> {
+    const stopped = await withTimeout(this.#readStopped(), COLLECT_TIMEOUT_MS, "MongoDB").catch(() => undefined);
+    for (const channel of this.#channels) {
+      if (stopped) this.#channelStopped.set({ channel }, stopped.has(channel) ? 1 : 0);
+    }
   }
 
   #addDeliveries(channel: string, results: readonly string[]): void {

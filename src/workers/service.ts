@@ -9,6 +9,7 @@ import { WebhookSender } from "../channels/webhook/sender.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
+import { readStoppedChannels } from "../models/deliveries/channelStop.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
@@ -94,7 +95,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
-  metrics.addSeries({ channels: channels.keys(), rules: config.notify });
+  metrics.addSeries({
+    ...{ channels: channels.keys(), rules: config.notify },
+    readStopped: () => readStoppedChannels(stores),
+  });
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {

@@ -1,10 +1,13 @@
 import { expect } from "chai";
+import sinon from "sinon";
+import { endChannelStop, readStoppedChannels } from "../../src/models/deliveries/channelStop.ts";
 import { serveMetrics, WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
+const readStopped = async () => new Set<string>();
 const bearer = { Authorization: `Bearer ${TOKEN}` };
 
 describe("the worker's metrics", () => {
@@ -21,7 +24,7 @@ describe("the worker's metrics", () => {
 
   it("have series of the value 0 before the first event", async () => {
     const fresh = new WorkerMetrics();
-    fresh.addSeries({ channels: ["slack"], rules: [{ id: "sales", on: ["job.failed"] }] });
+    fresh.addSeries({ channels: ["slack"], rules: [{ id: "sales", on: ["job.failed"] }], readStopped });
     const text = await fresh.registry.metrics();
 
     for (const series of [
@@ -39,18 +42,41 @@ describe("the worker's metrics", () => {
     }
   });
 
-  it("keep the values of their series when the configuration changes, except that no channel is stopped", async () => {
+  it("keep the values of their series when the configuration changes", async () => {
     const fresh = new WorkerMetrics();
-    const change = () => fresh.addSeries({ channels: ["slack"], rules: [] });
-    change();
+    const change = (channels: string[]) => fresh.addSeries({ channels, rules: [], readStopped });
+    change(["slack", "discord"]);
     fresh.deliveries.inc({ channel: "slack", outcome: "failed" });
-    fresh.channelStopped.set({ channel: "slack" }, 1);
 
-    change();
+    change(["slack"]);
 
-    const lines = (await fresh.registry.metrics()).split("\n");
-    expect(lines).to.include('signalbox_deliveries_total{channel="slack",outcome="failed"} 1');
-    expect(lines).to.include('signalbox_channel_stopped{channel="slack"} 0');
+    const text = await fresh.registry.metrics();
+    expect(text).to.match(/^signalbox_deliveries_total\{channel="slack",outcome="failed"\} 1$/m);
+    expect(text).to.match(/^signalbox_channel_stopped\{channel="slack"\} 0$/m);
+    expect(text).to.not.include('signalbox_channel_stopped{channel="discord"}');
+  });
+
+  it("show a stopped channel in every worker, also in one that has just started, and keep it while MongoDB is unavailable", async () => {
+    const { deliveries } = app.stores;
+    await deliveries.add({ _id: "waits", runId: null, channel: "slack", to: "C1", text: "x", fault: null });
+    const stop = { channelStop: { since: new Date(), reason: "It refuses the token." } };
+    await deliveries.collection.updateOne({ _id: "waits" }, { $set: stop });
+    const fresh = new WorkerMetrics();
+    const read = sinon.stub().callsFake(() => readStoppedChannels(app.stores));
+    fresh.addSeries({ channels: ["slack", "discord"], rules: [], readStopped: read });
+    const values = async () => (await fresh.registry.metrics()).match(/^signalbox_channel_stopped.* \d$/gm);
+
+    const stopped = await values();
+    read.onSecondCall().rejects(new Error("MongoDB is unavailable"));
+    const unavailable = await values();
+    await endChannelStop(app.stores, "slack");
+    const ended = await values();
+    await deliveries.collection.deleteOne({ _id: "waits" });
+
+    const [slack, discord] = ["slack", "discord"].map((channel) => `signalbox_channel_stopped{channel="${channel}"}`);
+    expect(stopped).to.deep.equal([`${slack} 1`, `${discord} 0`]);
+    expect(unavailable).to.deep.equal(stopped);
+    expect(ended).to.deep.equal([`${slack} 0`, `${discord} 0`]);
   });
 
   it("count runs by outcome, their queued and running time, heartbeat turns and deliveries", async () => {

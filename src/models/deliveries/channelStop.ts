@@ -3,8 +3,14 @@ import { mapMongoErrors } from "../db/mongoErrors.ts";
 import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
-/** Matches the deliveries that wait because the service of a channel refuses the credentials. */
-const stoppedOn = (channel: string) => ({ open: true, channel, channelStop: { $exists: true } });
+/** Matches the deliveries that wait because the service of their channel refuses the credentials. */
+const STOPPED = { open: true, channelStop: { $exists: true } };
+const stoppedOn = (channel: string) => ({ ...STOPPED, channel });
+
+/** Returns the channels that are stopped, as `GET /api/channels` shows them. @throws AppError unavailable */
+export async function readStoppedChannels({ deliveries: { collection } }: Stores): Promise<ReadonlySet<string>> {
+  return new Set(await readFromCaughtUpPrimary(collection, () => collection.distinct("channel", STOPPED)));
+}
 
 /**
  * Removes the stop of a channel from its pending deliveries, once its service accepts the credentials. They are due at once,

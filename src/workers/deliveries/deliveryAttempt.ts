@@ -152,7 +152,6 @@ export class DeliveryAttempt {
     } finally {
       const works = ["sent", "gone", "content", "refused"].includes(result?.kind ?? "");
       const endsStop = this.#limiter.report(epoch, works);
-      if (endsStop) metrics.channelStopped.set({ channel: name }, 0);
       // After a restart of the worker, only the record of the delivery has the stop.
       if (endsStop || (works && this.#delivery.channelStop)) await this.#endStop();
     }
@@ -200,7 +199,7 @@ export class DeliveryAttempt {
     epoch: number,
     unsent: PartChange,
   ): Promise<AttemptOutcome | undefined> {
-    const { name, metrics } = this.#deps;
+    const { name } = this.#deps;
     switch (result.kind) {
       case "sent":
         this.#failures = 0;
@@ -230,7 +229,6 @@ export class DeliveryAttempt {
         const { clock, log, timings } = this.#context;
         const { stoppedChannelMs } = timings.retry;
         if (this.#limiter.stop(epoch, stoppedChannelMs, result.reason, clock.now())) {
-          metrics.channelStopped.set({ channel: name }, 1);
           log.error(
             { channel: name, reason: result.reason },
             "the channel is stopped because its service rejected the credentials",
