@@ -6,6 +6,7 @@ import { mongo } from "mongoose";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { isStored } from "../jobs/payloads.ts";
 import type { Collections, Database } from "./database.ts";
+import { inBatches } from "./inBatches.ts";
 import { insertAll } from "./insertAll.ts";
 
 const { BSON } = mongo;
@@ -69,7 +70,8 @@ export async function* readBackup({ collections }: Database, version: string): A
   const referenced: readonly string[] = Object.values(REFERENCES).map(({ collection }) => collection);
   for (const name of Object.keys(collections) as (keyof Collections)[]) {
     if (LEFT_OUT.includes(name) || referenced.includes(name)) continue;
-    for await (const batch of batches(collections[name] as unknown as mongo.Collection)) {
+    const all = (collections[name] as unknown as mongo.Collection).find({}, { sort: { _id: 1 } });
+    for await (const batch of inBatches(all, BATCH)) {
       if (name === "jobs" || name === "runs") yield* withReferences(collections, name, batch, record);
       else for (const document of batch) yield record(name, document);
     }
@@ -77,16 +79,6 @@ export async function* readBackup({ collections }: Database, version: string): A
   const end: BackupEnd = { counts };
   yield BSON.serialize(end);
   return counts;
-}
-
-async function* batches(collection: mongo.Collection): AsyncGenerator<mongo.Document[]> {
-  let batch: mongo.Document[] = [];
-  for await (const document of collection.find({}, { sort: { _id: 1 }, batchSize: BATCH })) {
-    if (batch.push(document) < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  yield batch;
 }
 
 /** Yields the records of documents, each after those that it refers to. */

@@ -1,9 +1,7 @@
-import type { mongo } from "mongoose";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { inBatches } from "../db/inBatches.ts";
 import { readAll } from "../db/readAll.ts";
-import type { JobDoc } from "../jobs/job.ts";
 import type { Stores } from "../stores.ts";
-import type { GateDoc } from "./gate.ts";
 
 /** Maximum records that one command reads or deletes. */
 const BATCH_SIZE = 500;
@@ -35,7 +33,7 @@ export async function repairGates(stores: Stores): Promise<number> {
 
 async function repairOpenGates({ gates, jobs }: Stores): Promise<number> {
   let corrections = 0;
-  for await (const batch of inBatches(gates.collection, { status: "open" })) {
+  for await (const batch of inBatches(gates.collection.find({ status: "open" }), BATCH_SIZE)) {
     const ids = { _id: { $in: batch.map(({ job }) => job) } };
     const found = await readAll(jobs.collection, ids, { projection: { openGates: 1, endedAt: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
@@ -54,7 +52,8 @@ async function repairOpenGates({ gates, jobs }: Stores): Promise<number> {
 async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
   let corrections = 0;
   const waiting = { "openGates.gateId": { $exists: true } };
-  for await (const batch of inBatches(jobs.collection, waiting, { jobId: 1, openGates: 1 })) {
+  const asking = jobs.collection.find(waiting, { projection: { jobId: 1, openGates: 1 } });
+  for await (const batch of inBatches(asking, BATCH_SIZE)) {
     const entries = batch.flatMap(({ _id: job, jobId, openGates = [] }) =>
       openGates.map(({ gateId }) => ({ _id: gateId, job, jobId })),
     );
@@ -68,27 +67,6 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
     }
   }
   return corrections;
-}
-
-/** Reads the documents that match in batches, each once, in the order of their ids. */
-async function* inBatches<D extends JobDoc | GateDoc>(
-  collection: mongo.Collection<D>,
-  query: mongo.Filter<D>,
-  projection: mongo.Document = {},
-): AsyncGenerator<D[], void> {
-  const cursor = collection.find<D>(query, { projection, batchSize: BATCH_SIZE });
-  try {
-    let batch: D[] = [];
-    for await (const document of cursor) {
-      batch.push(document);
-      if (batch.length < BATCH_SIZE) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
-  } finally {
-    await cursor.close();
-  }
 }
 
 /**

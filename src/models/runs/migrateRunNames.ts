@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import { inBatches } from "../db/inBatches.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import type { RunDoc } from "./run.ts";
 
@@ -11,17 +12,13 @@ const BATCH_SIZE = 1_000;
  * @returns the number of changed runs
  */
 export async function migrateRunNames(runs: mongo.Collection<RunDoc>): Promise<number> {
-  let updates: mongo.AnyBulkWriteOperation<RunDoc>[] = [];
-  let changed = 0;
-  const write = async () => {
-    if (updates.length > 0) changed += (await runs.bulkWrite(updates, { ordered: false })).modifiedCount;
-    updates = [];
-  };
   const former = { nameWords: { $exists: false }, name: { $type: "string" as const } };
-  for await (const { _id, name } of runs.find(former, { projection: { name: 1 } })) {
-    updates.push({ updateOne: { filter: { _id, name }, update: { $set: { nameWords: nameWords(name ?? "") } } } });
-    if (updates.length === BATCH_SIZE) await write();
+  let changed = 0;
+  for await (const batch of inBatches(runs.find(former, { projection: { name: 1 } }), BATCH_SIZE)) {
+    const updates = batch.map(({ _id, name }) => ({
+      updateOne: { filter: { _id, name }, update: { $set: { nameWords: nameWords(name ?? "") } } },
+    }));
+    changed += (await runs.bulkWrite(updates, { ordered: false })).modifiedCount;
   }
-  await write();
   return changed;
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { mongo } from "mongoose";
+import { inBatches } from "../../db/inBatches.ts";
 import { nameKey, nameWords } from "../../db/nameSearch.ts";
 import { unpackObject } from "../freeObject.ts";
 import type { JobDoc } from "../job.ts";
@@ -30,18 +31,15 @@ export async function migrateSearchKeys(
   payloads: mongo.Collection<PayloadDoc>,
 ): Promise<number> {
   const projection = { jobId: 1, name: 1, nameKey: 1, nameWords: 1, metadata: 1, metadataTerms: 1 };
-  let updates: mongo.AnyBulkWriteOperation<JobDoc>[] = [];
   let rewritten = 0;
-  const write = async () => {
+  for await (const batch of inBatches(jobs.find<FormerJob>(MAY_BE_FORMER, { projection }), BATCH_SIZE)) {
+    const updates: mongo.AnyBulkWriteOperation<JobDoc>[] = [];
+    for (const job of batch) {
+      const update = await updateOf(job, payloads);
+      if (update) updates.push({ updateOne: update });
+    }
     if (updates.length > 0) rewritten += (await jobs.bulkWrite(updates, { ordered: false })).modifiedCount;
-    updates = [];
-  };
-  for await (const job of jobs.find<FormerJob>(MAY_BE_FORMER, { projection })) {
-    const update = await updateOf(job, payloads);
-    if (update) updates.push({ updateOne: update });
-    if (updates.length === BATCH_SIZE) await write();
   }
-  await write();
   return rewritten;
 }
 
