@@ -4,6 +4,7 @@ import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
+import { metadataOf, onceEach } from "./reporting.ts";
 
 /** The options that `jobs put` and `jobs report` share. */
 interface ReportOptions extends ServiceOptions {
@@ -38,7 +39,7 @@ export function putJob(env: NodeJS.ProcessEnv, jobId: string, options: PutOption
   const { name, description, metadata, input, staleAfter, status, progress, message, output, json } = options;
   const fields = {
     ...{ name, description, input, staleAfterSeconds: staleAfter, status, progress, message, output },
-    metadata: metadata && Object.fromEntries(Object.entries(metadata).map(([key, [value]]) => [key, value])),
+    metadata: metadata && metadataOf(metadata),
   };
   return withReporter(env, options, async (client) => {
     const job = await client.jobs.put(jobId, fields as JobChange);
@@ -83,12 +84,8 @@ async function withReporter(
   act: (client: Client) => Promise<void>,
 ): Promise<void> {
   await withService(env, options, ({ retrying, url }) => {
-    let isNoted = false;
-    const onAway = () => {
-      if (!isNoted) printNote(`${url} cannot be reached; trying again …`);
-      isNoted = true;
-    };
-    return act(retrying(onAway, options.wait * 1_000));
+    const note = onceEach(printNote);
+    return act(retrying(() => note(`${url} cannot be reached; trying again …`), options.wait * 1_000));
   });
 }
 

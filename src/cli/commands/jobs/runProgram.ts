@@ -6,6 +6,7 @@ import { withTimeSuffix } from "../../../shared/text/text.ts";
 import { type ServiceOptions, withService } from "../../service.ts";
 import { cleanLine, cleanText } from "../../terminal/cleanText.ts";
 import { OutputLines } from "../../terminal/outputLines.ts";
+import { metadataOf, onceEach } from "./reporting.ts";
 
 export interface RunProgramOptions extends ServiceOptions {
   /** The id of the job; a random one by default. */
@@ -58,14 +59,6 @@ export async function runProgram(
       process.stderr.write(`signalbox: the end of the job was not reported: ${cleanText(error.message)}\n`);
     });
   });
-}
-
-function onceEach(print: (text: string) => void): (text: string) => void {
-  const printed = new Set<string>();
-  return (text) => {
-    if (!printed.has(text)) print(text);
-    printed.add(text);
-  };
 }
 
 interface Result {
@@ -136,8 +129,7 @@ async function createJob(
   const title = cleanLine(name ?? command.join(" ")).slice(0, MAX_NAME_CHARS);
   const id = jobId === undefined ? randomUUID() : await openJobId(client, jobId);
   const job = client.job(id);
-  const values = Object.entries(metadata ?? {}).map(([key, [value]]) => [key, value]);
-  await job.create({ name: title, ...(metadata && { metadata: Object.fromEntries(values) }) });
+  await job.create({ name: title, ...(metadata && { metadata: metadataOf(metadata) }) });
   return job.step("run", { name: title, from: 0, to: 100 });
 }
 
