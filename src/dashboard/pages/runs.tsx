@@ -1,3 +1,4 @@
+import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { RunStats } from "../../client/calls/runStats.ts";
 import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
@@ -32,7 +33,8 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
   const status = statusOf(query);
   const { list, stats } = useLiveRuns(query);
-  const ahead = runsAhead(list.view.value.rows);
+  // Computed only if a queued run is shown, and without rendering the whole page for each event.
+  const ahead = useMemo(() => computed(() => runsAhead(list.view.value.rows)), [list]);
   const isFiltered = status !== null || Object.keys(runConditions(query, 0)).length > 0;
   const countOf = (value: RunStatus | null) => count(stats?.runs[value ?? "total"] ?? 0) + (stats?.capped ? "+" : "");
   return (
@@ -56,7 +58,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         noun={["run", "runs"]}
         kind="runs"
         columns={["Run", "Result", "State", "Tokens", "Duration", "Age"]}
-        cells={(run) => <RunCells run={run} ahead={ahead.get(run.runId)} query={query} />}
+        cells={(run) => <RunCells run={run} ahead={ahead} query={query} />}
         empty={<NoRuns isFiltered={isFiltered} />}
       />
     </>
@@ -70,8 +72,8 @@ const titleOf = ({ name, kind }: RunRow): string => name || (kind === "wake" ? "
 
 interface CellsProps {
   readonly run: RunRow;
-  /** The run that a queued one waits behind, if it is in the list. */
-  readonly ahead: RunRow | undefined;
+  /** The runs that queued ones wait behind, as far as they are in the list. */
+  readonly ahead: ReadonlySignal<ReadonlyMap<string, RunRow>>;
   readonly query: URLSearchParams;
 }
 
@@ -90,7 +92,11 @@ function RunCells({ run, ahead, query }: CellsProps) {
         </bdi>
       </span>
       <span role="cell" class="cell-message">
-        {status === "queued" && !error ? <Waiting ahead={ahead} /> : <bdi title={result}>{result}</bdi>}
+        {status === "queued" && !error ? (
+          <Waiting ahead={ahead.value.get(runId)} />
+        ) : (
+          <bdi title={result}>{result}</bdi>
+        )}
         {attempts > 1 && <span class="muted">attempt {attempts}</span>}
         {mapping && (
           <a class="chip" href={withQuery(query, { mapping })} title="Show only runs of this hook">
@@ -122,7 +128,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
 }
 
 /** Shows what a queued run waits for. The page of the run has the details. */
-function Waiting({ ahead }: Pick<CellsProps, "ahead">) {
+function Waiting({ ahead }: { ahead: RunRow | undefined }) {
   if (!ahead) return <span class="muted">Waits for its session or a worker</span>;
   return (
     <span class="muted">
