@@ -2,20 +2,10 @@ import { expect } from "chai";
 import { minuteOf } from "../../src/models/jobs/jobTimes.ts";
 import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobs/search/jobFilter.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { stagesOf } from "../support/queryPlan.ts";
 
 const JOBS = 100_000;
 const PAGE = 100;
-
-interface Stage {
-  stage: string;
-  inputStage?: Stage;
-  inputStages?: Stage[];
-}
-
-const stagesOf = (stage: Stage): string[] => [
-  stage.stage,
-  ...[...(stage.inputStages ?? []), ...(stage.inputStage ? [stage.inputStage] : [])].flatMap(stagesOf),
-];
 
 /** Returns all subsets of a list, including the empty one. */
 const subsets = <T>(list: readonly T[]): T[][] =>

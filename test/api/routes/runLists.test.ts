@@ -2,22 +2,12 @@ import { expect } from "chai";
 import { olderThan } from "../../../src/models/db/idCursor.ts";
 import { type RunFilter, runQuery } from "../../../src/models/runs/runFilter.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { stagesOf } from "../../support/queryPlan.ts";
 
 const RUNS = 30_000;
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 const NOW = new Date("2026-06-01T00:00:00Z");
 const minutesAgo = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
-
-interface Stage {
-  stage: string;
-  inputStage?: Stage;
-  inputStages?: Stage[];
-}
-
-const stagesOf = (stage: Stage): string[] => [
-  stage.stage,
-  ...[...(stage.inputStages ?? []), ...(stage.inputStage ? [stage.inputStage] : [])].flatMap(stagesOf),
-];
 
 /** Run n was accepted n minutes ago. Every third one was sent to the agent hook, the others to one of 20 mappings. */
 const runOf = (n: number) => ({
