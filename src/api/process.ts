@@ -6,11 +6,11 @@ import { reloadConfig } from "../shared/config/reload.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { howToBuild } from "../shared/process/ownCommands.ts";
+import { COLLECT_TIMEOUT_MS } from "../shared/process/processMetrics.ts";
 import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { OFFER, requestWorkerMetrics } from "../shared/workerMetrics.ts";
 import { runCluster } from "./cluster.ts";
-import { COLLECT_TIMEOUT_MS } from "./metrics/metrics.ts";
 import { DASHBOARD, isBuilt } from "./pages/dashboard.ts";
 import { startWeb } from "./web.ts";
 

@@ -7,7 +7,7 @@ import type { Config } from "../shared/config/schema/config.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
-import { addProcessMetrics } from "../shared/process/processMetrics.ts";
+import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../shared/process/processMetrics.ts";
 import { withTimeout } from "../shared/timeouts.ts";
 import type { TurnOutcome } from "./runs/turn.ts";
 
@@ -37,16 +37,13 @@ const WEBHOOK_RESULTS = ["sent", "rate-limited", "transient", "gone", "refused"]
 /** How a webhook was received, in the terms of the channels. */
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
-/** Maximum time to read the stopped channels, so that a MongoDB that hangs does not block all metrics. */
-const COLLECT_TIMEOUT_MS = 2_000;
-
 type NotifyRule = Pick<Config["notify"][number], "id" | "on">;
 
-/** What a configuration has series for. */
+/** The labels of a configuration's series, and the state that its workers share. */
 interface Series {
   readonly channels: Iterable<string>;
   readonly rules: readonly NotifyRule[];
-  /** Reads which channels are stopped; the workers share this state. */
+  /** Reads which channels are stopped. */
   readStopped(): Promise<ReadonlySet<string>>;
 }
 
@@ -167,9 +164,8 @@ export class WorkerMetrics {
   /** Updates the gauge of stopped channels. While MongoDB is unavailable, it keeps its values. */
   async #collectStopped(): Promise<void> {
     const stopped = await withTimeout(this.#readStopped(), COLLECT_TIMEOUT_MS, "MongoDB").catch(() => undefined);
-    for (const channel of this.#channels) {
-      if (stopped) this.#channelStopped.set({ channel }, stopped.has(channel) ? 1 : 0);
-    }
+    if (!stopped) return;
+    for (const channel of this.#channels) this.#channelStopped.set({ channel }, stopped.has(channel) ? 1 : 0);
   }
 
   #addDeliveries(channel: string, results: readonly string[]): void {

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from "prom-client";
 import { isLeased, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
-import { COLLECT_TIMEOUT_MS } from "./metrics.ts";
 
 /**
  * Adds the metrics of the mailbox's listener, read from the mailbox's record, whichever process listens.

@@ -3,11 +3,8 @@ import type { JobStats } from "../../models/jobs/jobStats.ts";
 import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
-import { addProcessMetrics } from "../../shared/process/processMetrics.ts";
+import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
-
-/** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */
-export const COLLECT_TIMEOUT_MS = 2_000;
 
 const JOB_STATES = ["running", "completed", "failed", "stale"] as const;
 
