@@ -5,11 +5,9 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { delimiter, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 
 const PREFIX = "check:";
-const PATH = [resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 
 /** @type {{ scripts: Record<string, string> }} */
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -21,10 +19,7 @@ await Promise.all(Array.from({ length: availableParallelism() }, runNext));
 async function runNext() {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const [name, command] = next;
-    const child = spawn("sh", ["-c", `(${command}) 2>&1`], {
-      env: { ...process.env, PATH },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn("sh", ["-c", `(${command}) 2>&1`], { stdio: ["ignore", "pipe", "inherit"] });
     const ended = new Promise((done) => child.once("close", done));
     const output = await text(child.stdout);
     if ((await ended) === 0) continue;

@@ -4,8 +4,8 @@ import type { NotifyEvent } from "./notifyEvent.ts";
 /** Maximum size of a body without included parts in bytes. Source: the Standard Webhooks specification. */
 const MAX_BODY_BYTES = 20_000;
 /**
- * How far a body is cut, one after the other, until it is small enough: the maximum length of its texts and of its lists,
- * and whether it has the form and the answer of a gate, which are whole or null. The last one always fits: an event has
+ * The cuts of a body, tried one after the other until it is small enough: the maximum length of its texts and lists, and
+ * whether it has the form and the answer of a gate, which are whole or null. The last one always fits: an event has
  * about ten ids, of at most 256 characters each, and few other texts that people write. It leaves times whole.
  */
 const CUTS = [

@@ -31,8 +31,8 @@ type Progress = (done: number, total: number) => void;
 const PROGRESS_EVERY_MS = 5_000;
 
 /**
- * Creates the indexes, rewrites what the search compares in jobs and runs of earlier versions, moves the steps of versions before 2 into their
- * jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
+ * Creates the indexes, rewrites what the search compares in jobs and runs of earlier versions, moves the steps of versions
+ * before 2 into their jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
  * @returns the version of MongoDB
  * @param onProgress receives how many jobs have been migrated, every few seconds
  * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
