@@ -5,7 +5,7 @@ import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/config/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
-import { PING_STATE_PATTERN } from "./schemas/common.ts";
+import { PING_STATE_PATTERN } from "./schemas/blocks.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
-import { JobRead, SingleStep } from "../../src/api/schemas/common.ts";
+import { JobRead, SingleStep } from "../../src/api/schemas/blocks.ts";
 import { Delivery as ServedDelivery } from "../../src/api/schemas/delivery.ts";
 import {
   type Client,

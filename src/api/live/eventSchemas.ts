@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
 import { RunHead } from "../routes/runs/runs.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { Delivery } from "../schemas/delivery.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { AUDIT_ACTIONS } from "../../models/audit.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { parseTimes } from "../validate.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -7,7 +7,7 @@ import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -5,7 +5,7 @@ import { TOPICS } from "../live/changedRecords.ts";
 import { LiveEvent, LiveJobEvent } from "../live/eventSchemas.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const HEADERS = {

@@ -9,7 +9,7 @@ import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 
 const closed = { additionalProperties: false } as const;
 /** Maximum size of a question or an answer in bytes. */

@@ -3,7 +3,7 @@ import { LOGIN_PATH } from "../auth/apiAuth.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 
 const getSession = route({
   method: "get",

@@ -4,7 +4,7 @@ import { readExpectations, readRules } from "../../models/notifications/readRule
 import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/notify.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const Target = Type.Object(

@@ -3,7 +3,7 @@ import { withTimeout } from "../../shared/timeouts.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 
 const PROBE_TIMEOUT_MS = 3_000;
 

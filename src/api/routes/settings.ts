@@ -7,7 +7,7 @@ import { version } from "../../shared/process/version.ts";
 import type { ApiDeps } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { Check, runProbes } from "./probes.ts";
 
 const textOrNull = (description: string) => s.nullable(Type.String({ description }));

@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/common.ts";
+import * as s from "../schemas/blocks.ts";
 import { Usage } from "../schemas/usage.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as s from "./common.ts";
+import * as s from "./blocks.ts";
 
 export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"], {
   description:

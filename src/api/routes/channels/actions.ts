@@ -9,7 +9,7 @@ import { channelCheck } from "../../../shared/queue/definitions.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { Delivery } from "../../schemas/delivery.ts";
 import { Channel, Recipient } from "./schemas.ts";
 

@@ -4,7 +4,7 @@ import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import * as channelExamples from "../../examples/channels.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { Channel, ReplyTarget } from "./schemas.ts";
 
 const getChannels = route({

@@ -4,7 +4,7 @@ import { CHANNELS } from "../../../shared/config/formats/channelNames.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { requireChannel } from "./actions.ts";
 import { Recipient, ReplyTarget } from "./schemas.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { MAX_RECIPIENT } from "../../../shared/config/schema/session.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 export const Channel = Type.Object(
   {

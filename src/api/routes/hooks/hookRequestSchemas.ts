@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { OUTCOMES, RequestSignature } from "../../../models/hooks/hookRequest.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
 const { type, verdict } = RequestSignature.properties;

@@ -9,7 +9,7 @@ import { dryRun } from "../../inbox/dryRun.ts";
 import { callOf, headOf, kindOf, selectFor } from "../../inbox/replay.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { type AnyRoute, route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { parseTimes } from "../../validate.ts";
 import * as shapes from "./hookRequestSchemas.ts";
 

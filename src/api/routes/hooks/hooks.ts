@@ -12,7 +12,7 @@ import { agentHook } from "../../../shared/queue/definitions.ts";
 import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { endOfRun, Run, withoutSession } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];

@@ -11,7 +11,7 @@ import * as inboxExamples from "../../examples/inbox.ts";
 import { keptRequest } from "../../inbox/keptRequest.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;

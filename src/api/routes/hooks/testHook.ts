@@ -5,7 +5,7 @@ import { resolveModel } from "../../../shared/config/formats/modelList.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { RunId } from "./hooks.ts";
 
 const TEST = {

@@ -4,7 +4,7 @@ import type { Stores } from "../../../models/stores.ts";
 import { etagOf, matchesETag } from "../../etag.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 export const getJob = route({
   method: "get",

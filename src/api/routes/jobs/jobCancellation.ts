@@ -4,7 +4,7 @@ import { cancelJob } from "../../../models/runs/cancel.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const cancel = route({
   method: "post",

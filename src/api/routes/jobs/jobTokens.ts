@@ -1,7 +1,7 @@
 import Type from "typebox";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const DAY_SECONDS = 86_400;
 

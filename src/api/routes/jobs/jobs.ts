@@ -9,7 +9,7 @@ import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
 import { metadataOf, withMetadata } from "../../metadataFilter.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 

@@ -4,7 +4,7 @@ import { type Caller, mayDo } from "../../auth/caller.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const closed = { additionalProperties: false } as const;
 

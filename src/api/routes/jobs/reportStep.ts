@@ -3,7 +3,7 @@ import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { invalidField } from "../../../shared/errors.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const ReportBody = Type.Object(
   {

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { putStep } from "./reportStep.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -3,7 +3,7 @@ import { listRuns } from "../../../models/runs/readRuns.ts";
 import { countRuns } from "../../../models/runs/runStats.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { parseTimes } from "../../validate.ts";
 import { Run, RunStatus } from "./runs.ts";
 

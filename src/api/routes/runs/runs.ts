@@ -10,7 +10,7 @@ import { HOOK_ACTOR } from "../../auth/apiAuth.ts";
 import * as examples from "../../examples/gateway.ts";
 import type { Awaited } from "../../live/waitingRequests.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 import { Delivery } from "../../schemas/delivery.ts";
 import { Usage } from "../../schemas/usage.ts";
 

@@ -4,7 +4,7 @@ import { MESSAGE_CURSOR_PATTERN } from "../../../models/sessions/message.ts";
 import { listSessions } from "../../../models/sessions/readSessions.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/common.ts";
+import * as s from "../../schemas/blocks.ts";
 
 const closed = { additionalProperties: false } as const;
 const MAX_EVENTS_CHARS = 1024 * 1024;
