@@ -1,6 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import mongoose, { type mongo } from "mongoose";
+import { isTransient } from "./mongoErrors.ts";
 
+/** The pause between two requests to a mongod that is not ready, in milliseconds. */
+const POLL_MS = 20;
 /** The code of a mongod that has no replica set yet. */
 const NOT_YET_INITIALIZED = 94;
 
@@ -12,12 +15,22 @@ const NOT_YET_INITIALIZED = 94;
  */
 export async function ensureReplicaSet(name: string, port: number, withinMs: number): Promise<void> {
   const host = `127.0.0.1:${port}`;
+  const deadline = Date.now() + withinMs;
   const client = new mongoose.mongo.MongoClient(`mongodb://${host}/?directConnection=true`, {
     serverSelectionTimeoutMS: withinMs,
   });
   try {
-    await configure(client.db("admin"), name, host);
-    await waitForPrimary(client.db("admin"), Date.now() + withinMs);
+    for (;;) {
+      try {
+        await configure(client.db("admin"), name, host);
+        await waitForPrimary(client.db("admin"), Date.now() + withinMs);
+        return;
+      } catch (error) {
+        // A mongod that finds itself under another address closes its connections shortly after it has begun to listen.
+        if (!isTransient(error) || Date.now() > deadline) throw error;
+        await delay(POLL_MS);
+      }
+    }
   } finally {
     await client.close();
   }
@@ -50,6 +63,6 @@ async function readConfig(admin: mongo.Db): Promise<ReplicaSetConfig | undefined
 async function waitForPrimary(admin: mongo.Db, deadline: number): Promise<void> {
   while (!(await admin.command({ hello: 1 })).isWritablePrimary) {
     if (Date.now() > deadline) throw new Error("the replica set has no primary");
-    await delay(20);
+    await delay(POLL_MS);
   }
 }
