@@ -20,7 +20,7 @@ export function addStart(program: Command, environment: Environment): void {
     .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine.")
     .action(async () => {
       const { reload } = await import("../../commands/service/reload.ts");
-      reload(await environment());
+      await reload(await environment());
     });
   withExamples(reload, "signalbox reload");
 
