@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { startRedis, type TestServer } from "../../support/servers/servers.ts";
-import { FAST_TIMINGS, FAULT_TIMINGS } from "../../support/timings.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
+import { startApp, type TestApp } from "../../../support/app.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { startRedis, type TestServer } from "../../../support/servers/servers.ts";
+import { FAST_TIMINGS, FAULT_TIMINGS } from "../../../support/timings.ts";
+import { startWorker, type TestWorker } from "../../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

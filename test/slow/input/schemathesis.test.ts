@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { cases, SEED, TIMES } from "../support/random.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
-import { tell } from "./given.ts";
+import { tell } from "../../input/given.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { cases, SEED, TIMES } from "../../support/random.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOOL = resolve(".tools/python");
 const HERE = resolve("test/input");
@@ -56,7 +56,7 @@ describe("schemathesis with all checks of /openapi.json", () => {
     const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${cases(40)}\n`; // Their cases are short.
     writeFileSync(config, readFileSync(join(HERE, "schemathesis.toml"), "utf8") + scenarios);
     const args = ["--config-file", config, "run", `${app.url}/openapi.json`];
-    // MCP has a protocol of its own above HTTP: test/e2e/mcp.test.ts runs its conformance tests.
+    // MCP has a protocol of its own above HTTP: test/slow/e2e/mcp.test.ts runs its conformance tests.
     args.push("--exclude-path", "/mcp");
     const phases = ["--phases", "examples,coverage,fuzzing,stateful"];
     const amount = ["--max-examples", String(cases(10)), "--seed", String(SEED), "--generation-database", "none"];

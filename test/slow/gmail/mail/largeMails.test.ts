@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { eventually } from "../../support/eventually.ts";
-import { type GmailFixture, runGmailProcess, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type GmailFixture, runGmailProcess, startGmailFixture } from "../../../support/gmail/gmailFixture.ts";
 
 describe("Gmail listener with little memory", () => {
   let fixture: GmailFixture;

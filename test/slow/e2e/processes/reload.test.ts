@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { connectDatabase } from "../../../src/models/db/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
+import { connectDatabase } from "../../../../src/models/db/database.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";
 
 describe("SIGHUP", () => {
   let dir: string;

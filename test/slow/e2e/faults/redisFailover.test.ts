@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { eventually } from "../../support/eventually.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { acquireDatabase } from "../../support/servers/databases.ts";
-import { Relay } from "../../support/servers/relay.ts";
-import { startRedis, type TestServer } from "../../support/servers/servers.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { acquireDatabase } from "../../../support/servers/databases.ts";
+import { Relay } from "../../../support/servers/relay.ts";
+import { startRedis, type TestServer } from "../../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { SEED } from "../support/random.ts";
-import { FAULT_TIMINGS } from "../support/timings.ts";
-import { type AttackSettings, attack } from "./attack.ts";
-import { KIND_NAMES } from "./plan.ts";
-import { report } from "./report.ts";
+import { type AttackSettings, attack } from "../../faults/attack.ts";
+import { KIND_NAMES } from "../../faults/plan.ts";
+import { report } from "../../faults/report.ts";
+import { SEED } from "../../support/random.ts";
+import { FAULT_TIMINGS } from "../../support/timings.ts";
 
 /** The plan contains each kind at min once, even in a short time. */
 const SHORT = { seed: SEED, seconds: 1, maxSeconds: 2, load: { reporters: 3, sessions: 2, readEveryMs: 60 } };

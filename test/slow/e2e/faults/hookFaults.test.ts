@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { eventually } from "../../support/eventually.ts";
-import { HookFixture } from "../../support/hooks/hookFixture.ts";
-import type { Service } from "../../support/process.ts";
-import { startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { HookFixture } from "../../../support/hooks/hookFixture.ts";
+import type { Service } from "../../../support/process.ts";
+import { startMongod, startRedis, type TestServer } from "../../../support/servers/servers.ts";
 
 const WEB = "test/support/processes/web.ts";
 const WORKER = "test/support/processes/worker.ts";

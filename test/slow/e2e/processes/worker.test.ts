@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import pino from "pino";
-import { startSchedules } from "../../../src/workers/schedules.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { createJob } from "../../support/factories.ts";
-import { freeze } from "../../support/freeze.ts";
-import { startProcess } from "../../support/process.ts";
-import { freePort, startRedis } from "../../support/servers/servers.ts";
+import { startSchedules } from "../../../../src/workers/schedules.ts";
+import { startApp, type TestApp } from "../../../support/app.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { createJob } from "../../../support/factories.ts";
+import { freeze } from "../../../support/freeze.ts";
+import { startProcess } from "../../../support/process.ts";
+import { freePort, startRedis } from "../../../support/servers/servers.ts";
 
 const WORKER = "src/workers/main.ts";
 

@@ -1,17 +1,17 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { eventually } from "../support/eventually.ts";
-import { freeze } from "../support/freeze.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freeze } from "../../support/freeze.ts";
 import {
   CONSENT,
   type GmailFixture,
   runGmailProcess,
   runGmailProcessWithShortLease,
   startGmailFixture,
-} from "../support/gmail/gmailFixture.ts";
-import type { Service } from "../support/process.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+} from "../../support/gmail/gmailFixture.ts";
+import type { Service } from "../../support/process.ts";
+import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 /** Real processes of `signalbox webhooks gmail run`. */
 describe("the Gmail process", () => {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FreezableMailbox, openMailbox, type Point } from "../../support/gmail/freezableMailbox.ts";
-import { CONSENT } from "../../support/gmail/gmailFixture.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { redisUrl } from "../../support/servers/servers.ts";
+import { startApp } from "../../../support/app.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type FreezableMailbox, openMailbox, type Point } from "../../../support/gmail/freezableMailbox.ts";
+import { CONSENT } from "../../../support/gmail/gmailFixture.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { redisUrl } from "../../../support/servers/servers.ts";
 
 /** The outcome of killing a listener and continuing with another one. */
 interface Outcome {

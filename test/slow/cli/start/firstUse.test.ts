@@ -12,13 +12,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { FoundAgent } from "../../../src/cli/start/findAgents.ts";
-import { readSettings } from "../../../src/cli/start/firstUse.ts";
-import { summary } from "../../../src/cli/start/summary.ts";
-import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
-import { StartError } from "../../../src/shared/process/lifecycle.ts";
-import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
-import { runCli, type Service } from "../service.ts";
+import type { FoundAgent } from "../../../../src/cli/start/findAgents.ts";
+import { readSettings } from "../../../../src/cli/start/firstUse.ts";
+import { summary } from "../../../../src/cli/start/summary.ts";
+import { ConfigError, parseConfig, readConfig } from "../../../../src/shared/config/load.ts";
+import { StartError } from "../../../../src/shared/process/lifecycle.ts";
+import { runCli, type Service } from "../../../cli/service.ts";
+import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";
 
 const makeHome = () => mkdtempSync(join(tmpdir(), "signalbox-first-use-"));
 const remove = (home: string) => rmSync(home, { recursive: true, force: true });

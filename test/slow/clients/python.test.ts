@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { IN_FULL } from "../support/packages.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { IN_FULL } from "../../support/packages.ts";
 
 const SOURCE = resolve("clients/python");
 /** Packages that bootstrap installed: pytest, flit_core and vermin. */

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { type ReplicaSet, redisUrl, startReplicaSet } from "../../support/servers/servers.ts";
+import { prepareDatabase } from "../../../../src/cli/commands/service/release.ts";
+import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { type ReplicaSet, redisUrl, startReplicaSet } from "../../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

@@ -2,8 +2,8 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { expect } from "chai";
 import llama3 from "llama3-tokenizer-js";
 import { get_encoding } from "tiktoken";
-import { neutralize } from "../../../src/agents/prompt/neutralize.ts";
-import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
+import { neutralize } from "../../../../src/agents/prompt/neutralize.ts";
+import { FAMILIES, TOKENS, turnOf } from "../../../agents/prompt/specialTokens.ts";
 
 /** Returns the ids of the special tokens that a tokenizer finds in a text. */
 type Special = (text: string) => number[];

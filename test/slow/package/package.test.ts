@@ -13,15 +13,15 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { INSTALL_BOARD } from "../../src/api/pages/queueBoard.ts";
-import { GMAIL_MISSING } from "../../src/cli/exit.ts";
-import { type Service, startShell } from "../cli/service.ts";
-import { followPage } from "../guide/followPages.ts";
-import { Reader } from "../guide/reader.ts";
-import { BrowserContexts, closeBrowser } from "../support/browser.ts";
-import { documentBlocks } from "../support/documentBlocks.ts";
-import { eventually } from "../support/eventually.ts";
-import { IN_FULL } from "../support/packages.ts";
+import { INSTALL_BOARD } from "../../../src/api/pages/queueBoard.ts";
+import { GMAIL_MISSING } from "../../../src/cli/exit.ts";
+import { type Service, startShell } from "../../cli/service.ts";
+import { followPage } from "../../guide/followPages.ts";
+import { Reader } from "../../guide/reader.ts";
+import { BrowserContexts, closeBrowser } from "../../support/browser.ts";
+import { documentBlocks } from "../../support/documentBlocks.ts";
+import { eventually } from "../../support/eventually.ts";
+import { IN_FULL } from "../../support/packages.ts";
 
 const run = promisify(execFile);
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { eventually } from "../../support/eventually.ts";
-import { type Service, startProcess } from "../../support/process.ts";
-import { freeNodePorts } from "../../support/servers/redisCluster.ts";
-import { freePort, startMongod, type TestServer } from "../../support/servers/servers.ts";
-import { CERTIFICATE, canTestTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Service, startProcess } from "../../../support/process.ts";
+import { freeNodePorts } from "../../../support/servers/redisCluster.ts";
+import { freePort, startMongod, type TestServer } from "../../../support/servers/servers.ts";
+import { CERTIFICATE, canTestTls, startTlsRedis } from "../../../support/servers/tlsRedis.ts";
 
 const SLOTS = 16_384;
 const TOKEN = "a-hook-token-of-length";

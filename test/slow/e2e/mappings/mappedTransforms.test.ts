@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseConfig } from "../../../src/shared/config/load.ts";
-import { eventually } from "../../support/eventually.ts";
-import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
-import { startWorker } from "../../support/worker.ts";
+import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { fenced, MappedHookFixture } from "../../../support/hooks/mappedHookFixture.ts";
+import { startWorker } from "../../../support/worker.ts";
 
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };
 const returning = (value: string) => `export default () => (${value});`;

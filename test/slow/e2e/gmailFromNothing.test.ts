@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import JSON5 from "json5";
-import { runCli, type Service } from "../cli/service.ts";
-import { runInProcess } from "../support/cli.ts";
-import { eventually } from "../support/eventually.ts";
-import { type GoogleServer, startGoogleServer } from "../support/gmail/googleServer.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
+import { runCli, type Service } from "../../cli/service.ts";
+import { runInProcess } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
 
 const CLIENT = { installed: { client_id: "client", client_secret: "secret", project_id: "my-project" } };
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { connectDatabase } from "../../src/models/db/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { MCP_CLIENTS } from "../support/mcpClients.ts";
-import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers/servers.ts";
+import { connectDatabase } from "../../../src/models/db/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+import { type Service, startProcess } from "../../support/process.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);

@@ -3,13 +3,13 @@ import { Queue } from "bullmq";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { pino } from "pino";
-import { systemClock } from "../../src/shared/clock.ts";
-import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/queue/definitions.ts";
-import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
-import { eventually } from "../support/eventually.ts";
-import { countAlive } from "../support/garbage.ts";
-import { redisUrl } from "../support/servers/servers.ts";
-import { FAST_TIMINGS } from "../support/timings.ts";
+import { systemClock } from "../../../src/shared/clock.ts";
+import { QUEUES, type QueueDef, queuePrefix, retention } from "../../../src/shared/queue/definitions.ts";
+import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
+import { eventually } from "../../support/eventually.ts";
+import { countAlive } from "../../support/garbage.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const JOBS = 50;
 

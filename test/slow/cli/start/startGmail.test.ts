@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { commandLine } from "../../../src/cli/start/processInfo.ts";
-import { runInProcess } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
-import { isRunning, runCli, type Service } from "../service.ts";
+import { commandLine } from "../../../../src/cli/start/processInfo.ts";
+import { isRunning, runCli, type Service } from "../../../cli/service.ts";
+import { runInProcess } from "../../../support/cli.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type GmailFixture, startGmailFixture } from "../../../support/gmail/gmailFixture.ts";
 
 describe("signalbox start with hooks.gmail", () => {
   let fixture: GmailFixture;
