@@ -38,7 +38,7 @@ const loadTests = nightlyTests.filter((file) => !isOfGenerators(file));
 /** Returns the test files with random cases, except those of bad input, which are a part of their own. */
 function propertyTests(): string[] {
   const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));
-  const apart = [join("test", "input"), join("test", "faults")];
+  const apart = ["input", "faults"].flatMap((folder) => [join("test", folder), join("test", "slow", folder)]);
   return allFiles
     .filter((file) => file.endsWith(".test.ts") && !apart.some((folder) => file.startsWith(folder)) && isRandom(file))
     .sort();
@@ -50,7 +50,7 @@ const bench = (...args: string[]): Part => ({ args: ["bench/run.ts", ...args] })
 
 const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
-  input: (seed) => ({ args: ["script/test.mjs", "test/input"], env: random(seed) }),
+  input: (seed) => ({ args: ["script/test.mjs", "test/input", "test/slow/input"], env: random(seed) }),
   packages: () => ({ args: ["script/test.mjs", ...PACKAGES], env: { TEST_PACKAGES: "full" } }),
   generators: () => ({ args: ["script/test.mjs", ...nightlyTests.filter(isOfGenerators)] }),
   faults,

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { eventually } from "../../support/eventually.ts";
-import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
-import { FAST_TIMINGS } from "../../support/timings.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { MappedHookFixture } from "../../../support/hooks/mappedHookFixture.ts";
+import { FAST_TIMINGS } from "../../../support/timings.ts";
 
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { Queue, QueueEvents } from "bullmq";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { redisUrl } from "../support/servers/servers.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 const TOKEN = "an-api-token-of-length";
 const AUTH = { Authorization: `Bearer ${TOKEN}` };

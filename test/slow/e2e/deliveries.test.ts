@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Service, startProcess } from "../support/process.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Service, startProcess } from "../../support/process.ts";
 import {
   answers,
   type Behaviour,
   type ChannelServer,
   hangs,
   startChannelServer,
-} from "../support/servers/channelServer.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+} from "../../support/servers/channelServer.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const DELIVERIES = 240;
 const RECIPIENTS = 15;

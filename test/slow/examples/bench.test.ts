@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import type { Child } from "../../bench/child.ts";
-import type { LoadAnswer } from "../../bench/load.ts";
-import { ask } from "../../bench/measure.ts";
-import { benchOptions } from "../../bench/options.ts";
-import { runProgram } from "./program.ts";
+import type { Child } from "../../../bench/child.ts";
+import type { LoadAnswer } from "../../../bench/load.ts";
+import { ask } from "../../../bench/measure.ts";
+import { benchOptions } from "../../../bench/options.ts";
+import { runProgram } from "../../examples/program.ts";
 
 describe("bench turn of whole lives", () => {
   const completed = { status: "completed", progress: 100, output: {} };

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { eventually } from "../../support/eventually.ts";
-import { CONSENT, type GmailFixture, SUBSCRIPTION, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
-import { googleError } from "../../support/gmail/googleServer.ts";
-import { answers, breaks } from "../../support/servers/channelServer.ts";
-import { startMongod, startRedis } from "../../support/servers/servers.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { CONSENT, type GmailFixture, SUBSCRIPTION, startGmailFixture } from "../../../support/gmail/gmailFixture.ts";
+import { googleError } from "../../../support/gmail/googleServer.ts";
+import { answers, breaks } from "../../../support/servers/channelServer.ts";
+import { startMongod, startRedis } from "../../../support/servers/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;
