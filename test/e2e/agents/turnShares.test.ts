@@ -31,8 +31,6 @@ describe("the agent turns of a worker", () => {
           mappings: [{
             match: { path: "alice" }, messageTemplate: "{{text}}", deliver: false, wakeMode: "next-heartbeat",
             auth: { type: "token", token: "the-token-of-alice-alone" },
-          }, {
-            match: { path: "each" }, forEach: "items", messageTemplate: "{{item}}", deliver: false, wakeMode: "next-heartbeat",
           }],
         },
         agents: {
@@ -93,18 +91,6 @@ describe("the agent turns of a worker", () => {
     const runs = await Promise.all(ids.map(find));
 
     expect(runs.filter(({ status }) => status === "completed").length).to.be.below(15);
-  });
-
-  it("start soon for a sender whose mapped run was accepted after thousands of another sender's", async () => {
-    await start(3);
-    const items = Array<string>(1_000).fill("slow");
-    for (let i = 0; i < 3; i++) await send("each", MALLORY, { items });
-
-    const id = await alice("quick");
-    await ended(id);
-
-    const unmapped = await app.stores.runs.collection.countDocuments({ stage: "mapping" });
-    expect(unmapped).to.be.above(1_000);
   });
 
   it("are all used by one sender with two workers, and every run gets one", async () => {
