@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -21,10 +20,6 @@ import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { isRunning, processesOf, runCli } from "../service.ts";
 import { allEnd, Instances } from "./instances.ts";
 
-/** Returns the version of the embedded MongoDB. */
-const mongodVersion = () =>
-  / v([\d.]+)/.exec(execFileSync(".tools/bin/mongod", ["--version"], { encoding: "utf8" }))?.[1] ?? "";
-
 describe("signalbox start with embedded servers", () => {
   let instances: Instances;
   let dataDir: string;
@@ -44,7 +39,7 @@ describe("signalbox start with embedded servers", () => {
     expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
     expect(service.printed()).to.include(`\n  Open ${url}\n\n  Guide     ${url}/guide/\n  Hooks     `);
     expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
-    expect(service.printed().includes("Warning   MongoDB 6.")).to.equal(mongodVersion().startsWith("6."));
+    expect(service.printed()).to.not.include("Warning");
     expect(service.printed()).to.match(/MongoDB +embedded .*MONGODB_URI/);
     expect(service.printed()).to.match(/Redis +embedded .*REDIS_URL/);
     expect(service.printed()).to.include("\n  Reload    npx signalbox reload ");
