@@ -20,7 +20,11 @@ const TIMES = 10;
 const MOCHA_OPTIONS = "--timeout 600000";
 
 /** The tests of what is published, which run on more runtimes than in the gate. */
-const PACKAGES = ["test/slow/package/package.test.ts", "test/client/package.test.ts", "test/slow/clients/python.test.ts"];
+const PACKAGES = [
+  "test/slow/package/package.test.ts",
+  "test/client/package.test.ts",
+  "test/slow/clients/python.test.ts",
+];
 
 interface Part {
   readonly args: readonly string[];

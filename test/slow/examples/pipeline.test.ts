@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
 import { type Program, runProgram } from "../../examples/program.ts";
 import { type Meet, type Relay, startRelay } from "../../examples/relay.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const FILES: Record<string, { content: string | Buffer; kind: string }> = {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { runs, SEED, TIMES } from "../../support/random.ts";
 import { tell } from "../../input/given.ts";
 import { expectSound, MARKER, show, TOKENS, Web } from "../../input/web.ts";
+import { runs, SEED, TIMES } from "../../support/random.ts";
 
 const METHODS = [
   "GET",

@@ -21,12 +21,12 @@ import { expect } from "chai";
 import JSON5 from "json5";
 import sinon from "sinon";
 import { EXIT } from "../../../../src/cli/exit.ts";
+import { runCli } from "../../../cli/service.ts";
 import { type Running, runInProcess, startInProcess } from "../../../support/cli.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type GoogleServer, googleError, startGoogleServer } from "../../../support/gmail/googleServer.ts";
 import { canTestLinux } from "../../../support/machine.ts";
 import { answers, type Behaviour, hangs } from "../../../support/servers/channelServer.ts";
-import { runCli } from "../../../cli/service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";
 const SUBSCRIPTION = "projects/my-project/subscriptions/signalbox-gmail";
