@@ -24,10 +24,10 @@ Every command with the option \`--url\` calls a running service.
 
 | | address | API token | hook token |
 |---|---|---|---|
-| by default, from the [configuration](configuration.md) | \`server.host\`, \`server.port\` | \`server.apiToken\` | \`hooks.token\`, or the one that the first start generated |
+| by default, the service of this folder | that of the instance that runs in the data directory, else \`server.host\` and \`server.port\` of the [configuration](configuration.md) | \`server.apiToken\` | \`hooks.token\`, or the one that the first start generated |
 | with \`--url\` or \`SIGNALBOX_URL\` | the given one | \`SIGNALBOX_API_TOKEN\` | \`SIGNALBOX_HOOKS_TOKEN\` |
 
-With a URL the configuration file is not used, so that its secrets are sent to no other service. There is no option for a
+With a given URL the configuration file is not used, so that its secrets are sent to no other service. There is no option for a
 token, because other users of a machine can see the arguments of a process. The hook token is enough for \`hooks send\` and
 for reading runs. For commands that only read, \`SIGNALBOX_API_TOKEN\` can hold \`server.readOnlyToken\`.
 

@@ -27,7 +27,9 @@ interface Part {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const allFiles = readdirSync("test", { recursive: true }).map((file) => join("test", String(file)));
+const allFiles = readdirSync("test", { recursive: true })
+  .map((file) => join("test", String(file)))
+  .filter((file) => !file.includes("node_modules"));
 
 /** The files that only this command runs. Those of generators install linters and generators of clients of /openapi.json. */
 const nightlyTests = allFiles.filter((file) => file.endsWith(".nightly.ts")).sort();

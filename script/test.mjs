@@ -1,28 +1,36 @@
 /**
- * Runs the tests: `npm test`, or `node script/test.mjs [options] [file or folder …]` for some of them.
+ * Runs the tests: the first tier, or `node script/test.mjs [options] [file or folder …]` for some files.
  *
- *   --shuffle      runs the files in a random order, which is printed as a seed
+ *   --slow         runs the slow tier, test/slow, and repeats a failing file once, alone: if it passes then, it is printed
+ *                  as flaky and counts as passed
+ *   --check        runs the checks (`npm run check`) beside the tests
+ *   --shuffle <n>  runs the files in a random order of this seed
  *   --record       writes the duration of each file to test/times.json
  *   --lanes <n>    number of concurrent processes
  *
  * The files wait in one queue, the longest first by test/times.json, for as many processes as the machine can use. All
- * of them share one mongod and one redis-server. Exits with 1 if a test failed.
+ * of them share one mongod and one redis-server. Closes with the numbers of tests that passed and failed and the checks that
+ * failed, and exits with 1 if there are any.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, constants, setPriority, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
 import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers/servers.ts";
 
 const TIMES_FILE = "test/times.json";
+const SLOW_TIER = join("test", "slow");
 /** One a processor: the tests wait for servers and processes, but these take the processors meanwhile. */
 const LANES = availableParallelism();
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    slow: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
     shuffle: { type: "string" },
     record: { type: "boolean", default: false },
     lanes: { type: "string", default: String(LANES) },
@@ -32,11 +40,13 @@ const { values: options, positionals } = parseArgs({
 /** @type {Record<string, number>} seconds by file */
 const times = JSON.parse(readFileSync(TIMES_FILE, "utf8"));
 const usualSeconds = median(Object.values(times));
-const files = (positionals.length > 0 ? positionals : ["test"]).flatMap(testsIn);
+const files = (positionals.length > 0 ? positionals : [options.slow ? SLOW_TIER : "test"]).flatMap(testsIn);
 const ordered = options.shuffle === undefined ? files.sort(longestFirst) : shuffled(files, Number(options.shuffle));
 
+const began = performance.now();
 const scratch = mkdtempSync(join(tmpdir(), "signalbox-tests-"));
 const record = join(scratch, "times.jsonl");
+const resultsFile = join(scratch, "results.json");
 const useBrowser = files.some((file) => readFileSync(file, "utf8").includes("support/browser.ts"));
 const browser = useBrowser ? await startSharedBrowser() : undefined;
 try {
@@ -48,8 +58,11 @@ try {
     [SHARED.redis]: redis,
     ...(browser && { [SHARED_BROWSER]: browser.wsEndpoint() }),
     SIGNALBOX_TEST_TIMES: record,
+    SIGNALBOX_TEST_RESULTS: resultsFile,
   };
-  process.exitCode = await run(ordered, env);
+  const [outcome, checks] = await Promise.all([runTests(ordered, env), options.check ? runChecks() : ""]);
+  printSummary(outcome, checks);
+  process.exitCode = outcome.code || (checks === "" ? 0 : 1);
   if (options.record) writeTimes();
 } finally {
   await browser?.close();
@@ -58,13 +71,23 @@ try {
 }
 
 /**
+ * Lists the tests in a folder, without those of the slow tier unless the folder belongs to it.
  * @param {string} path a file or a folder
  * @returns {string[]}
  */
 function testsIn(path) {
   if (statSync(path).isFile()) return [relative(".", path)];
-  const entries = readdirSync(path, { recursive: true }).map(String);
-  return entries.filter((file) => file.endsWith(".test.ts")).map((file) => join(path, file));
+  const entries = readdirSync(path, { recursive: true }).map((file) => join(relative(".", path), String(file)));
+  const tests = entries.filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"));
+  return isSlow(relative(".", path)) ? tests : tests.filter((file) => !isSlow(file));
+}
+
+/**
+ * @param {string} path
+ * @returns {boolean}
+ */
+function isSlow(path) {
+  return `${path}/`.startsWith(`${SLOW_TIER}/`);
 }
 
 /**
@@ -104,24 +127,85 @@ function shuffled(all, seed) {
     .map(({ file }) => file);
 }
 
+/** @typedef {Record<string, { passed: number, failed: number }>} Results the numbers of tests by file */
+
+/**
+ * Runs the tests, and in the slow tier the failing files once more.
+ * @param {readonly string[]} specs
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<{ code: number, results: Results, flaky: string[] }>}
+ */
+async function runTests(specs, env) {
+  let { code, results } = await runMocha(specs, env);
+  const failed = Object.keys(results).filter((file) => results[file]?.failed);
+  /** @type {string[]} */
+  const flaky = [];
+  if (code === 0 || !options.slow || failed.length === 0) return { code, results, flaky };
+  code = 0;
+  for (const file of failed) {
+    console.log(`\nOnce more, alone: ${file}`);
+    const again = await runMocha([file], env);
+    results = { ...results, ...again.results };
+    if (again.code === 0) flaky.push(file);
+    code ||= again.code;
+  }
+  return { code, results, flaky };
+}
+
 /**
  * @param {readonly string[]} specs
  * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<number>} the exit code
+ * @returns {Promise<{ code: number, results: Results }>} without results if mocha itself has failed
  */
-function run(specs, env) {
+async function runMocha(specs, env) {
   const lanes = Math.min(Number(options.lanes), specs.length);
   const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
+  rmSync(resultsFile, { force: true });
   const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/mocha/reporter.ts"), ...specs], {
     env,
     stdio: "inherit",
   });
-  process.on("SIGINT", () => mocha.kill("SIGINT"));
-  process.on("SIGTERM", () => mocha.kill("SIGTERM"));
-  return new Promise((done, reject) => {
+  const interrupt = () => mocha.kill("SIGINT");
+  const terminate = () => mocha.kill("SIGTERM");
+  process.on("SIGINT", interrupt).on("SIGTERM", terminate);
+  const code = await new Promise((done, reject) => {
     mocha.once("error", reject);
     mocha.once("close", (code) => done(code ?? 1));
   });
+  process.off("SIGINT", interrupt).off("SIGTERM", terminate);
+  return { code, results: existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, "utf8")) : {} };
+}
+
+/**
+ * Runs the checks one after the other, with a low priority so that they use the time in which the tests wait.
+ * @returns {Promise<string>} the output of those that failed, empty if none did
+ */
+async function runChecks() {
+  const child = spawn(process.execPath, ["script/check.mjs", "--lanes", "1"], { stdio: ["ignore", "pipe", "pipe"] });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  const ended = new Promise((done) => child.once("close", done));
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code === 0) return "";
+  console.log(`\nA check has failed:\n${output}${errors}`); // It is known before the tests end.
+  return `${output}${errors}`;
+}
+
+/**
+ * Prints the numbers of tests as mocha does, after the checks that failed.
+ * @param {{ code: number, results: Results, flaky: readonly string[] }} outcome
+ * @param {string} checks
+ */
+function printSummary({ code, results, flaky }, checks) {
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const counts = Object.values(results);
+  const passed = counts.reduce((sum, { passed }) => sum + passed, 0);
+  const failed = counts.reduce((sum, { failed }) => sum + failed, 0);
+  if (checks !== "") console.log(`The checks have failed:\n${checks.trimEnd()}\n`);
+  for (const file of flaky) console.log(`flaky: ${file}`);
+  console.log(`  ${passed} passing (${Math.floor(seconds / 60)}m ${seconds % 60}s)`);
+  if (failed > 0) console.log(`  ${failed} failing`);
+  if (code !== 0 && failed === 0) console.log("  mocha itself has failed: its message is above");
+  console.log("");
 }
 
 /** Records the durations of this run, and removes those of files that no longer exist. */

@@ -1,16 +1,20 @@
 /**
  * Analyses a folder and reports on its content, as a job of four steps: scan, hash, classify, report.
  *
- *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--ask] [--flaky] [--slow | --fast]
+ *   node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--ask] [--flaky] [--slow | --fast]
  *
  * On a terminal the example takes half a minute, so that there is something to watch; `--fast` skips the pauses.
- * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_API_TOKEN its token if it has one.
+ * It reports to the service that the commands of this folder call: SIGNALBOX_URL with SIGNALBOX_API_TOKEN, else the instance
+ * that runs here.
  */
 import { randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdtemp, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Client, createClient, type Job, SignalboxError } from "signalbox/client";
+import { findAccess } from "../../src/cli/serviceAccess.ts";
+import { loadDotEnv } from "../../src/shared/config/load.ts";
 import { loudFetch, type Print } from "./loudFetch.ts";
 import { type Order, runPipeline } from "./orchestrator.ts";
 
@@ -60,8 +64,8 @@ async function takeOrder(client: Client): Promise<{ order: Order; job: Job | nul
   if (job && input?.folder !== folder) throw new NotStarted(`The job ${named} is about ${input?.folder}.`);
   await mustBeFolder(folder);
   const jobId = named ?? randomUUID();
-  const path = resolve(out ?? input?.out ?? "report.md");
-  const order = { jobId, folder, out: path, ask: ask || input?.ask === true, flaky, slow: slow && !fast };
+  const path = out ?? input?.out ?? join(await mkdtemp(join(tmpdir(), "signalbox-report-")), "report.md");
+  const order = { jobId, folder, out: resolve(path), ask: ask || input?.ask === true, flaky, slow: slow && !fast };
   return { order, job };
 }
 
@@ -88,11 +92,13 @@ function onceEach(print: (message: string) => void): (error: unknown) => void {
 }
 
 async function main(): Promise<void> {
-  const url = (process.env.SIGNALBOX_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, "");
+  const env = { ...process.env };
+  loadDotEnv(env);
+  const access = await findAccess(env, {});
+  const url = access.url.replace(/\/+$/, "");
   const print: Print = (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`);
-  const token = process.env.SIGNALBOX_API_TOKEN || undefined;
   const client = createClient({
-    ...{ url, token, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
+    ...{ url, token: access.apiToken, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
     onError: onceEach((message) =>
       console.error(`${message} Trying again for a minute. \`npm start\` starts the service.`),
     ),

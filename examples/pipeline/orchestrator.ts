@@ -130,11 +130,8 @@ async function reportFailure(reporter: StepReporter, error: unknown, isLast: boo
   await reporter.fail(error, { output, failJob: isLast });
 }
 
+/** Reads the job and its step in one request, which is no error before the first report on the step. */
 async function readStep(client: Client, jobId: string, stepKey: string): Promise<StepRecord | null> {
-  try {
-    return await client.jobs.step(jobId, stepKey);
-  } catch (error) {
-    if (error instanceof SignalboxError && error.code === "step_not_found") return null;
-    throw error;
-  }
+  const { step = null } = await client.jobs.get(jobId, { stepKey });
+  return step;
 }

@@ -59,6 +59,8 @@ export interface Web {
   connections(): Promise<number>;
   /** Returns the number of requests that wait (`Prefer: wait`). */
   waiting(): number;
+  /** Stores what it writes some time after the response: figures of jobs, refused requests and changes. */
+  flush(): Promise<void>;
   /** Applies a changed configuration to new requests; requests in flight finish with the former one. */
   apply(config: Config, written: unknown): void;
 }
@@ -154,6 +156,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   return {
     ...{ url: http.url + (config.server.basePath ?? ""), stores, queues, connections: http.connections },
     waiting: () => waiting.size,
+    flush: async () => void (await Promise.all([figures.flush(), refusedRequests.flush(), changes.flush()])),
     apply(changed, written) {
       current = changed;
       const changedStores = createStores(changed);

@@ -1,29 +1,10 @@
-import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
-import { localUrl } from "../shared/address.ts";
-import { firstToken } from "../shared/config/formats/tokenList.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import { CommandError, EXIT } from "./exit.ts";
-
-export interface ServiceOptions {
-  /** The address of the service. Defaults to SIGNALBOX_URL, then to the service in the configuration. */
-  readonly url?: string | undefined;
-  /** The base path of its hooks, if it is not the configured service. */
-  readonly hooksPath?: string | undefined;
-}
+import { findAccess, type ServiceAccess, type ServiceOptions } from "./serviceAccess.ts";
 
 /** The kind of endpoint: the API, a hook with the hook token, or a mapped hook that may authenticate its own sender. */
 type Endpoint = "api" | "hooks" | "mapped";
-
-/** The address of the service and the tokens for it. */
-interface ServiceAccess {
-  readonly url: string;
-  readonly apiToken: string | undefined;
-  readonly hookToken: string | undefined;
-  readonly hooksPath: string;
-  /** Returns a text for people on where a token can be set. */
-  readonly settingNames: (variable: string, key: string) => string;
-}
 
 export interface Service extends ServiceAccess {
   /** A client without retries. */
@@ -65,46 +46,6 @@ export async function withService<T>(
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
-}
-
-/** Finds the address and the tokens. Tokens of a configuration file are sent only to the service in that file. */
-async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<ServiceAccess> {
-  const named = options.url ?? (env.SIGNALBOX_URL || undefined);
-  if (named !== undefined) {
-    return {
-      url: checkedUrl(named, options.url === undefined ? "SIGNALBOX_URL" : "--url"),
-      apiToken: env.SIGNALBOX_API_TOKEN || undefined,
-      hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
-      hooksPath: options.hooksPath ?? "/hooks",
-      settingNames: (variable) => `${variable} (the configuration file is not used with --url or SIGNALBOX_URL)`,
-    };
-  }
-  const [{ readConfig, configFile }, { findSavedToken }] = await Promise.all([
-    import("../shared/config/load.ts"),
-    import("./start/firstUse.ts"),
-  ]);
-  const { server, hooks, dataDir } = readConfig(env);
-  if (server.port === 0) {
-    throw new CommandError(
-      EXIT.usage,
-      "server.port is 0, so the port differs at each start: name the address of the service with --url.",
-    );
-  }
-  return {
-    url: localUrl(server),
-    apiToken: firstToken(server.apiToken),
-    hookToken: firstToken(hooks.token) ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
-    hooksPath: options.hooksPath ?? hooks.path,
-    settingNames: (variable, key) => `${variable}, or ${key} in the configuration file`,
-  };
-}
-
-function checkedUrl(text: string, source: string): string {
-  const url = URL.parse(text);
-  const fault = (what: string) => new CommandError(EXIT.usage, `${source} ${what}: for example http://127.0.0.1:3000.`);
-  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("must start with http:// or https://");
-  if (url.username || url.password) throw fault("must not contain a user name or a password");
-  return text;
 }
 
 function describeError(error: SignalboxError, access: ServiceAccess, endpoint: Endpoint): string {

@@ -61,7 +61,10 @@ describe("signalbox backup and restore", () => {
     await client.db().dropDatabase();
     await client.close();
   });
-  const backup = (to = file) => runInProcess(["backup", to], { MONGODB_URI: app.mongoUri });
+  const backup = async (to = file) => {
+    await app.settled(); // The source must not change after the backup.
+    return runInProcess(["backup", to], { MONGODB_URI: app.mongoUri });
+  };
   const restore = (from = file, ...options: string[]) =>
     runInProcess(["restore", from, ...options], { MONGODB_URI: target });
 

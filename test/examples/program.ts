@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 
 interface Ended {
@@ -15,8 +16,14 @@ export interface Program {
 }
 
 /** Runs a file as a user would, with the test's environment and the given variables. */
-export function runProgram(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, [file, ...args], {
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd = ".",
+): Program {
+  const child = spawn(process.execPath, [resolve(file), ...args], {
+    cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

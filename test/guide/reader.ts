@@ -22,7 +22,7 @@ import { asConfiguration, checkConfiguration, type Settings, type Stores, withSe
 import { ReaderShell } from "./readerShell.ts";
 
 /** The files of a clone that a reader's own clone does not share, because the pages write them. */
-const OWN = [".signalbox", ".env", ".git", "signalbox.json5", "hooks", "report.md", "report.json"];
+const OWN = [".signalbox", ".env", ".git", "signalbox.json5", "hooks"];
 
 const TOKEN = "the-token-that-the-first-start-makes";
 const DEFAULT: Settings = { hooks: { enabled: true, token: TOKEN } };

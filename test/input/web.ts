@@ -92,8 +92,8 @@ export class Web {
   /** Returns a digest of each collection. */
   async stored(): Promise<unknown> {
     const {
-      // A refused token is recorded by intention, and the figures of jobs are stored some time after the call.
-      collections: { audit: _, jobFigures: _figures, ...collections },
+      // Refused tokens and requests are recorded by intention; these and the figures of jobs are stored some time after the call.
+      collections: { audit: _, hookRequests: _refused, jobFigures: _figures, ...collections },
     } = await this.#mongo.db().command({ dbHash: 1 });
     return collections;
   }

@@ -56,6 +56,8 @@ export interface TestApp {
   connections(): Promise<number>;
   /** Returns the number of requests that wait (`Prefer: wait`). */
   waiting(): number;
+  /** Waits until every delayed write has been made. Call it before you read or compare a whole database. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     ...{ mongoUri: uri, redisUrl: url, prefix },
     connections: web.connections,
     waiting: web.waiting,
+    settled: web.flush,
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>
       lifecycle.close((name, error) => {

@@ -1,17 +1,15 @@
-import { resolve } from "node:path";
-import { localUrl } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { isObject } from "../../shared/text/json.ts";
-import { findRunningInstance } from "../start/dataDirectoryLock.ts";
+import { serviceUrl } from "../serviceAccess.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
 /** The errors of a program that listens, but does not answer in HTTP or in time. */
 const LISTENS = /^(HPE_|UND_ERR_SOCKET$|ECONNRESET$|EPIPE$|TimeoutError$)/;
 
-/** Checks the service at the configured address, if it runs. */
-export async function checkService({ server, dataDir }: Config): Promise<Finding[]> {
-  const url = findRunningInstance(resolve(dataDir))?.url ?? localUrl(server);
+/** Checks the service of this folder, if it runs. */
+export async function checkService(config: Config): Promise<Finding[]> {
+  const url = serviceUrl(config);
   const answer = await ask(`${url}/readyz`);
   if ("code" in answer && !LISTENS.test(answer.code)) {
     return [warn(`No service answers at ${url}: start it with signalbox start.`)];

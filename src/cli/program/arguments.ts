@@ -115,8 +115,12 @@ export function serviceCommand(command: Command): Command {
     if (argument.variadic) argument.argParser(names);
     else if (!argument.parseArg) argument.argParser(name);
   }
-  return command.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the configured one)");
+  return withUrl(command);
 }
+
+/** Adds the option --url. */
+export const withUrl = (command: Command): Command =>
+  command.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the service of this folder)");
 
 /** Adds the options of commands that list rows of the service. */
 export const listCommand = (command: Command): Command =>

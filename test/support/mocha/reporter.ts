@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import Mocha from "mocha";
 
@@ -5,10 +6,11 @@ const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_SUITE_END, EVENT_RUN_END } = Moc
 
 /**
  * Prints a line for each finished file with its failures, and at the end all failures in full, each with the command that repeats
- * it.
+ * it. The numbers of each file go to the command that has started mocha (script/test.mjs), which prints the sums.
  */
 class FileReporter extends Mocha.reporters.Base {
   readonly #failed: { readonly file: string; readonly title: string }[] = [];
+  readonly #results: Record<string, { passed: number; failed: number }> = {};
   /** The events of a file arrive together, after it has ended. */
   #file = "";
   #passed = 0;
@@ -17,11 +19,11 @@ class FileReporter extends Mocha.reporters.Base {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     runner.on(EVENT_TEST_PASS, (test) => {
-      this.#file = fileOf(test) ?? this.#file;
+      this.#continueIn(fileOf(test));
       this.#passed++;
     });
     runner.on(EVENT_TEST_FAIL, (test, error) => {
-      this.#file = fileOf(test) ?? this.#file;
+      this.#continueIn(fileOf(test));
       this.#failedInFile.push(`    ${test.fullTitle()}: ${error.message}`);
       this.#failed.push({ file: this.#file, title: test.fullTitle() });
     });
@@ -29,14 +31,26 @@ class FileReporter extends Mocha.reporters.Base {
       if (suite.root) this.#printFile();
     });
     runner.once(EVENT_RUN_END, () => {
-      this.epilogue();
+      this.#printFile();
+      const { SIGNALBOX_TEST_RESULTS } = process.env;
+      if (SIGNALBOX_TEST_RESULTS) writeFileSync(SIGNALBOX_TEST_RESULTS, JSON.stringify(this.#results));
+      if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
       if (this.#failed.length > 0) console.log(`To repeat a failure:\n${this.#failed.map(commandOf).join("\n")}\n`);
     });
   }
 
+  /** Begins another file, also after one that could not be loaded, whose end is not reported. */
+  #continueIn(file: string | undefined): void {
+    if (file === undefined || file === this.#file) return;
+    this.#printFile();
+    this.#file = file;
+  }
+
   #printFile(): void {
+    if (this.#passed === 0 && this.#failedInFile.length === 0) return;
+    this.#results[this.#file] = { passed: this.#passed, failed: this.#failedInFile.length };
     const failed = this.#failedInFile.length > 0 ? `, ${this.#failedInFile.length} failed` : "";
-    if (this.#passed > 0 || failed) console.log(`${failed ? "✘" : "✔"} ${this.#file}: ${this.#passed} passed${failed}`);
+    console.log(`${failed ? "✘" : "✔"} ${this.#file}: ${this.#passed} passed${failed}`);
     for (const failure of this.#failedInFile) console.log(failure); // They are known even if the run is ended.
     this.#passed = 0;
     this.#failedInFile = [];

@@ -2,7 +2,8 @@ import { type ChannelCheck, channelCalls } from "../../../client/calls/channels.
 import type { Delivery } from "../../../client/client.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { parseRecipient } from "../../recipient.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { tableLines } from "../../terminal/table.ts";

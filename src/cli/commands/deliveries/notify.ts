@@ -1,6 +1,7 @@
 import type { Expectation, NotifyRule } from "../../../client/client.ts";
 import { EXIT } from "../../exit.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";

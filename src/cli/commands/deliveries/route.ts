@@ -1,6 +1,7 @@
 import { type CurrentReplyTarget, channelCalls } from "../../../client/calls/channels.ts";
 import { parseRecipient } from "../../recipient.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";
 

@@ -17,7 +17,8 @@ import type { Config } from "../../../shared/config/schema/config.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import { readJsonBody } from "../../terminal/readInput.ts";
 

@@ -1,7 +1,8 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { type ConfiguredMapping, readSettings } from "../../../client/calls/settings.ts";
 import type { HookRequestRow } from "../../../client/client.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, formatOf, print } from "../../terminal/words.ts";

@@ -1,6 +1,7 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../client/client.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, formatOf, print, rowLines, section } from "../../terminal/words.ts";

@@ -1,6 +1,7 @@
 import type { AgentHook, HookOptions, WakeMode } from "../../../client/client.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { type Service, type ServiceOptions, withService } from "../../service.ts";
+import { type Service, withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { readInput, readJsonBody } from "../../terminal/readInput.ts";
 import { print, rowLines } from "../../terminal/words.ts";

@@ -9,7 +9,8 @@ import {
   type Step,
 } from "../../../client/client.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { cancelNote, jobState } from "../../terminal/jobState.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";

@@ -1,6 +1,7 @@
 import type { CancelledError, Client, JobChange, Status } from "../../../client/client.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";

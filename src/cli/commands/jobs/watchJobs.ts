@@ -1,6 +1,7 @@
 import type { Client, JobFilter, JobSummary } from "../../../client/client.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { barView, boardView, type JobView, jsonView, lineView } from "../../terminal/jobViews.ts";
 import { LiveJobs } from "../../terminal/liveJobs.ts";

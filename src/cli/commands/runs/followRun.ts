@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Run } from "../../../client/client.ts";
 import { EXIT } from "../../exit.ts";
-import { type Service, type ServiceOptions, withService } from "../../service.ts";
+import { type Service, withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine, cleanText } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { LiveBlock } from "../../terminal/liveBlock.ts";

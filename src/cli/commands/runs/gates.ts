@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import type { FreeObject, Gate, GateAction, GateStatus } from "../../../client/client.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, formatOf, print } from "../../terminal/words.ts";

@@ -1,6 +1,7 @@
 import { runAgain } from "../../../client/calls/runAgain.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, duration, formatOf, print, rowLines, section } from "../../terminal/words.ts";

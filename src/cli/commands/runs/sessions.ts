@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Session } from "../../../client/client.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import type { Column } from "../../terminal/table.ts";
 import { age, print } from "../../terminal/words.ts";

@@ -1,4 +1,5 @@
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { openBrowser } from "../../terminal/openBrowser.ts";
 import { print } from "../../terminal/words.ts";
 

@@ -1,7 +1,8 @@
 import { styleText } from "node:util";
 import type { Channel, Client, RunStatus } from "../../../client/client.ts";
 import { isObject } from "../../../shared/text/json.ts";
-import { type ServiceOptions, withService } from "../../service.ts";
+import { withService } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { age, print, rowLines } from "../../terminal/words.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ChannelTestOptions, DeliverOptions } from "../../commands/deliveries/channels.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { channelArgument, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

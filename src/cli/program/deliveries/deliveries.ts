@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { CHANNELS } from "../../../shared/config/formats/channelNames.ts";
 import type { DeliveryFilter } from "../../commands/deliveries/deliveries.ts";
 import type { ListOptions } from "../../commands/list.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { choicesOption, listCommand, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { NotifyTestOptions } from "../../commands/deliveries/notify.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

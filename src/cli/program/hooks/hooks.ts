@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import type { HookTestOptions } from "../../commands/hooks/hooks.ts";
 import type { HookListOptions } from "../../commands/hooks/listHooks.ts";
 import type { AgentOptions, MappedOptions, WakeOptions } from "../../commands/hooks/sendHook.ts";
-import { header, hookName, seconds, serviceCommand } from "../arguments.ts";
+import { header, hookName, seconds, serviceCommand, withUrl } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 import { addRequests } from "./requests.ts";
@@ -43,7 +43,7 @@ export function addHooks(program: Command, environment: Environment): void {
       await testHook(await environment(), name, options);
     });
   withExamples(
-    test.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the configured one)"),
+    withUrl(test),
     "signalbox hooks test ci/build --body body.json",
     "signalbox hooks test github --request b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21",
   );

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { RequestOutcome } from "../../../client/client.ts";
 import type { RequestFilter } from "../../commands/hooks/requests.ts";
 import type { ListOptions } from "../../commands/list.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { choicesOption, listCommand, serviceCommand, timeOrAge, wholeNumber } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

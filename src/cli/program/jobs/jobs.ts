@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { FilterOptions, SearchOption } from "../../commands/jobs/jobs.ts";
 import type { WatchOptions } from "../../commands/jobs/watchJobs.ts";
 import type { ListOptions } from "../../commands/list.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { FreeObject, GateAction, GateStatus } from "../../../client/client.ts";
 import type { ListOptions } from "../../commands/list.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { choicesOption, jsonObject, listCommand, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

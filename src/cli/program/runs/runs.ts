@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ListOptions } from "../../commands/list.ts";
 import type { RunFilter } from "../../commands/runs/runs.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { choicesOption, listCommand, serviceCommand, timeOrAge } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

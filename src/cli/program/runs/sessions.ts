@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ListOptions } from "../../commands/list.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { listCommand, serviceCommand, wholeNumber } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { LogsOptions } from "../../commands/service/logs.ts";
 import { EXIT } from "../../exit.ts";
-import type { ServiceOptions } from "../../service.ts";
+import type { ServiceOptions } from "../../serviceAccess.ts";
 import { serviceCommand, wholeNumber } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";

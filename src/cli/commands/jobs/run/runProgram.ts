@@ -1,4 +1,5 @@
-import { type ServiceOptions, withService } from "../../../service.ts";
+import { withService } from "../../../service.ts";
+import type { ServiceOptions } from "../../../serviceAccess.ts";
 import { cleanText } from "../../../terminal/cleanText.ts";
 import { throttle } from "../../../throttle.ts";
 import { onceEach } from "../reporting.ts";

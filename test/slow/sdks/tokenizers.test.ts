@@ -1,9 +1,8 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { expect } from "chai";
-import llama3 from "llama3-tokenizer-js";
 import { get_encoding } from "tiktoken";
 import { neutralize } from "../../../src/agents/prompt/neutralize.ts";
-import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
+import { FAMILIES, TOKENS, turnOf } from "../../agents/prompt/specialTokens.ts";
 
 /** Returns the ids of the special tokens that a tokenizer finds in a text. */
 type Special = (text: string) => number[];
@@ -52,10 +51,6 @@ const SHIPPED: Readonly<Record<string, { special: Special; tokens: readonly stri
   "GPT-4o (tiktoken, o200k_base)": {
     special: tiktokenOf("o200k_base", 199_998),
     tokens: ["<|endoftext|>", "<|endofprompt|>"],
-  },
-  "Llama 3 (llama3-tokenizer-js)": {
-    special: (text) => llama3.encode(text, { bos: false, eos: false }).filter((id) => id >= 128_000),
-    tokens: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
   },
 };
 

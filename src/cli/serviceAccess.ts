@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import { localUrl } from "../shared/address.ts";
+import { firstToken } from "../shared/config/formats/tokenList.ts";
+import type { Config } from "../shared/config/schema/config.ts";
+import { CommandError, EXIT } from "./exit.ts";
+import { findRunningInstance } from "./start/dataDirectoryLock.ts";
+
+export interface ServiceOptions {
+  /** The address of the service. Defaults to that of this folder's service; see `findAccess`. */
+  readonly url?: string | undefined;
+  /** The base path of its hooks, if it is not the service of this folder. */
+  readonly hooksPath?: string | undefined;
+}
+
+/** The address of the service and the tokens for it. */
+export interface ServiceAccess {
+  readonly url: string;
+  readonly apiToken: string | undefined;
+  readonly hookToken: string | undefined;
+  readonly hooksPath: string;
+  /** Returns a text for people on where a token can be set. */
+  readonly settingNames: (variable: string, key: string) => string;
+}
+
+/**
+ * Finds the service of this folder and its tokens: `--url`, then `SIGNALBOX_URL`, then the instance that runs in the data
+ * directory, then the configured address. Tokens of the configuration are sent only to the last two.
+ * @throws CommandError for an invalid address; ConfigError
+ */
+export async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<ServiceAccess> {
+  const named = options.url ?? (env.SIGNALBOX_URL || undefined);
+  if (named !== undefined) {
+    return {
+      url: checkedUrl(named, options.url === undefined ? "SIGNALBOX_URL" : "--url"),
+      apiToken: env.SIGNALBOX_API_TOKEN || undefined,
+      hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
+      hooksPath: options.hooksPath ?? "/hooks",
+      settingNames: (variable) => `${variable} (the configuration file is not used with --url or SIGNALBOX_URL)`,
+    };
+  }
+  const [{ readConfig, configFile }, { findSavedToken }] = await Promise.all([
+    import("../shared/config/load.ts"),
+    import("./start/firstUse.ts"),
+  ]);
+  const config = readConfig(env);
+  const { server, hooks, dataDir } = config;
+  const running = runningUrl(config);
+  if (running === undefined && server.port === 0) {
+    throw new CommandError(
+      EXIT.usage,
+      `server.port is 0, so the port differs at each start, and no instance runs in ${resolve(dataDir)}: name the address of the service with --url.`,
+    );
+  }
+  return {
+    url: running ?? localUrl(server),
+    apiToken: firstToken(server.apiToken),
+    hookToken: firstToken(hooks.token) ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
+    hooksPath: options.hooksPath ?? hooks.path,
+    settingNames: (variable, key) => `${variable}, or ${key} in the configuration file`,
+  };
+}
+
+function checkedUrl(text: string, source: string): string {
+  const url = URL.parse(text);
+  const fault = (what: string) => new CommandError(EXIT.usage, `${source} ${what}: for example http://127.0.0.1:3000.`);
+  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("must start with http:// or https://");
+  if (url.username || url.password) throw fault("must not contain a user name or a password");
+  return text;
+}
+
+/** Returns the address of the instance that runs in the configured data directory, once it is ready. */
+const runningUrl = ({ dataDir }: Pick<Config, "dataDir">) => findRunningInstance(resolve(dataDir))?.url;
+
+/** Returns the address of the service of this folder: of its running instance, whose port may be another, or as configured. */
+export const serviceUrl = (config: Config): string => runningUrl(config) ?? localUrl(config.server);
