@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { followPages } from "./followPages.ts";
 
-describe("the commands and programs of README and the tutorials", () => {
-  followPages(["README.md", ...globSync("docs/tutorials/*.md").sort()]);
+describe("the commands and programs of the tutorials", () => {
+  followPages(globSync("docs/tutorials/*.md").sort());
 });
