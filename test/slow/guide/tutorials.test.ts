@@ -1,5 +1,5 @@
 import { globSync } from "node:fs";
-import { followPages } from "./followPages.ts";
+import { followPages } from "../../guide/followPages.ts";
 
 describe("the commands and programs of the tutorials", () => {
   followPages(globSync("docs/tutorials/*.md").sort());

@@ -1,5 +1,5 @@
 import { globSync } from "node:fs";
-import { followPages } from "./followPages.ts";
+import { followPages } from "../../guide/followPages.ts";
 
 describe("the commands and programs of the how-to pages", () => {
   followPages(globSync("docs/how-to/*.md").sort());
