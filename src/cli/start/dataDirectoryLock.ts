@@ -119,7 +119,7 @@ interface RunningInstance {
   /** The address of its API, once that is ready. */
   readonly url?: string | undefined;
   readonly startedAt: string;
-  readonly reloaded: Owner["reloaded"];
+  readonly reloaded?: Owner["reloaded"];
 }
 
 /** Returns the instance that runs in a data directory, if there is one. */

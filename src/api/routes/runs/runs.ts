@@ -22,7 +22,7 @@ export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", 
   description: "`dropped`: the transform of the mapping decided that the request needs no run.",
 });
 
-const RunError = Type.Object(
+export const RunError = Type.Object(
   {
     code: Type.String({ description: "One of the error codes at /docs/errors." }),
     message: Type.String({
