@@ -20,7 +20,7 @@ const TIMES = 10;
 const MOCHA_OPTIONS = "--timeout 600000";
 
 /** The tests of what is published, which run on more runtimes than in the gate. */
-const PACKAGES = ["test/package/package.test.ts", "test/client/package.test.ts", "test/clients/python.test.ts"];
+const PACKAGES = ["test/package/package.test.ts", "test/slow/client/package.test.ts", "test/clients/python.test.ts"];
 
 interface Part {
   readonly args: readonly string[];
