@@ -125,7 +125,7 @@ describe("The start block", () => {
       { config: parseConfig(file, {}), generatedToken: undefined },
       {
         ...{ url: "http://127.0.0.1:1", watch: false, reload: "npx signalbox reload" },
-        ...{ mongodbVersion: "8.0.4", agents: [], ...more },
+        ...{ hasLogFile: true, mongodbVersion: "8.0.4", agents: [], ...more },
       },
     );
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -19,10 +18,6 @@ import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { isRunning, mongodPid, processesOf, runCli, type Service } from "../service.ts";
-
-/** Returns the version of the embedded MongoDB. */
-const mongodVersion = () =>
-  / v([\d.]+)/.exec(execFileSync(".tools/bin/mongod", ["--version"], { encoding: "utf8" }))?.[1] ?? "";
 
 const allEnd = (dataDir: string) =>
   eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
@@ -91,7 +86,7 @@ describe("signalbox start with embedded servers", () => {
     expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
     expect(service.printed()).to.include(`\n  Open ${url}\n\n  Guide     ${url}/guide/\n  Hooks     `);
     expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
-    expect(service.printed().includes("Warning   MongoDB 6.")).to.equal(mongodVersion().startsWith("6."));
+    expect(service.printed()).to.not.include("Warning");
     expect(service.printed()).to.match(/MongoDB +embedded .*MONGODB_URI/);
     expect(service.printed()).to.match(/Redis +embedded .*REDIS_URL/);
     expect(service.printed()).to.include("\n  Reload    npx signalbox reload ");
