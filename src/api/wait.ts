@@ -15,7 +15,7 @@ export interface RequestedWait {
 }
 
 /** The part of a caller that its waits depend on. */
-export type WaitingCaller = Pick<Caller, "actor" | "expiresAt">;
+type WaitingCaller = Pick<Caller, "actor" | "expiresAt">;
 
 /** Returns the wait that a request asks for, or null if it asks for none. */
 export function requestedWait(ctx: Context): RequestedWait | null {
