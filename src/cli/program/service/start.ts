@@ -17,7 +17,9 @@ export function addStart(program: Command, environment: Environment): void {
 
   const reload = program
     .command("reload")
-    .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine, and wait for the outcome.")
+    .description(
+      "Apply a changed configuration file to the instance that `signalbox start` runs on this machine, and wait for the outcome.",
+    )
     .action(async () => {
       const { reload } = await import("../../commands/service/reload.ts");
       await reload(await environment());
