@@ -78,7 +78,7 @@ try {
 function testsIn(path) {
   if (statSync(path).isFile()) return [relative(".", path)];
   const entries = readdirSync(path, { recursive: true }).map((file) => join(relative(".", path), String(file)));
-  const tests = entries.filter((file) => file.endsWith(".test.ts"));
+  const tests = entries.filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"));
   return isSlow(relative(".", path)) ? tests : tests.filter((file) => !isSlow(file));
 }
 

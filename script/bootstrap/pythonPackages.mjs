@@ -20,7 +20,7 @@ export const pythonPackages = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ tools, mode }) {
     const records = Object.entries(PACKAGES).map(([name, version]) => `${name}-${version}.dist-info`);
-    return mode !== "test" || records.every((record) => existsSync(join(tools, "python", record)));
+    return mode === "start" || records.every((record) => existsSync(join(tools, "python", record)));
   },
 
   /** @param {import("./steps.mjs").Context} context */

@@ -4,8 +4,8 @@ import { endChildren } from "../../src/cli/start/programs/run.mjs";
 import { removeScratch, removeStaleScratch } from "../../src/cli/start/programs/scratch.mjs";
 import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { chromium } from "./chromium.mjs";
-import { packages } from "./packages.mjs";
-import { dashboard, guide } from "./pages.mjs";
+import { packages, sdks } from "./packages.mjs";
+import { dashboard } from "./pages.mjs";
 import { pythonPackages } from "./pythonPackages.mjs";
 import { mongod, redis } from "./servers.mjs";
 
@@ -13,7 +13,7 @@ import { mongod, redis } from "./servers.mjs";
  * @typedef {object} Context
  * @property {string} root the clone
  * @property {string} tools the directory for programs, git-ignored
- * @property {"start" | "test"} mode
+ * @property {"start" | "test" | "slow"} mode for a run, for the first tier of tests, or for both tiers
  * @property {Progress} progress
  *
  * @typedef {object} Step
@@ -28,7 +28,7 @@ import { mongod, redis } from "./servers.mjs";
  * @type {readonly (readonly Step[])[]}
  */
 const SEQUENCES = [
-  [packages, dashboard, guide, mongod, redis],
+  [packages, sdks, dashboard, mongod, redis],
   [pythonPackages, chromium],
 ];
 

@@ -36,8 +36,9 @@ export interface Timings {
     readonly deliveryMs: readonly number[];
     /** The pause after each failed try of a webhook, before jitter; there is one more try than pauses. */
     readonly webhookMs: readonly number[];
-    /** How long the events of a failed turn of the main session wait, unless a new event wakes it. */
+    /** How long the events of a failed turn of the main session wait, unless a new event wakes it. Doubles up to the maximum. */
     readonly heartbeatMs: number;
+    readonly maxHeartbeatMs: number;
     /** The pause before a write is repeated while MongoDB is down. */
     readonly writeMs: number;
     /** How long nothing is sent to a channel whose credentials were refused. */
@@ -104,6 +105,7 @@ export const TIMINGS: Timings = {
     // 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the schedule of Standard Webhooks 1.0.0
     webhookMs: [5_000, ...[5, 30, 120, 300, 600, 840, 1_200, 1_440].map((minutes) => minutes * 60_000)],
     heartbeatMs: 60_000,
+    maxHeartbeatMs: 600_000, // so that the main session goes on soon after its model server is back
     writeMs: 500,
     stoppedChannelMs: 300_000,
   },

@@ -197,14 +197,19 @@ describe("server.basePath", () => {
     });
     await page.goto(`${app.url}/guide`);
     expect(new URL(page.url()).pathname).to.equal("/signalbox/guide/");
-    await page.getByRole("link", { name: "Reference", exact: true }).first().click();
+    await page.getByText("I want to look something up").first().click();
+    await page.getByRole("link", { name: "Configuration", exact: true }).first().click();
     await page.waitForURL(`${app.url}/guide/reference/configuration`);
     await page.reload();
     await page.getByRole("heading", { name: "Configuration", level: 1 }).waitFor();
-    await page.getByRole("button", { name: "Search" }).first().click();
     await page.getByRole("searchbox").fill("heartbeat");
-    await page.locator(".result").first().click();
-    await page.waitForURL((url) => url.pathname.startsWith("/signalbox/guide/") && url.hash !== "");
+    await page.locator(".found a").first().click();
+    await page.waitForURL(
+      (url) =>
+        url.pathname.startsWith("/signalbox/guide/") && url.pathname !== "/signalbox/guide/reference/configuration",
+    );
+    await page.goto(`${app.url}/guide/reference/configuration/`);
+    expect(page.url()).to.equal(`${app.url}/guide/reference/configuration`);
     expect(failed).to.deep.equal([]);
   });
 

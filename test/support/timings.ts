@@ -12,6 +12,7 @@ export const FAST_TIMINGS: Timings = {
     deliveryMs: [200, 500, 1_000, 2_000, 4_000],
     webhookMs: [200, 400, 600, 800, 1_000, 1_200, 1_400, 1_600, 1_800],
     heartbeatMs: 2_000,
+    maxHeartbeatMs: 20_000,
     writeMs: 50,
     stoppedChannelMs: 10_000,
   },
