@@ -22,7 +22,7 @@ const MOCHA_OPTIONS = "--timeout 600000";
 /** The tests of what is published, which run on more runtimes than in the gate. */
 const PACKAGES = [
   "test/slow/package/package.test.ts",
-  "test/client/package.test.ts",
+  "test/slow/client/package.test.ts",
   "test/slow/clients/python.test.ts",
 ];
 

@@ -6,7 +6,7 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import type { JobDoc } from "../jobs/job.ts";
-import { type Jobs, jobNotFound } from "../jobs/jobs.ts";
+import type { Jobs } from "../jobs/jobs.ts";
 import { type Action, type GateDoc, viewGate } from "./gate.ts";
 import { gateNote } from "./gateNotes.ts";
 import { answered, expired, type GateAnswer, opened, withdrawn } from "./transitions.ts";
@@ -29,6 +29,9 @@ export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
 
 /** How long the open gates of an ended job stay, so that they are asked again if the job is started again: one day. */
 const KEEP_AFTER_END_MS = 86_400_000;
+
+/** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
+export const MAX_OPEN_GATES = 100;
 
 const literal = (value: unknown) => ({ $literal: value });
 
@@ -80,7 +83,7 @@ export class Gates {
 
   /**
    * Opens a gate, or changes the question of an open one.
-   * @throws AppError gate_answered, gate_closed, job_not_found if the job is deleted meanwhile, unavailable
+   * @throws AppError gate_answered, gate_closed, too_many_gates, job_not_found if the job is deleted meanwhile, unavailable
    */
   async put(job: GateJob, key: string, question: Question): Promise<{ created: boolean; gate: GateDoc }> {
     const { created, gate } = await this.#write(job, key, question);
@@ -88,7 +91,8 @@ export class Gates {
     if (isLinked) this.#jobs.notifyChange(job.jobId);
     else if (!(await this.addToJob(gate))) {
       await this.delete([gate]);
-      throw jobNotFound(job.jobId);
+      await this.#jobs.findId(job.jobId); // throws if the job was deleted
+      throw tooManyGates();
     }
     return { created, gate };
   }
@@ -185,7 +189,7 @@ export class Gates {
 
   /**
    * Adds an open gate to those that its job waits for, and notes the event in the same update.
-   * @returns false if the job was deleted
+   * @returns false if the job was deleted, or has `MAX_OPEN_GATES` others
    * @throws AppError unavailable
    */
   async addToJob(gate: GateDoc): Promise<boolean> {
@@ -198,10 +202,11 @@ export class Gates {
       openGates: { $cond: [isThere, current, added] },
       ...(notes && { notes: { $cond: [isThere, "$notes", notes] } }),
     };
-    const exists = await this.#jobs.updateGates({ _id: job, jobId }, set);
+    const hasRoom = [{ "openGates.gateId": gateId }, { [`openGates.${MAX_OPEN_GATES - 1}`]: { $exists: false } }];
+    const isAdded = await this.#jobs.updateGates({ _id: job, jobId, $or: hasRoom }, set);
     this.#jobs.notifyChange(jobId);
-    if (notes && exists) this.#jobs.noted();
-    return exists;
+    if (notes && isAdded) this.#jobs.noted();
+    return isAdded;
   }
 
   /**
@@ -271,6 +276,12 @@ export function gateClosed(gate: GateDoc): AppError {
   }
   return new AppError("gate_closed", { detail: `${name} is ${gate.status} and can no longer be used.`, body });
 }
+
+/** Returns the error of a gate that a job has no room for. */
+export const tooManyGates = () =>
+  new AppError("too_many_gates", {
+    detail: `The job has ${MAX_OPEN_GATES} open gates, which is the maximum. Wait for answers, or withdraw some.`,
+  });
 
 /** Returns the error of a gate that does not exist. */
 export function gateNotFound(jobId: string, key: string): AppError {

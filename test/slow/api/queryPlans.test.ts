@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { minuteOf } from "../../src/models/jobs/jobTimes.ts";
-import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobs/search/jobFilter.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { stagesOf } from "../support/queryPlan.ts";
+import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
+import { type JobFilter, jobQuery, olderThan } from "../../../src/models/jobs/search/jobFilter.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { stagesOf } from "../../support/queryPlan.ts";
 
 const JOBS = 100_000;
 const PAGE = 100;

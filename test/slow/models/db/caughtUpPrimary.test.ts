@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
-import { openStores, type Stores } from "../../../src/models/stores.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
-import { AppError } from "../../../src/shared/errors.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type ReplicaSet, startReplicaSet } from "../../support/servers/servers.ts";
+import { connectDatabase, type Database } from "../../../../src/models/db/database.ts";
+import { openStores, type Stores } from "../../../../src/models/stores.ts";
+import { systemClock } from "../../../../src/shared/clock.ts";
+import { AppError } from "../../../../src/shared/errors.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/servers/servers.ts";
 
 describe("readFromCaughtUpPrimary", function () {
   this.timeout(180_000); // The test starts three servers and waits for an election.

@@ -5,10 +5,10 @@ import { basename, delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp } from "../support/app.ts";
-import { BrowserContexts, closeBrowser } from "../support/browser.ts";
-import { documentBlocks } from "../support/documentBlocks.ts";
-import { IN_FULL } from "../support/packages.ts";
+import { startApp } from "../../support/app.ts";
+import { BrowserContexts, closeBrowser } from "../../support/browser.ts";
+import { documentBlocks } from "../../support/documentBlocks.ts";
+import { IN_FULL } from "../../support/packages.ts";
 
 const run = promisify(execFile);
 
@@ -172,7 +172,10 @@ describe("npm package signalbox-client", () => {
   });
 
   it("exports what signalbox/client exports, and for its other files names of one letter", async () => {
-    const [exported, ours] = [await import(join(installed, "client.js")), await import("../../src/client/client.ts")];
+    const [exported, ours] = [
+      await import(join(installed, "client.js")),
+      await import("../../../src/client/client.ts"),
+    ];
 
     expect(Object.keys(exported).filter((name) => name.length > 1)).to.have.members(Object.keys(ours));
   });
