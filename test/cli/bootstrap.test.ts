@@ -209,9 +209,7 @@ describe("script/bootstrap", () => {
     writeFileSync(join(root, "package-lock.json"), lock.replace(/("node_modules\/koa": \{\s+"version": ")/, "$10."));
     program("npm", `echo "npm $1" >&2; exit 1`);
 
-    expect((await bootstrap("start", REAL_SERVERS)).stderr).to.match(
-      /^The packages cannot be installed: npm failed/,
-    );
+    expect((await bootstrap("start", REAL_SERVERS)).stderr).to.match(/^The packages cannot be installed: npm failed/);
   });
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

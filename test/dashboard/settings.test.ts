@@ -93,27 +93,11 @@ describe("dashboard page of the settings", () => {
     await page.getByText("No worker is connected: runs and deliveries wait for one").waitFor();
   });
 
-  it("leads to the queue board and back", async () => {
-    const page = await logIn(READ_ONLY);
-    await page.goto(`${app.url}/settings`);
-    const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
-    await page.getByRole("link", { name: "queue board" }).click();
-    await page.getByText("Signalbox queues").first().waitFor();
-    await page.getByText("delivery-log").first().waitFor();
-
-    expect(await page.getByText("delivery-telegram").count()).to.equal(0);
-    expect(requests.filter((url) => !url.startsWith(app.url))).to.deep.equal([]);
-    await page.getByRole("link", { name: "Back to Signalbox" }).click();
-    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
-  });
-
   it("shows the configuration only to tokens with the scope admin", async () => {
     const page = await logIn(READ_ONLY);
     await page.goto(`${app.url}/settings`);
 
     await page.getByText("The configuration is shown to tokens with the scope admin").waitFor();
-    await page.getByRole("link", { name: "queue board" }).waitFor();
     expect(await page.getByText("Configuration in force").count()).to.equal(0);
   });
 
