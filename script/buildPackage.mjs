@@ -22,7 +22,7 @@ import { repositoryFields, withAbsoluteLinks } from "./publishedPlace.mjs";
 import { START_ONLY } from "./startOnly.mjs";
 
 /** Everything that the package contains, besides package.json. The compiled files of src are in `lib`. */
-const CONTENTS = ["lib", "dist/dashboard", "dist/guide", "README.md", "CHANGELOG.md", "LICENSE"];
+const CONTENTS = ["lib", "dist/dashboard", "docs", "README.md", "CHANGELOG.md", "LICENSE"];
 
 /** Packages of the Gmail listener, 14 MB with what they need. Without them, its commands say how to install them. */
 const OPTIONAL = ["@googleapis/gmail", "google-auth-library"];

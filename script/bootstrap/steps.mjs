@@ -7,7 +7,7 @@ import { linkPrograms } from "../linkPrograms.mjs";
 import { chromium } from "./chromium.mjs";
 import { node } from "./node.mjs";
 import { packages, sdks } from "./packages.mjs";
-import { dashboard, guide } from "./pages.mjs";
+import { dashboard } from "./pages.mjs";
 import { pythonPackages } from "./pythonPackages.mjs";
 import { mongod, redis } from "./servers.mjs";
 
@@ -30,7 +30,7 @@ import { mongod, redis } from "./servers.mjs";
  * the first begin when the packages are installed.
  * @type {readonly (readonly Step[])[]}
  */
-const SEQUENCES = [[sdks, dashboard, guide], [node], [mongod, redis], [pythonPackages, chromium]];
+const SEQUENCES = [[sdks, dashboard], [node], [mongod, redis], [pythonPackages, chromium]];
 
 /**
  * @param {Context["mode"]} mode

@@ -11,6 +11,7 @@ import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, refusalRecorder, TokenVerifier } from "./auth/tokenVerifier.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountAnswerPage } from "./gates/answerPage.ts";
+import { mountGuide } from "./guide/guide.ts";
 import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
@@ -24,7 +25,6 @@ import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
-import { GUIDE, mountGuide } from "./pages/guide.ts";
 import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
 import { createRouter } from "./router.ts";
@@ -127,7 +127,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
   mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure, recordRefusal });
-  mountGuide(router, GUIDE, basePath);
+  mountGuide(router, DASHBOARD, basePath);
   const strict = settings.strict ?? false;
   router.post(
     MCP_PATH,

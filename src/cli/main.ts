@@ -26,5 +26,6 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   process.stderr.write(`The output cannot be written (${code}).\n`);
   process.exit(EXIT.failed);
 });
+process.stderr.on("error", () => {}); // nobody reads the messages, and the exit code says how the command ended
 
 await runCommandLine(process.argv.slice(2), environment);

@@ -31,13 +31,13 @@ const forTerminal = (line: string): string =>
 
 /** Returns what a terminal shows of a logged object: for a request one short text in place of its fields. */
 function forReader(line: Record<string, unknown>): Record<string, unknown> {
-  const { reqId, method, path, status, code, ms, ...rest } = line;
+  const { reqId, method, path, status, code, ms, held, ...rest } = line;
   if (typeof ms !== "number" || !method || !status) return line;
   return { ...rest, request: [method, path, status, code, `${ms} ms`].filter(Boolean).join(" ") };
 }
 
 const format = pretty.prettyFactory({
-  ignore: "pid,process,request",
+  ignore: "pid,process,request,nextTryAt",
   translateTime: "SYS:HH:MM:ss.l",
   messageFormat: (line) => `${line.process}: ${line.request ?? line.msg}`,
   singleLine: true,
@@ -45,6 +45,20 @@ const format = pretty.prettyFactory({
 
 /** Returns a logged line of JSON as a terminal shows it, with its line end. */
 export const readableLine = (line: string): string => format(forReader(JSON.parse(forTerminal(line)))) ?? "";
+
+/** A request that took at least as long is shown on the terminal of a service. */
+const SLOW_MS = 1_000;
+
+/**
+ * Returns whether a line is left to the log file, so that the address and the token stay on the terminal: a request that was
+ * neither slow nor refused, or a queue job that is done.
+ */
+function isRoutine(line: string): boolean {
+  const { level, method, status, ms, held, outcome } = JSON.parse(line) as Record<string, unknown>;
+  if (level !== pino.levels.values.info) return false;
+  if (outcome === "done") return true;
+  return method !== undefined && Number(status) < 400 && (held === true || Number(ms) < SLOW_MS);
+}
 
 /** The variable in which `signalbox start` passes its processes the file that they append their log to. */
 export const LOG_FILE = "SIGNALBOX_LOG_FILE";
@@ -67,7 +81,7 @@ function appender(file: string): (line: string) => void {
 interface LoggerOptions {
   readonly level: string;
   readonly name: string;
-  /** Whether to write readable lines for a terminal in place of JSON. */
+  /** Whether to write readable lines for a terminal in place of JSON; with a file only those of interest. */
   readonly pretty: boolean;
   /** A file to which JSON lines are appended too. Several processes may append to the same file. */
   readonly file?: string | undefined;
@@ -92,8 +106,9 @@ export function createLogger(options: LoggerOptions): Logger {
   if (!options.pretty && !append) return pino(settings, output);
   return pino(settings, {
     write(line) {
-      output.write(options.pretty ? readableLine(line) : line);
       append?.(line);
+      if (!options.pretty) output.write(line);
+      else if (!append || !isRoutine(line)) output.write(readableLine(line));
     },
   });
 }

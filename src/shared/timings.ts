@@ -36,8 +36,9 @@ export interface Timings {
     readonly deliveryMs: readonly number[];
     /** The pause after each failed try of a webhook, before jitter; there is one more try than pauses. */
     readonly webhookMs: readonly number[];
-    /** How long the events of a failed turn of the main session wait, unless a new event wakes it. */
+    /** How long the events of a failed turn of the main session wait, unless a new event wakes it. Doubles up to the maximum. */
     readonly heartbeatMs: number;
+    readonly maxHeartbeatMs: number;
     /** The pause before a write is repeated while MongoDB is down. */
     readonly writeMs: number;
     /** How long nothing is sent to a channel whose credentials were refused. */
@@ -71,6 +72,12 @@ export interface Timings {
   readonly storeFiguresMs: number;
   /** How often a stream of live events sends a heartbeat. */
   readonly liveHeartbeatMs: number;
+  readonly readChanges: {
+    /** How long Redis keeps a read of the change stream that finds no change. */
+    readonly blockMs: number;
+    /** How much longer such a read may take. Beyond that Redis counts as hanging. */
+    readonly graceMs: number;
+  };
   /** How often waiting requests read their record while Redis is unavailable. */
   readonly waitPollMs: number;
   readonly shutdown: {
@@ -104,6 +111,7 @@ export const TIMINGS: Timings = {
     // 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the schedule of Standard Webhooks 1.0.0
     webhookMs: [5_000, ...[5, 30, 120, 300, 600, 840, 1_200, 1_440].map((minutes) => minutes * 60_000)],
     heartbeatMs: 60_000,
+    maxHeartbeatMs: 600_000, // so that the main session goes on soon after its model server is back
     writeMs: 500,
     stoppedChannelMs: 300_000,
   },
@@ -114,6 +122,7 @@ export const TIMINGS: Timings = {
   storeRefusedMs: 1_000,
   storeFiguresMs: 5_000,
   liveHeartbeatMs: 15_000,
+  readChanges: { blockMs: 5_000, graceMs: 3_000 },
   waitPollMs: 1_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
   drainBodyMs: 10_000, // longer than an honest client needs, shorter than a process takes to stop

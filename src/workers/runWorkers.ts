@@ -92,8 +92,10 @@ function startWorker(
       log[outcome.isIdle ? "debug" : "info"]({ ...line, ...outcome.result }, "the queue job is done");
     else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "the queue job is delayed");
     else {
-      const { code, cause } = outcome.error;
-      log.error({ ...line, code, err: cause ?? outcome.error }, "the queue job failed");
+      const { code, cause, message } = outcome.error;
+      // The stack of an error of the catalogue shows only where it was translated.
+      const reason = cause !== undefined || code === "internal" ? { err: cause ?? outcome.error } : { reason: message };
+      log.error({ ...line, code, ...reason }, "the queue job failed");
     }
     return toBullMq(outcome, job, token);
   };

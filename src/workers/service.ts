@@ -158,6 +158,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       heartbeat,
       heartbeatProcessor({
         ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics, modelLabel },
+        runnerName: runnerName(agents),
         defaults: { ...agents.defaults, model },
         // The built-in prompt is only about events, so that without them the model has nothing to do.
         needsEvents: agents.defaults.heartbeat.prompt === undefined,
@@ -239,6 +240,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     await Promise.all([transforms.close(), sender.close()]);
   };
   return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };
+}
+
+/** Returns the name of the runner for people, with the address of its model server. */
+function runnerName({ defaults: { runner }, runners }: Config["agents"]): string {
+  const address = runner === "openai" && runners.openai?.baseUrl;
+  return address ? `the model server at ${address}` : `the runner ${runner}`;
 }
 
 /**

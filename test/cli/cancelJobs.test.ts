@@ -17,14 +17,19 @@ describe("signalbox when jobs are cancelled", () => {
   const jobs = (...args: string[]) => runInProcess(["jobs", ...args], env);
   const read = async (path: string) => (await app.call("GET", path)).body;
 
-  it("jobs cancel requests it with the reason, and prints since when nothing was reported", async () => {
+  it("jobs cancel requests it with the reason, and says so in one sentence", async () => {
     const { jobId, path } = await createJob(app, { name: "Import", message: "4 of 10" });
 
     const { code, stdout, stderr } = await jobs("cancel", jobId, "--reason", "Not needed");
 
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
-    expect(stdout).to.match(/^Status +running, cancel requested, no report for \d+s$/m);
-    expect(stdout).to.match(/^Reason +Not needed$/m);
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 0,
+      stdout: `Cancellation of ${jobId} is requested.\n`,
+      stderr: "",
+    });
+    const shown = (await jobs("get", jobId)).stdout;
+    expect(shown).to.match(/^Status +running, cancel requested, no report for \d+s$/m);
+    expect(shown).to.match(/^Reason +Not needed$/m);
     expect(await read(path)).to.deep.include({ status: "running" });
     expect((await read(path)).cancel.reason).to.equal("Not needed");
   });

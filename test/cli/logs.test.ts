@@ -95,16 +95,16 @@ describe("signalbox logs", () => {
     const program = (file: string) => `
       import { createLogger } from ${JSON.stringify(LOGGER)};
       const log = createLogger({ level: "info", name: "web", pretty: true, file: ${JSON.stringify(file)} });
-      log.info({ reqId: "7", method: "GET", path: "/api/jobs\\u202e", status: 200, ms: 3 }, "the request has ended");
+      log.info({ reqId: "7", method: "GET", path: "/api/jobs\\u202e", status: 200, ms: 1500 }, "the request has ended");
     `;
     const run = (file: string) => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program(file)]);
 
     await run(log);
     const unwritable = await run("/dev/full");
 
-    expect(unwritable.stdout).to.match(/INFO: web: GET \/api\/jobs\ufffd 200 3 ms\n$/);
+    expect(unwritable.stdout).to.match(/INFO: web: GET \/api\/jobs\ufffd 200 1500 ms\n$/);
     expect(statSync(log).mode & 0o777).to.equal(0o600);
     const { stdout } = await runInProcess(["logs"], env);
-    expect(JSON.parse(stdout)).to.include({ reqId: "7", method: "GET", status: 200, ms: 3 });
+    expect(JSON.parse(stdout)).to.include({ reqId: "7", method: "GET", status: 200, ms: 1500 });
   });
 });

@@ -53,15 +53,12 @@ describe("signalbox run", () => {
     expect(job.steps[0].output).to.include({ exitCode: 7, tail: "disk full" });
   });
 
-  it("names the job after the command, under a random id", async () => {
-    const words = [process.execPath, "-e", "0"];
-    const { code } = await runInProcess(["run", "--", ...words], env);
+  it("names the job after the program alone, whose arguments may contain secrets, under a random id", async () => {
+    const { code } = await runInProcess(["run", "--", process.execPath, "-e", "0", "--", "--password=hunter2"], env);
 
-    const { jobs } = (
-      await app.call("GET", `/api/jobs?fields=name,status&name=${encodeURIComponent(process.execPath)}`)
-    ).body;
+    const { jobs } = (await app.call("GET", "/api/jobs?fields=name,status&name=node")).body;
     expect(code).to.equal(0);
-    expect(jobs[0]).to.include({ name: words.join(" "), status: "completed" });
+    expect(jobs[0]).to.include({ name: "node", status: "completed" });
     expect(jobs[0].jobId).to.match(/^[0-9a-f-]{36}$/);
   });
 
@@ -115,13 +112,15 @@ describe("signalbox run", () => {
   it("runs the program while the service is unavailable, and says that the job was not reported", async () => {
     const away = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout, stderr } = await runInProcess(
-      ["run", "--wait", "0.05", "--url", away, "--", process.execPath, "-e", "console.log('done'); process.exit(5)"],
+      ["run", "--wait", "3600", "--url", away, "--", process.execPath, "-e", "console.log('done'); process.exit(5)"],
       {},
     );
 
     expect({ code, stdout }).to.deep.equal({ code: 5, stdout: "done\n" });
     expect(stderr).to.match(/^signalbox: http:\/\/127\.0\.0\.1:\d+ cannot be reached; the program goes on$/m);
-    expect(stderr).to.match(/^signalbox: the end of the job was not reported: /m);
+    expect(stderr).to.match(
+      /^signalbox: the end of the job was not reported: http:\/\/127\.0\.0\.1:\d+ could not be reached for \d+\.\d s\.$/m,
+    );
   });
 
   it("fails the job of a program that does not exist, with 127", async () => {
@@ -147,6 +146,21 @@ describe("signalbox run", () => {
 
     expect(code).to.equal(0);
     expect(await readJob()).to.include({ status: "completed" });
+  });
+
+  it("keeps the job of a silent program from turning stale", async () => {
+    const running = runCli(
+      program("process.stdin.on('data', () => {}); setInterval(() => {}, 1000)", "--stale-after", "1"),
+      env,
+    );
+    try {
+      await eventually(async () => /^\(running for [1-9]\d*s\)$/.test((await readJob())?.message), "a sign of life");
+
+      expect(await readJob()).to.include({ status: "running", stale: false, staleAfterSeconds: 1 });
+    } finally {
+      running.kill("SIGTERM");
+    }
+    await running.ended;
   });
 
   for (const [pattern, fault] of [

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -179,6 +179,40 @@ describe("the logs, metrics, errors and reports of a process", () => {
       'INFO: web: GET /api/jobs 200 3.12 ms\nINFO: web: GET /api/jobs 404 job_not_found 3.12 ms {"aborted":true}\n' +
         'INFO: web: the queue job is done {"queue":"retention","completed":2}\n',
     );
+  });
+
+  it("at a terminal show only what was slow or failed if a file has all of them", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "signalbox-logs-")), "service.log");
+    const program = `
+      import { createLogger } from ${JSON.stringify(pathToFileURL(resolve("src/shared/logger.ts")).href)};
+      const log = createLogger({ level: "info", name: "web", pretty: true, file: ${JSON.stringify(file)} });
+      const request = { method: "PUT", path: "/a", status: 200, ms: 3 };
+      for (let i = 0; i < 25; i++) log.info(request, "the request has ended");
+      log.info({ ...request, path: "/slow", ms: 1000 }, "the request has ended");
+      log.info({ ...request, path: "/stream", ms: 60000, held: true }, "the request has ended");
+      log.info({ ...request, path: "/refused", status: 400, code: "invalid_body" }, "the request has ended");
+      log.info({ ...request, path: "/broken", status: 503, ms: 60000, held: true }, "the request has ended");
+      log.info({ queue: "agent-hook", outcome: "done", ms: 60000 }, "the queue job is done");
+      log.error({ queue: "agent-hook", outcome: "discard", ms: 6 }, "the queue job failed");
+      log.warn({ nextTryAt: new Date() }, "The main session waits");
+    `;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { env: {} });
+    const stored = readFileSync(file, "utf8").trimEnd().split("\n");
+    rmSync(dirname(file), { recursive: true });
+
+    expect(
+      stdout
+        .replace(/^\[[\d:.]+\] /gm, "")
+        .trimEnd()
+        .split("\n"),
+    ).to.deep.equal([
+      "INFO: web: PUT /slow 200 1000 ms",
+      "INFO: web: PUT /refused 400 invalid_body 3 ms",
+      "INFO: web: PUT /broken 503 60000 ms",
+      'ERROR: web: the queue job failed {"queue":"agent-hook","outcome":"discard","ms":6}',
+      "WARN: web: The main session waits",
+    ]);
+    expect(stored).to.have.length(32);
   });
 
   it("at a terminal contain no control sequence, and no line that looks like the start of another entry", async () => {

@@ -218,7 +218,7 @@ describe("sweep", () => {
     const { events, sessions } = app.stores;
     await sessions.setReplyTarget({ channel: "log", to: "x" });
     await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
-    await sessions.pauseMain(new Date(app.clock.now().getTime() + 60_000));
+    await sessions.pauseMain("event", () => 60_000);
     await sweepOnce();
     const early = await isWoken();
 

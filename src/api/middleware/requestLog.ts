@@ -29,13 +29,15 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
       const status = ctx.res.headersSent ? ctx.status : CLIENT_GONE;
       const path = loggedPath(ctx);
       const route: string = ctx.state.operation ?? "none";
-      const { isStream, mayWait } = ctx.state; // the client determines the duration of a stream or a wait
-      if (!isStream && !mayWait)
+      const { isStream, mayWait } = ctx.state;
+      const held = Boolean(isStream || mayWait); // the client determines the duration of a stream or a wait
+      if (!held)
         metrics.requestSeconds.observe(
           { method: KNOWN_METHODS.has(method) ? method : "other", route, status },
           seconds,
         );
-      const line = { reqId, method, path, status, code: ctx.state.code, ms: Math.round(seconds * 1e5) / 100 };
+      const ms = Math.round(seconds * 1e5) / 100;
+      const line = { reqId, method, path, status, code: ctx.state.code, ms, ...(held && { held }) };
       log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "the request has ended");
     });
     await next();

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 const isLinux = process.platform === "linux";
 
@@ -27,6 +27,24 @@ export function commandLine(pid: number): string {
 /** Returns the id of the parent process; undefined if there is no such process. */
 export function parentOf(pid: number): number | undefined {
   return whileItRuns(() => (isLinux ? readStat(pid).parent : Number(ps("ppid", pid))));
+}
+
+/** Returns a process and all processes below it. */
+export function descendantsOf(pid: number): number[] {
+  const found = [pid];
+  const parents = parentsOfAll();
+  for (const one of found) found.push(...parents.filter(([, parent]) => parent === one).map(([child]) => child));
+  return found;
+}
+
+/** Returns the ids of all processes, each with that of its parent. */
+function parentsOfAll(): (readonly [pid: number, parent: number | undefined])[] {
+  if (isLinux) {
+    const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+    return pids.map((pid) => [pid, parentOf(pid)]);
+  }
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  return lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
 }
 
 /** The state of a process that has ended but was not reaped by its parent. */

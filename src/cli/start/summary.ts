@@ -10,8 +10,10 @@ interface SummaryOptions {
   readonly watch: boolean;
   /** The command with which this instance reads its configuration again. */
   readonly reload: string;
-  /** The version of MongoDB. */
-  readonly mongodbVersion: string;
+  /** Whether all processes of this instance log to one file, of which the terminal shows a part. */
+  readonly hasLogFile: boolean;
+  /** The version of MongoDB, if it is a configured one. */
+  readonly mongodbVersion: string | undefined;
   /** Agents of this machine, if none is configured. */
   readonly agents: readonly FoundAgent[];
 }
@@ -24,7 +26,7 @@ export function summary(settings: Pick<Settings, "config" | "generatedToken">, o
   const { config } = settings;
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
-  const { url, watch, reload, mongodbVersion, agents } = options;
+  const { url, watch, reload, hasLogFile, mongodbVersion, agents } = options;
   const rows = [
     ["Guide", `${url}/guide/`],
     ...hookRows(settings),
@@ -36,6 +38,7 @@ export function summary(settings: Pick<Settings, "config" | "generatedToken">, o
     ["MongoDB", uri ? hostsOf(uri) : "embedded (another one: MONGODB_URI)"],
     ...outdatedRows(mongodbVersion),
     ["Redis", redisUrl ? hostsOf(redisUrl) : "embedded (another one: REDIS_URL)"],
+    ...(hasLogFile ? [["Log", "npx signalbox logs   prints all of it; here is what is slow or fails"]] : []),
     ["Reload", `${reload}   reads a changed configuration file`],
     ["Stop", `Ctrl-C${watch ? " (restarts when a source file changes)" : ""}`],
   ];
@@ -56,9 +59,9 @@ function agentRows(agents: readonly FoundAgent[], url: string): string[][] {
   ];
 }
 
-/** Warns of a MongoDB that gets no security updates. */
-function outdatedRows(version: string): string[][] {
-  if (endOfLife(version) === undefined) return [];
+/** Warns of a MongoDB that gets no security updates. For the embedded one the page *Settings* does. */
+function outdatedRows(version: string | undefined): string[][] {
+  if (version === undefined || endOfLife(version) === undefined) return [];
   return [
     ["Warning", `MongoDB ${version} is past its end of life: it gets no security updates.`],
     ["", `Name one of version ${FIRST_MAINTAINED}.0 or later in MONGODB_URI.`],

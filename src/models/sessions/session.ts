@@ -14,6 +14,15 @@ export const ReplyTarget = closedObject({
 });
 export type ReplyTarget = Static<typeof ReplyTarget>;
 
+/** The sweep triggers no turn of the main session for a while, because turns have failed. */
+const MainPause = closedObject({
+  until: BsonDate,
+  /** Failed turns in a row over the same events. */
+  failures: Type.Number(),
+  /** The newest event of the last one; null if it had none. */
+  newestEventId: nullable(Type.String()),
+});
+
 export const SessionDoc = closedObject({
   /** The session key. */
   _id: Type.String(),
@@ -23,8 +32,8 @@ export const SessionDoc = closedObject({
   route: Type.Optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
   owner: Type.Optional(Type.String()),
-  /** Only in the main session: the sweep triggers no turn before this time, because one has failed. */
-  pausedUntil: Type.Optional(BsonDate),
+  /** Only in the main session, after a failed turn. */
+  pause: Type.Optional(MainPause),
   lastUsedAt: BsonDate,
 });
 export type SessionDoc = Static<typeof SessionDoc>;
@@ -81,14 +90,32 @@ export class Sessions {
     await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
   }
 
-  /** Prevents the sweep from triggering a turn of the main session before a time. */
-  async pauseMain(until: Date): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
+  /**
+   * Prevents the sweep from triggering a turn of the main session for a while, after a failed turn whose lease is held. An
+   * event that is new since the previous failure begins the count again.
+   * @param pauseMs the pause after this many failures
+   * @returns the end of the pause
+   */
+  async pauseMain(newestEventId: string | null, pauseMs: (failures: number) => number): Promise<Date> {
+    const query = { _id: MAIN_SESSION };
+    const main = await mapMongoErrors(() => this.collection.findOne(query, { projection: { pause: 1 } }));
+    const { failures: before = 0, newestEventId: known = null } = main?.pause ?? {};
+    const failures = known === newestEventId ? before + 1 : 1;
+    const until = new Date(this.#clock.now().getTime() + pauseMs(failures));
+    const change = { $set: { pause: { until, failures, newestEventId } } };
+    await mapMongoErrors(() => this.collection.updateOne(query, change));
+    return until;
+  }
+
+  /** Ends the pause after a turn of the main session that succeeded. */
+  async resumeMain(): Promise<void> {
+    const query = { _id: MAIN_SESSION, pause: { $exists: true } };
+    await mapMongoErrors(() => this.collection.updateOne(query, { $unset: { pause: "" } }));
   }
 
   /** Returns whether the sweep may not trigger a turn of the main session. */
   isMainPaused(now: Date): Promise<boolean> {
-    return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
+    return exists(this.collection, { _id: MAIN_SESSION, "pause.until": { $gt: now } });
   }
 
   /**

@@ -7,8 +7,12 @@ import { markedReply } from "../../models/runs/cutOffReply.ts";
 import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
+import { backoff } from "../../shared/backoff.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import type { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { Timings } from "../../shared/timings.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
@@ -22,6 +26,8 @@ const MAX_EVENTS = 500;
 export interface HeartbeatDeps {
   readonly stores: Stores;
   readonly runner: AgentRunner;
+  /** The runner for people, with its address if it has one. */
+  readonly runnerName: string;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly defaults: {
     readonly systemPrompt?: string | undefined;
@@ -50,7 +56,7 @@ export interface HeartbeatDeps {
 /**
  * Returns the processor that runs turns of the main session over the waiting events, one turn after another until none
  * waits. Events are removed only when the turn that included them has succeeded. After a failure they wait for
- * `retry.heartbeatMs`, or for the next trigger.
+ * `retry.heartbeatMs`, longer with each further one, or for the next trigger.
  */
 export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
@@ -96,8 +102,10 @@ async function runTurns(
     const outcome = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: outcome.kind });
     if (outcome.kind === "failed") {
-      await sessions.pauseMain(new Date(context.clock.now().getTime() + context.timings.retry.heartbeatMs));
-      return { kind: "discard", error: outcome.error };
+      const nextTryAt = await sessions.pauseMain(events.at(-1)?._id ?? null, pauseAfter(context.timings));
+      if (outcome.error.code !== "agent_unavailable") return { kind: "discard", error: outcome.error };
+      logWaiting(context.log, deps.runnerName, outcome.error, nextTryAt);
+      return { kind: "done", result: { turns, end: "unavailable" }, isIdle: true };
     }
     if (outcome.kind !== "replied") return { kind: "done", result: { turns, end: outcome.kind } };
     if (lost.aborted || !(await retryWhileMongoIsDown(renew, context))) break; // another worker holds the lease
@@ -105,10 +113,19 @@ async function runTurns(
     const turnId = turnIdOf(included);
     const { reply } = outcome;
     await retryWhileMongoIsDown(() => storeTurn(deps, turnId, text, reply, included, context), context);
+    await retryWhileMongoIsDown(() => sessions.resumeMain(), context);
     turns++;
     hasMore = more || taken < events.length;
   }
   return { kind: "done", result: { turns, end: "lost" } };
+}
+
+const pauseAfter = ({ retry }: Timings) => backoff({ initialMs: retry.heartbeatMs, maxMs: retry.maxHeartbeatMs });
+
+/** Logs a failure that the operator's server or program has caused, and that ends by itself: one line, without a stack. */
+function logWaiting(log: Logger, runnerName: string, { code, message }: AppError, nextTryAt: Date): void {
+  const time = nextTryAt.toTimeString().slice(0, "hh:mm".length);
+  log.warn({ code, nextTryAt }, `The main session waits for ${runnerName} (next try ${time}): ${message}`);
 }
 
 /** Returns the ids of the summaries whose runs deliver their reply to the recipient of the main session. */

@@ -9,6 +9,7 @@ import {
   says,
   startModelServer,
 } from "../../support/servers/modelServer.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -387,10 +388,42 @@ describe("a turn of the main session", () => {
 
     await schedule();
     await eventually(() => worker.log.some(({ msg }) => msg === "the queue job failed"), "the turn to fail");
+    const failed = worker.log.find(({ msg }) => msg === "the queue job failed");
     app.clock.advance(60_000);
     await allTaken();
 
     expect(events()).to.deep.equal([["a"], ["a"]]);
+    expect(failed).to.include({ level: 50, code: "agent_failed" }).and.not.have.property("err");
+  });
+
+  it("is tried at growing distances while the model server is away, with one line each, until a new event or success", async () => {
+    await start();
+    model.script(...Array<Behaviour>(3).fill(answers(503, { error: {} })), says(ACK));
+    const waits = () => worker.log.filter(({ code }) => code === "agent_unavailable");
+    const pause = async () => (await app.stores.sessions.collection.findOne({ _id: "main" }))?.pause;
+    const failures = async (count: number) => {
+      await eventually(() => waits().length === count, `failure ${count}`);
+      return (await pause())?.failures;
+    };
+
+    await wake("a");
+    const first = await failures(1);
+    app.clock.advance(FAST_TIMINGS.retry.heartbeatMs);
+    const second = await failures(2);
+    await wake("b");
+    const afterEvent = await failures(3);
+    app.clock.advance(FAST_TIMINGS.retry.heartbeatMs);
+    await allTaken();
+    await eventually(async () => (await pause()) === undefined, "the end of the pause");
+
+    expect([first, second, afterEvent]).to.deep.equal([1, 2, 1]);
+    for (const line of waits()) {
+      expect(line).to.include({ level: 40, queue: "heartbeat" }).and.not.have.property("err");
+      expect(line.msg).to.match(
+        /^The main session waits for the model server at http:\S+ \(next try \d\d:\d\d\): The model server answered 503\.$/,
+      );
+    }
+    expect(worker.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
   });
 
   it("that the schedule triggered is continued by another worker at once when its own stops", async () => {

@@ -157,7 +157,7 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
 
 const took = ({ startedAt, updatedAt }: Step) => duration(Date.parse(updatedAt) - Date.parse(startedAt));
 
-/** `jobs cancel ID`: requests that a job be cancelled, and prints the job. */
+/** `jobs cancel ID`: requests that a job be cancelled, and says so. */
 export function cancelJob(
   env: NodeJS.ProcessEnv,
   jobId: string,
@@ -166,7 +166,8 @@ export function cancelJob(
   const { reason, force, json } = options;
   return withService(env, options, async ({ client }) => {
     const job = await client.jobs.cancel(jobId, { ...(reason !== undefined && { reason }), ...(force && { force }) });
-    print(json ? [cleanJson(job)] : jobLines(job));
+    const done = force ? `${jobId} is cancelled.` : `Cancellation of ${jobId} is requested.`;
+    print([json ? cleanJson(job) : cleanLine(done)]);
   });
 }
 

@@ -85,8 +85,13 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       }
       // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
       const reloadCommand = lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`;
-      const found = { mongodbVersion, agents: await finding };
-      console.log(summary({ config, generatedToken }, { url, watch, reload: reloadCommand, ...found }));
+      const found = { mongodbVersion: config.mongodb.uri && mongodbVersion, agents: await finding };
+      console.log(
+        summary(
+          { config, generatedToken },
+          { url, watch, reload: reloadCommand, hasLogFile: lock !== undefined, ...found },
+        ),
+      );
       /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
       const reload = async () => {
         let changed: Config;

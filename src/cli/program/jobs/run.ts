@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { RunProgramOptions } from "../../commands/jobs/runProgram.ts";
+import type { RunProgramOptions } from "../../commands/jobs/run/runProgram.ts";
 import { numberFrom, pair, serviceCommand } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
@@ -13,28 +13,29 @@ export function addRun(program: Command, environment: Environment): void {
     )
     .argument("<command...>", "program and its arguments, after --")
     .passThroughOptions()
-    .option("--job <id>", "id of the job (default: a random one)")
-    .option("--name <name>", "name of the job (default: the command)")
+    .option("--id, --job <id>", "id of the job (default: a random one)")
+    .option("--name <name>", "name of the job (default: the name of the program)")
     .option("--metadata <key=value>", "metadata of the job (repeatable)", pair)
     .option(
       "--progress-from <regex>",
       "find the progress in a line of output: one group is the percentage, two are done and total",
       regularExpression,
     )
+    .option("--stale-after <seconds>", "time without a report after which the job is stale", numberFrom(1, 31_536_000))
     .option(
       "--wait <seconds>",
-      "maximum time for the last report after the program has ended",
+      "maximum time for the last report after the program has ended; at most one second while the service cannot be reached",
       numberFrom(0, 3_600),
       10,
     )
     .action(async (command: [string, ...string[]], options: RunProgramOptions) => {
-      const { runProgram } = await import("../../commands/jobs/runProgram.ts");
+      const { runProgram } = await import("../../commands/jobs/run/runProgram.ts");
       await runProgram(await environment(), command, options);
     });
   withExamples(
     serviceCommand(run),
     "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
-    "signalbox run --job import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
+    "signalbox run --id import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
   );
 }
 

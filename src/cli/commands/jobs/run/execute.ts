@@ -1,0 +1,87 @@
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, constants as file, mkdtempSync, openSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
+import { passOn } from "./outputStream.ts";
+import type { StreamName } from "./outputTail.ts";
+import type { ProgramGroup } from "./programGroup.ts";
+
+/** How a program ended. */
+export interface ProgramEnd {
+  readonly exitCode: number;
+  /** Why it could not be started. */
+  readonly fault?: string;
+}
+
+/** How long output is awaited after the end of the program, while a process that it has left behind keeps it open. */
+const DRAIN_MS = 500;
+
+const NAMES = ["stdout", "stderr"] as const;
+
+/**
+ * Runs the program with the input of this process, passes its output on, and resolves when it has ended. Processes that it
+ * leaves behind go on and are not waited for.
+ * @param onChunk receives the output
+ */
+export async function execute(
+  [program, ...args]: readonly [string, ...string[]],
+  group: ProgramGroup,
+  onChunk: (name: StreamName, chunk: Buffer) => void,
+): Promise<ProgramEnd> {
+  const pipes = openPipes();
+  const [stdout, stderr] = pipes.map(({ write }) => write);
+  const child = spawn(program, args, { stdio: ["inherit", stdout, stderr], detached: group.detached });
+  for (const { write } of pipes) if (write !== "pipe") closeSync(write);
+  group.follow(child);
+  const ended = new Promise<ProgramEnd>((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve({ exitCode: signal ? 128 + constants.signals[signal] : (code ?? 1) });
+    });
+    child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const fault = code === "ENOENT" ? `${program} was not found: check its name and PATH` : message;
+      resolve({ exitCode: code === "ENOENT" ? 127 : 126, fault: `The program could not be started: ${fault}.` });
+    });
+  });
+  const streams = NAMES.map((name, index) => {
+    const from = pipes[index]?.read ?? (child[name] as Socket | null);
+    return from === null ? undefined : passOn(name, from, (chunk) => onChunk(name, chunk));
+  });
+  const end = await ended;
+  await Promise.race([
+    Promise.all(streams.map((stream) => stream?.closed)),
+    delay(DRAIN_MS, undefined, { ref: false }),
+  ]);
+  await setImmediate(); // reads what is left, even if this process has not run for long
+  for (const stream of streams) void stream?.handOver();
+  return end;
+}
+
+interface Pipe {
+  /** What the program gets. */
+  readonly write: number | "pipe";
+  readonly read?: number;
+}
+
+/**
+ * Opens a pipe for each stream. What `spawn` calls pipes are sockets, which a program cannot open again as /dev/stderr; they
+ * serve where no file can be created.
+ */
+function openPipes(): readonly Pipe[] {
+  try {
+    const dir = mkdtempSync(join(tmpdir(), "signalbox-run-"));
+    try {
+      const paths = NAMES.map((name) => join(dir, name));
+      execFileSync("mkfifo", ["-m", "600", ...paths]);
+      return paths.map((path) => {
+        const read = openSync(path, file.O_RDONLY | file.O_NONBLOCK);
+        return { read, write: openSync(path, file.O_WRONLY) };
+      });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  } catch {
+    return NAMES.map(() => ({ write: "pipe" }));
+  }
+}

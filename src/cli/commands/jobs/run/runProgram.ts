@@ -1,0 +1,119 @@
+import { withService } from "../../../service.ts";
+import type { ServiceOptions } from "../../../serviceAccess.ts";
+import { cleanText } from "../../../terminal/cleanText.ts";
+import { throttle } from "../../../throttle.ts";
+import { onceEach } from "../reporting.ts";
+import { execute } from "./execute.ts";
+import { type JobOptions, type JobReport, reportJob } from "./jobReport.ts";
+import { LineSplitter, OutputTail, type StreamName } from "./outputTail.ts";
+import { programGroup } from "./programGroup.ts";
+import { watchLink } from "./serviceLink.ts";
+
+export interface RunProgramOptions extends ServiceOptions, JobOptions {
+  /** Finds the progress in a line of output, by one group (percent) or two (done, total). */
+  readonly progressFrom?: RegExp;
+  /** Maximum seconds that the last reports may take after the program has ended. */
+  readonly wait: number;
+}
+
+/** How often the last line of output is read. */
+const MESSAGE_INTERVAL_MS = 1_000;
+
+/** Maximum time after the end of the program for a service that cannot be reached. */
+const AWAY_WAIT_MS = 1_000;
+
+/**
+ * `run`: runs a program and reports it as a job. Exit code 0 completes the job, any other fails it. The last line of output
+ * becomes the message. The program starts at once and is never slowed by the service; its output and its signals are passed
+ * on, and its exit code becomes that of this process. It gets SIGTERM when cancellation of the job is requested.
+ * @throws CommandError for an invalid address or token, before the program starts
+ */
+export async function runProgram(
+  env: NodeJS.ProcessEnv,
+  command: readonly [string, ...string[]],
+  options: RunProgramOptions,
+): Promise<void> {
+  const link = watchLink();
+  await withService(env, { ...options, fetch: link.fetch }, async ({ retrying, url }) => {
+    const note = onceEach((text) => process.stderr.write(`signalbox: ${text}\n`));
+    const client = retrying(() => note(`${url} cannot be reached; the program goes on`));
+    const startedAt = Date.now();
+    const group = programGroup();
+    const cancelled = new AbortController();
+    cancelled.signal.addEventListener("abort", group.cancel);
+    const job = reportJob(client, options, command[0], cancelled);
+    const output = readOutput(job.report, options.progressFrom);
+    const { exitCode, fault } = await execute(command, group, output.add);
+    process.exitCode = exitCode;
+    if (fault) note(fault);
+    const tail = output.end();
+    const result = { exitCode, durationMs: Date.now() - startedAt, tail: tail.join("\n") };
+
+    // A client whose last request has failed pauses before the next one; a new client tries at once.
+    const isAway = link.awayMs() !== undefined;
+    if (isAway) await client.close({ timeoutMs: 0 }).catch(() => {});
+    const last = isAway ? retrying() : client;
+    let isGivenUp = false;
+    const giveUp = () => {
+      isGivenUp = true;
+      void last.close({ timeoutMs: 0 }).catch(() => {});
+    };
+    const giveUpIfAway = () => link.awayMs() !== undefined && giveUp();
+    const timers = [setTimeout(giveUp, options.wait * 1_000)];
+    link.onAway(() => timers.push(setTimeout(giveUpIfAway, AWAY_WAIT_MS)));
+    group.ended((signal) => signal !== "SIGHUP" && giveUp());
+    try {
+      await job.end(last, result, fault ?? tail.at(-1));
+    } catch (error) {
+      const awaySeconds = ((link.awayMs() ?? 0) / 1_000).toFixed(1);
+      const reason = awaySeconds === "0.0" ? "did not accept it in time" : `could not be reached for ${awaySeconds} s`;
+      const why = isGivenUp ? `${url} ${reason}.` : cleanText((error as Error).message);
+      note(`the end of the job was not reported: ${why}`);
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      group.close();
+    }
+  });
+}
+
+/**
+ * Reads the output of a program, and reports its last line.
+ * @param pattern finds the progress; without one most of the output is not looked at
+ */
+function readOutput(report: JobReport["report"], pattern: RegExp | undefined) {
+  const tail = new OutputTail();
+  const splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
+  let progress: number | undefined;
+  /** Returns whether the lines have changed the progress. */
+  const findProgress = (lines: readonly string[]): boolean => {
+    const before = progress;
+    for (const line of lines) progress = progressIn(line, pattern) ?? progress;
+    return progress !== before;
+  };
+  const reportLine = () => {
+    const message = tail.lines().at(-1);
+    report({ ...(message !== undefined && { message }), ...(progress !== undefined && { progress }) });
+  };
+  const reportSoon = throttle(reportLine, MESSAGE_INTERVAL_MS);
+  return {
+    add(name: StreamName, chunk: Buffer) {
+      tail.add(name, chunk);
+      if (pattern && findProgress(splitters[name].add(chunk))) reportLine();
+      else reportSoon();
+    },
+    /** Reports the last progress, and returns the last lines. */
+    end(): string[] {
+      reportSoon.cancel();
+      if (findProgress(Object.values(splitters).flatMap((splitter) => splitter.end()))) reportLine();
+      return tail.lines();
+    },
+  };
+}
+
+/** The progress in a line of output, below 100, since only the end of the program completes the job. */
+function progressIn(line: string, pattern: RegExp | undefined): number | undefined {
+  const [, first, second] = pattern?.exec(line) ?? [];
+  if (first === undefined) return undefined;
+  const progress = second === undefined ? Number(first) : (100 * Number(first)) / Number(second);
+  return Number.isFinite(progress) ? Math.min(99, progress) : undefined;
+}

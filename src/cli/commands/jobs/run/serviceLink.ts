@@ -1,0 +1,43 @@
+/** A request without an answer for this long counts as a service that is away. */
+const OVERDUE_MS = 5_000;
+
+/** Watches whether the service answers. */
+export interface ServiceLink {
+  /** Sends the requests of clients. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Returns since how long the service has not answered; undefined if it answers, or was not asked yet. */
+  awayMs(): number | undefined;
+  /** Calls the listener when the service stops answering, and now if it does not answer. */
+  onAway(listener: () => void): void;
+}
+
+export function watchLink(): ServiceLink {
+  let awaySince: number | undefined;
+  let listener = () => {};
+  const isAway = (since: number) => {
+    if (awaySince !== undefined) return;
+    awaySince = since;
+    listener();
+  };
+  return {
+    async fetch(...request) {
+      const sentAt = performance.now();
+      const overdue = setTimeout(isAway, OVERDUE_MS, sentAt).unref();
+      try {
+        const response = await globalThis.fetch(...request);
+        awaySince = undefined;
+        return response;
+      } catch (error) {
+        isAway(sentAt);
+        throw error;
+      } finally {
+        clearTimeout(overdue);
+      }
+    },
+    awayMs: () => (awaySince === undefined ? undefined : performance.now() - awaySince),
+    onAway(next) {
+      listener = next;
+      if (awaySince !== undefined) listener();
+    },
+  };
+}
