@@ -21,6 +21,7 @@ import { compress } from "./middleware/compress.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { notFound } from "./middleware/notFound.ts";
 import { problemDetails } from "./middleware/problemDetails.ts";
+import { parseQueriesInLinearTime } from "./middleware/query.ts";
 import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
@@ -56,6 +57,7 @@ export interface AppSettings {
 /** Returns the API as a Koa application, not yet listening. */
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
+  parseQueriesInLinearTime(app);
   app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
   const { basePath = "" } = settings;
   if (basePath) app.use(storeBasePath(basePath));
@@ -134,7 +136,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     jsonBody(settings.bodyLimit, bodies),
     lazily(async () => {
       const { mcpEndpoint } = await import("./mcp/endpoint.ts");
-      return mcpEndpoint(routes, deps, { strict });
+      return mcpEndpoint(routes, deps, { strict, bodies });
     }),
   );
   router.get("/metrics", async (ctx) => {

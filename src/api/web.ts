@@ -163,6 +163,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
       const changedStores = createStores(changed);
       handler = createHandler(changed, written, changedStores);
       live.restart(changedStores);
+      waiting.restart();
       waiting.maxWaiting = changed.server.maxWaiting;
     },
   };

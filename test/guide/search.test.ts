@@ -7,10 +7,23 @@ const docs = new Docs(readBuiltFiles("docs"));
 
 /** Questions as readers type them, and where the answer is. */
 const QUESTIONS: readonly [query: string, answer: string][] = [
+  ["parallel steps progress", "how-to/report-from-an-orchestrator#parallel-steps"],
+  ["retry a failed job", "how-to/report-from-an-orchestrator#retry-a-failed-job"],
+  ["change the port", "how-to/deploy#change-the-port"],
   ["backup", "how-to/back-up"],
   ["restore", "how-to/back-up"],
+  ["share link job", "how-to/use-the-dashboard#share-a-link"],
   ["401 github", "how-to/debug-a-failed-run#a-hook-answers-401"],
+  ["rate limit 429", "how-to/debug-a-failed-run#the-model-server-answers-429"],
+  ["test a webhook without sending", "how-to/map-a-sender#try-a-mapping-without-sending"],
   ["job stale after minutes", "how-to/debug-a-failed-run#a-job-is-stale"],
+  ["delete old jobs", "how-to/deploy#how-long-jobs-are-kept"],
+  ["several web processes", "how-to/scale-out"],
+  ["disk full", "how-to/deploy#the-disk-is-full"],
+  ["windows", "how-to/deploy#which-systems-it-runs-on"],
+  ["postgres", "how-to/deploy#which-systems-it-runs-on"],
+  ["airflow", "how-to/report-from-an-orchestrator#run-the-steps-with-retries"],
+  ["how long are jobs kept", "how-to/deploy#how-long-jobs-are-kept"],
   ["cancel", "how-to/cancel-a-job"],
   ["wait", "how-to/wait-for-a-job"],
   ["rotate token", "how-to/rotate-secrets"],
