@@ -11,8 +11,7 @@ RUN npm ci
 COPY script ./script
 COPY src/client ./src/client
 COPY src/dashboard ./src/dashboard
-COPY docs ./docs
-RUN node script/buildDashboard.mjs && node script/buildGuide.mjs
+RUN node script/buildDashboard.mjs
 
 FROM node:24-slim
 # The last two save memory: docs/explanation/performance.md.
@@ -21,8 +20,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
+COPY docs ./docs
 COPY --from=pages /app/dist/dashboard ./dist/dashboard
-COPY --from=pages /app/dist/guide ./dist/guide
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=4s --start-period=20s \

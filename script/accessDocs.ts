@@ -156,6 +156,10 @@ export function mcpDocs(): string {
 - \`tools/list\` shows the tools that the scopes of the token allow, always in the order of this table.
 - With a job token, \`jobId\` may be left out.
 - An error of the service is a result with \`isError\` and the problem as text, such as \`progress must be <= 100 (invalid_body)\`.
+- A POST has one message: an array is refused with the code -32600. Ids and progress tokens come back with the digits they have.
+- A result has at most 40 kB, in \`structuredContent\` alone. Its text has only the status and, where something was left out, a sentence
+  that says how to get the rest. A large object is replaced by \`{ "omitted": "… bytes, …" }\`.
+- \`job_list\` returns 20 rows, and input, metadata and output only if \`fields\` names them.
 - A waiting tool answers after 50 seconds at the latest. \`job_wait\` sends \`notifications/progress\` to a client that gave a
   \`progressToken\`. Waiting tools count for \`server.maxWaiting\`.
 - The resource \`signalbox://jobs/{jobId}\` is the JSON of a job.

@@ -1,7 +1,6 @@
-/** Builds the dashboard and the guide, if they are missing or stale: `npm run build`. */
+/** Builds the dashboard, if it is missing or stale: `npm run build`. */
 import { join } from "node:path";
-import { dashboard, guide } from "./bootstrap/pages.mjs";
+import { dashboard } from "./bootstrap/pages.mjs";
 
 const root = join(import.meta.dirname, "..");
 if (!dashboard.isDone({ root })) await import("./buildDashboard.mjs");
-if (!guide.isDone({ root })) await import("./buildGuide.mjs");

@@ -21,7 +21,7 @@ import { basename, join, resolve } from "node:path";
 import { repositoryFields, withAbsoluteLinks } from "./publishedPlace.mjs";
 
 /** Everything that the package contains, besides package.json. The compiled files of src are in `lib`. */
-const CONTENTS = ["lib", "dist/dashboard", "dist/guide", "README.md", "CHANGELOG.md", "LICENSE"];
+const CONTENTS = ["lib", "dist/dashboard", "docs", "README.md", "CHANGELOG.md", "LICENSE"];
 
 /**
  * Packages of the Gmail listener, 14 MB with what they need, and of the queue board, 25 MB. Without them, its commands and

@@ -20,7 +20,11 @@ const TIMES = 10;
 const MOCHA_OPTIONS = "--timeout 600000";
 
 /** The tests of what is published, which run on more runtimes than in the gate. */
-const PACKAGES = ["test/package/package.test.ts", "test/client/package.test.ts", "test/clients/python.test.ts"];
+const PACKAGES = [
+  "test/slow/package/package.test.ts",
+  "test/slow/client/package.test.ts",
+  "test/slow/clients/python.test.ts",
+];
 
 interface Part {
   readonly args: readonly string[];
@@ -40,7 +44,7 @@ const loadTests = nightlyTests.filter((file) => !isOfGenerators(file));
 /** Returns the test files with random cases, except those of bad input, which are a part of their own. */
 function propertyTests(): string[] {
   const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));
-  const apart = [join("test", "input"), join("test", "faults")];
+  const apart = ["input", "faults"].flatMap((folder) => [join("test", folder), join("test", "slow", folder)]);
   return allFiles
     .filter((file) => file.endsWith(".test.ts") && !apart.some((folder) => file.startsWith(folder)) && isRandom(file))
     .sort();
@@ -52,7 +56,7 @@ const bench = (...args: string[]): Part => ({ args: ["bench/run.ts", ...args] })
 
 const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
-  input: (seed) => ({ args: ["script/test.mjs", "test/input"], env: random(seed) }),
+  input: (seed) => ({ args: ["script/test.mjs", "test/input", "test/slow/input"], env: random(seed) }),
   packages: () => ({ args: ["script/test.mjs", ...PACKAGES], env: { TEST_PACKAGES: "full" } }),
   generators: () => ({ args: ["script/test.mjs", ...nightlyTests.filter(isOfGenerators)] }),
   faults,

@@ -4,8 +4,10 @@ import { defineConfig } from "vite";
 /** The service's URL for `npm run dev:dashboard`. */
 const SERVICE = "http://127.0.0.1:3000";
 
+const ROOT = join(import.meta.dirname, "..", "src", "dashboard");
+
 export default defineConfig({
-  root: join(import.meta.dirname, "..", "src", "dashboard"),
+  root: ROOT,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     emptyOutDir: true,
@@ -13,11 +15,16 @@ export default defineConfig({
     assetsInlineLimit: 0, // The policy would have to allow inline icons.
     modulePreload: false,
     // The client loads parts of itself on demand, which are too small for requests of their own. Markdown is loaded when needed.
+    // The guide shares the dashboard's style sheet and has a script of its own.
     rolldownOptions: {
+      input: ["index.html", "guide.html"].map((page) => join(ROOT, page)),
       checks: { ineffectiveDynamicImport: false },
       output: {
         codeSplitting: {
-          groups: [{ name: "index", test: /^(?!.*(?:markdown|linkify|mdurl|entities|uc\.micro|punycode))/ }],
+          groups: [
+            { name: "main", test: /main\.css$/, priority: 1 },
+            { name: "index", test: /^(?!.*(?:\/guide\.|markdown|linkify|mdurl|entities|uc\.micro|punycode))/ },
+          ],
         },
       },
     },

@@ -2,25 +2,21 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The file of a build with the digest of its sources. */
+/** The file of the built dashboard with the digest of its sources. */
 export const STAMP = "sources";
 
-/**
- * The files that each build depends on, by its folder in dist; the lock file contains the versions of the build tools.
- */
-const PLACES = {
-  dashboard: ["src/dashboard", "src/client", "package-lock.json", "script/buildDashboard.mjs", "script/vite.config.ts"],
-  guide: ["docs", "src/dashboard/icon.svg", "package-lock.json", "script/buildGuide.mjs"],
-};
+/** What the build depends on; the lock file contains the versions of the build tools. */
+const PLACES = [
+  ...["src/dashboard", "src/client", "package-lock.json", "script/buildDashboard.mjs", "script/vite.config.ts"],
+];
 
 /**
  * @param {string} root
- * @param {keyof typeof PLACES} build
- * @returns {string} a digest of all sources of the build
+ * @returns {string} a digest of all sources of the dashboard
  */
-export function sourcesOf(root, build) {
+export function sourcesOf(root) {
   const hash = createHash("sha256");
-  for (const path of PLACES[build].flatMap((place) => filesAt(root, place))) {
+  for (const path of PLACES.flatMap((place) => filesAt(root, place))) {
     hash
       .update(`${path}\0`)
       .update(readFileSync(join(root, path)))
@@ -37,7 +33,7 @@ export function sourcesOf(root, build) {
 function filesAt(root, place) {
   if (/\.\w+$/.test(place)) return [place];
   return readdirSync(join(root, place), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes(".temp")) // .temp is of a build under way
+    .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
     .sort();
 }

@@ -5,7 +5,7 @@ import { removeScratch, removeStaleScratch } from "../../src/cli/start/programs/
 import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { chromium } from "./chromium.mjs";
 import { packages, sdks } from "./packages.mjs";
-import { dashboard, guide } from "./pages.mjs";
+import { dashboard } from "./pages.mjs";
 import { pythonPackages } from "./pythonPackages.mjs";
 import { mongod, redis } from "./servers.mjs";
 
@@ -28,7 +28,7 @@ import { mongod, redis } from "./servers.mjs";
  * @type {readonly (readonly Step[])[]}
  */
 const SEQUENCES = [
-  [packages, sdks, dashboard, guide, mongod, redis],
+  [packages, sdks, dashboard, mongod, redis],
   [pythonPackages, chromium],
 ];
 

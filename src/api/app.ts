@@ -11,6 +11,7 @@ import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, refusalRecorder, TokenVerifier } from "./auth/tokenVerifier.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountAnswerPage } from "./gates/answerPage.ts";
+import { mountGuide } from "./guide/guide.ts";
 import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
@@ -20,11 +21,11 @@ import { compress } from "./middleware/compress.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { notFound } from "./middleware/notFound.ts";
 import { problemDetails } from "./middleware/problemDetails.ts";
+import { parseQueriesInLinearTime } from "./middleware/query.ts";
 import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
-import { GUIDE, mountGuide } from "./pages/guide.ts";
 import { BOARD_PATH, queueBoard } from "./pages/queueBoard.ts";
 import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
@@ -57,6 +58,7 @@ export interface AppSettings {
 /** Returns the API as a Koa application, not yet listening. */
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
+  parseQueriesInLinearTime(app);
   app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
   const { basePath = "" } = settings;
   if (basePath) app.use(storeBasePath(basePath));
@@ -132,14 +134,14 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
   mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure, recordRefusal });
-  mountGuide(router, GUIDE, basePath);
+  mountGuide(router, DASHBOARD, basePath);
   const strict = settings.strict ?? false;
   router.post(
     MCP_PATH,
     jsonBody(settings.bodyLimit, bodies),
     lazily(async () => {
       const { mcpEndpoint } = await import("./mcp/endpoint.ts");
-      return mcpEndpoint(routes, deps, { strict });
+      return mcpEndpoint(routes, deps, { strict, bodies });
     }),
   );
   router.get("/metrics", async (ctx) => {

@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import type { Caller } from "./auth/caller.ts";
 
 /** Maximum time that a request waits, in seconds; proxies commonly cut a response that takes longer. */
 export const MAX_WAIT_SECONDS = 60;
@@ -9,7 +10,12 @@ export interface RequestedWait {
   readonly seconds: number;
   /** Aborted once the client no longer waits for the response. */
   readonly gone: AbortSignal;
+  /** The caller, who may hold a share of all waits, until its token ends. None for the senders of hooks. */
+  readonly caller?: WaitingCaller | undefined;
 }
+
+/** The part of a caller that its waits depend on. */
+type WaitingCaller = Pick<Caller, "actor" | "expiresAt">;
 
 /** Returns the wait that a request asks for, or null if it asks for none. */
 export function requestedWait(ctx: Context): RequestedWait | null {
@@ -17,7 +23,12 @@ export function requestedWait(ctx: Context): RequestedWait | null {
   if (seconds === 0) return null;
   const gone = new AbortController();
   ctx.res.once("close", () => gone.abort());
-  return { seconds, gone: gone.signal };
+  return { seconds, gone: gone.signal, caller: callerOf(ctx) };
+}
+
+/** Returns the caller of a request under `/api`. */
+function callerOf({ state: { authContext } }: Context): WaitingCaller | undefined {
+  return (authContext as Partial<Caller> | undefined)?.actor === undefined ? undefined : authContext;
 }
 
 /**

@@ -85,7 +85,8 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     ...{ clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs },
   });
   const waiting = new WaitingRequests({ clock, maxWaiting: config.server.maxWaiting, pollMs: timings.waitPollMs });
-  const reading = readChanges(readerConnection(deps.redisAddress, log, timings), prefix, [live, waiting]);
+  const reader = readerConnection(deps.redisAddress, log, timings);
+  const reading = readChanges(reader, prefix, [live, waiting], timings.readChanges);
   lifecycle.onClose("live events", async () => {
     live.close();
     waiting.close();
@@ -164,6 +165,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
       const changedStores = createStores(changed);
       handler = createHandler(changed, written, changedStores);
       live.restart(changedStores);
+      waiting.restart();
       waiting.maxWaiting = changed.server.maxWaiting;
     },
   };

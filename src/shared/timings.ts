@@ -72,6 +72,12 @@ export interface Timings {
   readonly storeFiguresMs: number;
   /** How often a stream of live events sends a heartbeat. */
   readonly liveHeartbeatMs: number;
+  readonly readChanges: {
+    /** How long Redis keeps a read of the change stream that finds no change. */
+    readonly blockMs: number;
+    /** How much longer such a read may take. Beyond that Redis counts as hanging. */
+    readonly graceMs: number;
+  };
   /** How often waiting requests read their record while Redis is unavailable. */
   readonly waitPollMs: number;
   readonly shutdown: {
@@ -116,6 +122,7 @@ export const TIMINGS: Timings = {
   storeRefusedMs: 1_000,
   storeFiguresMs: 5_000,
   liveHeartbeatMs: 15_000,
+  readChanges: { blockMs: 5_000, graceMs: 3_000 },
   waitPollMs: 1_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
   drainBodyMs: 10_000, // longer than an honest client needs, shorter than a process takes to stop

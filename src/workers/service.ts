@@ -66,8 +66,6 @@ const WEBHOOK_CONCURRENCY = 100;
 /** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
 const MAPPING_CONCURRENCY = 100;
 const TRANSFORM_THREADS = 32;
-/** Maximum records whose events are dispatched concurrently. Each takes a few operations on MongoDB. */
-const NOTIFY_CONCURRENCY = 20;
 
 export interface ServiceDeps {
   readonly stores: Stores;
@@ -107,7 +105,16 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   };
   const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
   const dispatch = {
-    ...{ stores, rules: compileRules(config.notify), delivery, publicUrl: config.server.publicUrl, metrics, deliver },
+    ...{
+      stores,
+      clock,
+      log,
+      rules: compileRules(config.notify),
+      delivery,
+      publicUrl: config.server.publicUrl,
+      metrics,
+    },
+    ...{ deliver, retryMs: timings.sweep.minAgeMs },
     triggerHeartbeat: () => queues.triggerHeartbeat(),
   };
   const transforms = new Transforms({
@@ -209,7 +216,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     concurrency: {
       [mappedHook.name]: MAPPING_CONCURRENCY,
       [channelCheck.name]: CHANNELS.length,
-      [notify.name]: NOTIFY_CONCURRENCY,
       [deliveriesTo("webhook").name]: WEBHOOK_CONCURRENCY,
       [agentHook.name]: TurnShares.queueConcurrency(worker.concurrency, mappings.length + 2),
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERY_CONCURRENCY])),
@@ -220,7 +226,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     timings: timings.sweep,
   });
   const scan = startScan({
-    ...{ stores, clock, log, dispatch, expect: config.expect, timings: timings.sweep },
+    ...{ stores, queues, clock, log, rules: dispatch.rules, expect: config.expect, timings: timings.sweep },
     staleAfterSeconds: config.jobs.staleAfterSeconds,
   });
   const gateExpiry = startGateExpiry({ stores, log }, timings.gateExpiryMs);

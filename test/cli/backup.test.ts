@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,21 +9,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { acceptRun, createJob, report, whole } from "../support/factories.ts";
 import { mongoUri } from "../support/servers/servers.ts";
-
-/** Returns all documents of a database, by collection. */
-async function readAll(uri: string): Promise<Record<string, mongo.Document[]>> {
-  const client = await mongo.MongoClient.connect(uri);
-  try {
-    const names = (await client.db().listCollections().toArray()).map(({ name }) => name).filter((n) => n !== "leases");
-    const entries = names.sort().map(async (name) => {
-      const documents = await client.db().collection<{ _id: string }>(name).find().sort({ _id: 1 }).toArray();
-      return [name, documents] as const;
-    });
-    return Object.fromEntries((await Promise.all(entries)).filter(([, documents]) => documents.length > 0));
-  } finally {
-    await client.close();
-  }
-}
+import { readAll } from "../support/servers/wholeDatabase.ts";
 
 describe("signalbox backup and restore", () => {
   let app: TestApp;
@@ -86,29 +70,6 @@ describe("signalbox backup and restore", () => {
 
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect(existsSync(`${file}.unfinished`)).to.equal(false);
-  });
-
-  it("writes to standard output for -", async () => {
-    const piped = join(folder, "piped.backup");
-    const script = `exec "${process.execPath}" src/cli/main.ts backup - > "${piped}"`;
-    const shell = spawn("sh", ["-c", script], { env: { PATH: process.env.PATH, MONGODB_URI: app.mongoUri } });
-    const [code] = await once(shell, "close");
-    await restore(piped);
-
-    expect(code).to.equal(0);
-    expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
-  });
-
-  it("starts the embedded MongoDB where no service runs, and stops it again", async () => {
-    await backup();
-    const env = { SIGNALBOX_DATA_DIR: join(folder, "data") };
-    const restored = await runInProcess(["restore", file], env);
-    const again = await runInProcess(["backup", join(folder, "again.backup")], env);
-    await restore(join(folder, "again.backup"));
-
-    expect([restored.code, again.code]).to.deep.equal([0, 0]);
-    expect(existsSync(join(folder, "data", "instance.json"))).to.equal(false);
-    expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
   });
 
   it("refuses a database that holds data, and replaces the data with --force", async () => {

@@ -34,12 +34,10 @@ describe("script/bootstrap", () => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "docs", "src/dashboard", "src/client", "src/cli/start/programs"]) {
+    for (const folder of ["script", "src/dashboard", "src/client", "src/cli/start/programs"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
-    for (const folder of ["dist/dashboard", "dist/guide"]) {
-      cpSync(folder, join(root, folder), { recursive: true });
-    }
+    cpSync("dist/dashboard", join(root, "dist/dashboard"), { recursive: true });
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));
     symlinkSync(resolve("node_modules"), join(root, "node_modules"));
     symlinkSync(process.execPath, join(bin, "node"));
@@ -163,11 +161,6 @@ describe("script/bootstrap", () => {
       title: "a dashboard that cannot be built",
       prepare: () => rmSync(join(root, "src/dashboard/index.html")),
       sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
-    },
-    {
-      title: "a guide that cannot be built",
-      prepare: () => rmSync(join(root, "docs/.vitepress/theme/style.css")),
-      sentence: /^The guide cannot be built: run `npm run build:guide` to see why\.$/m,
     },
     {
       title: "no schemathesis and pytest for the tests",

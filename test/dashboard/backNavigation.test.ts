@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { createJob, report } from "../support/factories.ts";
+import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard back navigation", () => {
@@ -9,36 +8,6 @@ describe("dashboard back navigation", () => {
   const { openLive } = useDashboard((started) => {
     app = started;
   });
-
-  const open = async (page: Page, name: string) => {
-    await page.getByRole("link", { name, exact: true }).click();
-    await page.getByRole("heading", { level: 1, name }).waitFor();
-  };
-
-  const acts: [how: string, (page: Page) => Promise<void>][] = [
-    ["Escape", (page) => page.keyboard.press("Escape")],
-    ["the link above", (page) => page.getByRole("main").getByRole("link", { name: "Jobs" }).click()],
-    [
-      "the deletion of the job",
-      async (page) => {
-        await page.getByRole("button", { name: "Delete" }).click();
-        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      },
-    ],
-  ];
-  for (const [how, act] of acts) {
-    it(`leads from a job to the filtered list, by ${how}`, async () => {
-      await createJob(app, { name: "Of sales", metadata: { team: "sales" } });
-      await createJob(app, { name: "Of support", metadata: { team: "support" } });
-      const page = await openLive("/?status=running&metadata.team=sales");
-      await open(page, "Of sales");
-
-      await act(page);
-
-      await page.getByRole("combobox", { name: /^Search jobs/ }).waitFor();
-      expect(new URL(page.url()).search).to.equal("?status=running&metadata.team=sales");
-    });
-  }
 
   it("leads from a job that was opened by its address to the unfiltered list", async () => {
     const { jobId } = await createJob(app, { name: "By a link" });
@@ -48,24 +17,5 @@ describe("dashboard back navigation", () => {
 
     await page.getByRole("link", { name: "By a link" }).waitFor();
     expect(page.url()).to.equal(`${app.url}/`);
-  });
-
-  it("skips a closed step, and a link to the current page", async () => {
-    const { path } = await createJob(app, { name: "With a step" });
-    await report(app, path, "a", { stepName: "A step" });
-    const page = await openLive();
-    await page.getByRole("link", { name: "Running 1" }).click();
-    await open(page, "With a step");
-    await page.getByRole("link", { name: "A step" }).click();
-    await page.getByRole("dialog", { name: "A step" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.waitForURL(({ search }) => search === "");
-
-    await page.goBack();
-    const afterStep = page.url();
-    await page.getByRole("link", { name: "Running 1" }).click();
-    await page.goBack();
-
-    expect([afterStep, page.url()]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]);
   });
 });

@@ -1,9 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { findings } from "../support/axe.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
@@ -11,8 +9,6 @@ const [API_TOKEN, READ_ONLY] = ["an-api-token-of-length", "a-read-only-token-of-
 const TOWN = "town".padEnd(26, "0");
 const POST = answers(201, { id: "p".repeat(26), channel_id: TOWN });
 const REFUSAL = answers(401, { id: "api.context.session_expired.app_error", message: "", status_code: 401 });
-const GONE = answers(403, { id: "api.context.permissions.app_error", message: "", status_code: 403 });
-const PHONE = { width: 390, height: 780 };
 
 describe("actions of the dashboard's page of channels", () => {
   const contexts = new BrowserContexts();
@@ -70,40 +66,6 @@ describe("actions of the dashboard's page of channels", () => {
     expect(await row.getByRole("link", { name: "mattermost" }).getAttribute("href")).to.equal("/channels");
   });
 
-  it("sends a test message by keyboard to the recipient of the main session, and shows why another one failed", async () => {
-    await app.stores.sessions.setReplyTarget({ channel: "mattermost", to: TOWN });
-    const page = await open();
-    await page.getByText("Replies of the main session go to mattermost").waitFor();
-    await sendTo(page, "mattermost").focus();
-    await page.keyboard.press("Enter");
-    await eventually(
-      () => page.evaluate("document.activeElement.tagName === 'INPUT'"),
-      "the recipient to have the focus",
-    );
-    await page.keyboard.press("Enter");
-
-    const status = cardOf(page, "mattermost").getByRole("status");
-    await status.getByText("The test was delivered.").waitFor();
-    expect(textsSent()).to.deep.equal([[TOWN, "This is a test message of Signalbox."]]);
-    answer = GONE;
-    await page.keyboard.press("Enter");
-    await status.getByText("The test failed: Mattermost answered 403").waitFor();
-  });
-
-  it("uses a recipient for replies, and asks for one that is missing", async () => {
-    const page = await open();
-    await sendTo(page, "mattermost").click();
-    await page.getByRole("button", { name: "Use for replies" }).click();
-    expect(await page.evaluate("document.querySelector('input:invalid').validity.valueMissing")).to.equal(true);
-    await page.getByLabel("Recipient").fill(` ${TOWN} `);
-    await page.getByRole("button", { name: "Use for replies" }).click();
-
-    await page.getByText("Replies of the main session go to mattermost").waitFor();
-    await page.getByText(TOWN, { exact: true }).waitFor();
-    expect(await app.stores.sessions.replyTarget()).to.deep.equal({ channel: "mattermost", to: TOWN });
-    expect(server.requests).to.deep.equal([]);
-  });
-
   it("resumes a stopped channel, whose waiting message is then sent", async () => {
     answer = REFUSAL;
     const sent = await app.call(
@@ -120,32 +82,5 @@ describe("actions of the dashboard's page of channels", () => {
     await page.getByRole("link", { name: "Channels", exact: true }).waitFor();
     expect(await page.getByRole("button", { name: "Resume mattermost" }).count()).to.equal(0);
     expect((await app.stores.deliveries.find(sent.body.deliveryId)).state).to.equal("sent");
-  });
-
-  it("works on a phone: large buttons, no horizontal scrolling and no serious axe-core findings", async () => {
-    const page = await open(API_TOKEN, { viewport: PHONE, colorScheme: "light", hasTouch: true });
-    await sendTo(page, "log").tap();
-    await page.getByLabel("Recipient").waitFor();
-
-    expect(await page.getByLabel("Recipient").inputValue()).to.equal("ops");
-    for (const name of ["Send", "Use for replies", "Send test message to log"]) {
-      const box = await page.getByRole("button", { name, exact: true }).boundingBox();
-      expect(box?.height, name).to.be.at.least(44);
-    }
-    const [width, room] = await page.evaluate<number[]>(
-      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-    );
-    expect(width).to.equal(room);
-    expect(await findings(page)).to.deep.equal([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await findings(page, ["color-contrast"])).to.deep.equal([]);
-    await page.getByRole("button", { name: "Send", exact: true }).tap();
-    await cardOf(page, "log").getByRole("status").getByText("The test was delivered.").waitFor();
-  });
-
-  it("hides the actions from a token that only reads", async () => {
-    const page = await open(READ_ONLY);
-
-    expect(await cardOf(page, "log").getByRole("button").count()).to.equal(0);
   });
 });

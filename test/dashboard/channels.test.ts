@@ -1,4 +1,3 @@
-import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -19,21 +18,6 @@ describe("dashboard page of channels", () => {
     },
   );
 
-  it("shows the state of the Gmail listener and updates it", async () => {
-    const { gmailMailboxes } = app.stores;
-    const page = await openLive("/channels");
-    await page.getByText("The mailbox needs attention").waitFor();
-    await page.locator("p.fault").getByText(`No process has listened to ${ACCOUNT} yet`).waitFor();
-
-    await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
-    const now = app.clock.now();
-    await gmailMailboxes.update(ACCOUNT, "t", { cursor: "1", listedAt: now, lastMailAt: now });
-
-    await page.getByText("Each new email starts a run").waitFor();
-    await page.getByText("mailhost:7", { exact: true }).waitFor();
-    expect(await page.getByText("The mailbox needs attention").count()).to.equal(0);
-  });
-
   it("shows a channel whose credentials are refused, with a badge in the navigation, until no delivery waits", async () => {
     const { deliveries } = app.stores;
     const [_id, reason] = ["stopped-one", "The service answered 401."];
@@ -53,14 +37,5 @@ describe("dashboard page of channels", () => {
     await deliveries.cancel(_id);
     await card.locator(".status-failed").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Channels", exact: true }).waitFor();
-  });
-
-  it("updates the main session's reply target, whoever sets it", async () => {
-    const page = await openLive("/channels");
-    await page.getByText("ops", { exact: true }).waitFor();
-
-    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the night watch" });
-
-    await page.getByText("the night watch").waitFor();
   });
 });

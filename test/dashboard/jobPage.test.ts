@@ -1,101 +1,13 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { createJob, report, whole } from "../support/factories.ts";
+import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
-
-const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
 describe("dashboard page of one job", () => {
   let app: TestApp;
-  const { contexts, openLive, openWithClock } = useDashboard((started) => {
+  const { openLive } = useDashboard((started) => {
     app = started;
-  });
-
-  describe("time left", () => {
-    const timeLeft = (page: Page) => page.locator(".facts div").filter({ hasText: "Time left" });
-
-    /** Opens the page of a job that began 90 seconds ago and progressed by 10 % every 30 seconds. */
-    async function openSteady() {
-      app.clock.advance(-90_000);
-      const { jobId, path } = await createJob(app, { name: "Import" });
-      const page = await openLive(`/jobs/${jobId}`);
-      for (const percent of [10, 20]) {
-        app.clock.advance(30_000);
-        await report(app, path, "a", { ...whole(percent), message: `${percent} rows` });
-        await page.locator(".said").getByText(`${percent} rows`).waitFor();
-      }
-      await timeLeft(page)
-        .getByText(/^about [34] min$/)
-        .waitFor();
-      return { page, path };
-    }
-
-    const ends: [string, (path: string) => Promise<unknown>][] = [
-      ["its cancellation is requested", (path) => app.call("POST", `${path}/cancel`)],
-      ["it has ended", (path) => report(app, path, "a", { ...whole(100), status: "completed", output: {} })],
-      ["it waits for a person", (path) => app.call("PUT", `${path}/gates/go`, { title: "Go on?" })],
-      ["it is no longer steady", (path) => report(app, path, "a", whole(70))],
-      ["it is stale", (path) => app.call("PUT", path, { staleAfterSeconds: 1 })],
-    ];
-    for (const [title, act] of ends) {
-      it(`is shown while the job progresses steadily, until ${title}`, async () => {
-        const { page, path } = await openSteady();
-
-        await act(path);
-
-        await timeLeft(page).waitFor({ state: "detached" });
-      });
-    }
-  });
-
-  it("shows the row of the list at once, while the job is read", async () => {
-    const { jobId, path } = await createJob(app, { name: "Import", input: { file: "a.csv" } });
-    await report(app, path, "a", { ...whole(40), stepName: "Load", message: "40 rows" });
-    const page = await openLive();
-    const reading = Promise.withResolvers<void>();
-    await page.route(new RegExp(`/api/jobs/${jobId}(/steps)?(\\?|$)`), async (route) => {
-      await reading.promise;
-      await route.continue();
-    });
-
-    await page.getByRole("link", { name: "Import" }).click();
-
-    await page.getByRole("heading", { level: 1, name: "Import" }).waitFor();
-    await page.locator(".said").getByText("40 rows").waitFor();
-    const bar = page.getByRole("progressbar", { name: "Progress of Import" });
-    expect(await bar.getAttribute("aria-valuenow")).to.equal("40");
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isDisabled()).to.equal(true);
-    expect(await page.getByText("No steps yet").count()).to.equal(0);
-    reading.resolve();
-    await page.getByRole("region", { name: "Input", exact: true }).getByText("a.csv").waitFor();
-    await page.getByRole("row").filter({ hasText: "Load" }).waitFor();
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isEnabled()).to.equal(true);
-  });
-
-  it("asks less and less often for a job that is not there", async () => {
-    const page = await openWithClock("/");
-    await page.getByText("No jobs yet").waitFor();
-    const asked: string[] = [];
-    page.on("request", (request) => {
-      const { pathname } = new URL(request.url());
-      if (pathname.startsWith("/api/jobs/nobody")) asked.push(pathname);
-    });
-    await page.goto(`${app.url}/jobs/nobody`);
-    await page.getByText("Job not found").waitFor();
-    await eventually(() => asked.some((path) => path.endsWith("/events")), "the refused stream");
-    expect(asked.length).to.be.at.most(3);
-
-    for (const seconds of [3, 6, 12, 24, 30, 30]) {
-      const before = asked.length;
-      if (seconds > 3) await page.clock.runFor(seconds * 600);
-      expect(asked.length, `before ${seconds} s`).to.equal(before);
-      const answer = page.waitForResponse((response) => response.url().endsWith("/api/jobs/nobody"));
-      await page.clock.runFor(seconds > 3 ? seconds * 500 : 3_000);
-      await answer;
-      expect(asked.slice(before), `after ${seconds} s`).to.deep.equal(["/api/jobs/nobody"]);
-    }
   });
 
   describe("panel of a step", () => {
@@ -138,36 +50,6 @@ describe("dashboard page of one job", () => {
       await page.goBack();
       expect(page.url()).to.not.include("step=");
     });
-
-    it("moves by its buttons, which keep the focus at the ends", async () => {
-      const page = await openSteps();
-      const next = page.getByRole("button", { name: "Next step" });
-
-      for (const step of ["b", "c", "c"]) {
-        await next.click({ force: step === "c" });
-        await shows(page, step);
-      }
-
-      expect(await next.getAttribute("aria-disabled")).to.equal("true");
-      expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Next step");
-      await page.getByRole("button", { name: "Previous step" }).click();
-      await shows(page, "b");
-    });
-
-    it("leaves the keys to a field", async () => {
-      const { jobId, path } = await createJob(app, {});
-      const output = { rows: Array.from({ length: 400 }, (_, at) => ({ at, name: `Row ${at}` })) };
-      await report(app, path, "a", { stepName: "Step a", status: "completed", output });
-      await report(app, path, "b", { stepName: "Step b" });
-      const page = await openLive(`/jobs/${jobId}?step=a`);
-      await page.getByRole("dialog").getByText("Output", { exact: true }).click();
-      const field = page.getByRole("dialog").getByRole("searchbox");
-
-      await field.pressSequentially("jk");
-
-      expect(await field.inputValue()).to.equal("jk");
-      expect(new URL(page.url()).search).to.equal("?step=a");
-    });
   });
 
   it("leads to the jobs beside it in the list, and back to the list with its filters", async () => {
@@ -190,41 +72,5 @@ describe("dashboard page of one job", () => {
 
     await page.getByRole("link", { name: "First" }).waitFor();
     expect(new URL(page.url()).search).to.equal("?metadata.team=sales");
-  });
-
-  it("has the actions that change nothing in a menu on a phone, and all others in one row", async () => {
-    const { jobId } = await createJob(app, { name: "Import" });
-    const page = await openLive(`/jobs/${jobId}`, PHONE);
-    const menu = page.locator("summary[aria-label='More actions']");
-    await menu.waitFor();
-
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isVisible()).to.equal(false);
-    const buttons = await page
-      .locator(".page-head .acts > :is(button, details)")
-      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
-    expect(new Set(buttons.map(({ top }) => top)).size).to.equal(1);
-    for (const { height } of buttons) expect(height).to.be.at.least(44);
-    await menu.focus();
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Download" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Download" }).waitFor({ state: "hidden" });
-    expect(await page.getByRole("heading", { level: 1, name: "Import" }).count()).to.equal(1);
-  });
-
-  it("shows names that are written from right to left beside their ids, and signs of direction as boxes", async () => {
-    await app.call("PUT", "/api/jobs/rtl", { name: "ייבוא נתונים" });
-    await app.call("PUT", "/api/jobs/spoofed", { name: "invoice\u202Efdp.exe" });
-    const page = await contexts.openLive(app.url);
-    const name = page.getByRole("link", { name: "ייבוא נתונים" });
-    await name.waitFor();
-
-    const [text, cell] = await name.evaluate((link) => {
-      const range = link.ownerDocument.createRange();
-      range.selectNodeContents(link);
-      return [range.getBoundingClientRect().left, link.parentElement?.getBoundingClientRect().left ?? 0];
-    });
-    expect((text ?? 0) - (cell ?? 0)).to.be.below(2);
-    await page.getByRole("link", { name: "invoice▯fdp.exe" }).waitFor();
   });
 });

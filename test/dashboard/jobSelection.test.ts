@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { findings } from "../support/axe.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -57,29 +56,5 @@ describe("the selection in the dashboard's list of jobs", () => {
     expect(await page.getByLabel("Select Three").isChecked()).to.equal(true);
     await bar(page).getByRole("button", { name: "Clear selection" }).click();
     await bar(page).waitFor({ state: "detached" });
-  });
-
-  it("fits a phone, where Failed is the first pill and a new row shows its metadata", async () => {
-    const { path } = await createJob(app, { name: "Old" });
-    await app.call("PUT", path, { status: "failed" });
-    const page = await openLive("/", { viewport: { width: 390, height: 780 } });
-    await waitForNames(page, ["Old"]);
-
-    await createJob(app, { name: "New", metadata: { team: "sales" } });
-    await page.getByLabel("Select New").check();
-    await bar(page).waitFor();
-
-    const [failed, all] = [
-      await page.locator(".count-failed").boundingBox(),
-      await page.locator(".count-total").boundingBox(),
-    ];
-    expect(failed?.x).to.be.lessThan(all?.x as number);
-    expect(failed?.height).to.be.at.least(44);
-    expect(
-      await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
-    ).to.equal(true);
-    expect(await findings(page)).to.deep.equal([]);
-    await page.setViewportSize({ width: 1_280, height: 780 });
-    await page.getByRole("row").getByRole("link", { name: "team = sales" }).waitFor();
   });
 });

@@ -1,20 +1,8 @@
 import { expect } from "chai";
-import type { Locator } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { expectAccessible } from "../support/axe.ts";
-import { acceptRun, createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
-const PHONE = { viewport: { width: 390, height: 780 } };
 const HOOK_TOKEN = "a-hook-token-of-length";
-
-interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-const boxOf = async (locator: Locator): Promise<Box> => (await locator.boundingBox()) as Box;
 
 describe("layout of the dashboard", () => {
   let app: TestApp;
@@ -25,71 +13,6 @@ describe("layout of the dashboard", () => {
     { config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }` },
   );
 
-  it("leaves no blank lines between the blocks of rendered Markdown", async () => {
-    const { jobId } = await createJob(app, {
-      name: "Import",
-      description: "# Result\n\nAll **well**.\n\n- one\n- two",
-    });
-    const page = await openLive(`/jobs/${jobId}`);
-    const blocks = page.locator(".description .md > *");
-    await blocks.nth(2).waitFor();
-
-    const [heading, text, list] = await Promise.all([0, 1, 2].map((at) => boxOf(blocks.nth(at))));
-    const gapOf = (above: Box, below: Box) => below.y - above.y - above.height;
-    expect(gapOf(heading as Box, text as Box)).to.be.at.most(12);
-    expect(gapOf(text as Box, list as Box)).to.be.at.most(12);
-  });
-
-  it("offers to show more of a very long message once all that is loaded is shown", async () => {
-    const { jobId, path } = await createJob(app, { name: "Import" });
-    await report(app, path, "a", { message: "word ".repeat(3_000) });
-    const page = await openLive(`/jobs/${jobId}`);
-    const region = page.getByRole("region", { name: "Progress" });
-    await region.getByRole("button", { name: "Show all" }).waitFor();
-    expect(await region.getByRole("button", { name: "Show more" }).count()).to.equal(0);
-
-    await region.getByRole("button", { name: "Show all" }).click();
-    await region.getByText("The first 6.0 kB of 15.0 kB.").waitFor();
-    await region.getByRole("button", { name: "Show more" }).click();
-    await region.getByText("The first").waitFor({ state: "detached" });
-  });
-
-  it("lines up the brackets of JSON, and its names to the right of them", async () => {
-    const { jobId } = await createJob(app, { name: "Import", metadata: { team: "sales", at: { city: "Oslo" } } });
-    const page = await openLive(`/jobs/${jobId}`);
-    const json = page.getByRole("region", { name: "Metadata, content" });
-    const lefts = await json.evaluate((region) => {
-      const leftOf = (text: string) => {
-        const walker = document.createTreeWalker(region, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-          if (walker.currentNode.nodeValue?.trim() !== text) continue;
-          const range = document.createRange();
-          range.selectNodeContents(walker.currentNode);
-          return Math.round(range.getBoundingClientRect().left);
-        }
-        return Number.NaN;
-      };
-      return { start: leftOf("{"), end: leftOf("}"), name: leftOf('"team"'), innerName: leftOf('"at"') };
-    });
-    expect(lefts.start).to.equal(await json.evaluate((region) => region.getBoundingClientRect().left + 34));
-    expect(lefts.name).to.be.greaterThan(lefts.start);
-    expect(lefts.innerName).to.equal(lefts.name);
-    expect(await json.evaluate((region) => getComputedStyle(region).fontFamily)).to.include("mono");
-  });
-
-  it("puts a fact that is a time on the line of the others", async () => {
-    const { jobId } = await createJob(app, { name: "Import" });
-    const page = await openLive(`/jobs/${jobId}`);
-    const bottoms = await page.locator(".facts dd").evaluateAll((facts) =>
-      facts.map((fact) => {
-        const range = document.createRange();
-        range.selectNodeContents(fact.querySelector("time") ?? fact);
-        return Math.round(range.getBoundingClientRect().bottom);
-      }),
-    );
-    expect(new Set(bottoms).size, String(bottoms)).to.equal(1);
-  });
-
   it("writes the actions of a delivery on one line", async () => {
     const like = { runId: null, channel: "log", to: "ops", text: "Done", fault: null };
     await app.stores.deliveries.add({ ...like, _id: "waits" });
@@ -98,55 +21,5 @@ describe("layout of the dashboard", () => {
     await buttons.first().waitFor();
     const heights = await buttons.evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
     expect(heights).to.deep.equal([32, 32]);
-  });
-
-  it("brings the current page into view in the navigation of a phone", async () => {
-    const page = await openLive("/deliveries", PHONE);
-    const nav = page.getByRole("navigation", { name: "Main" });
-    const isInView = async (name: string) => {
-      const { x, width } = await boxOf(nav.getByRole("link", { name, exact: true }));
-      return x >= 0 && x + width <= 390 - 28;
-    };
-    expect(await isInView("Deliveries")).to.equal(true);
-    await page.evaluate("window.scrollTo(0, 0)");
-    await nav.getByRole("link", { name: "Channels" }).click();
-    await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
-    expect(await isInView("Channels")).to.equal(true);
-    expect(await page.evaluate("[scrollX, scrollY]")).to.deep.equal([0, 0]);
-  });
-
-  it("keeps the form that tries a mapping apart from the list, with fields that a finger hits", async () => {
-    await app.call("POST", "/hooks/nothing", {}, { Authorization: `Bearer ${HOOK_TOKEN}` });
-    const page = await openLive("/requests");
-    await page.getByRole("row").filter({ hasText: "nothing" }).waitFor();
-    await page.getByRole("button", { name: "Try a mapping" }).click();
-    const form = page.getByRole("form", { name: "Try a mapping" });
-    const [above, table] = [await boxOf(form), await boxOf(page.locator(".table"))];
-    expect(table.y - above.y - above.height).to.be.at.least(8);
-
-    await page.setViewportSize(PHONE.viewport);
-    expect((await boxOf(form.getByLabel("Hook", { exact: true }))).height).to.be.at.least(44);
-  });
-
-  it("shows no state of live updates on a page without them", async () => {
-    const page = await openLive("/");
-    await page.getByRole("link", { name: "History" }).click();
-    await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
-    await page.locator(".live").waitFor({ state: "hidden" });
-  });
-
-  it("names what a queued run waits for in the list, on a phone too", async () => {
-    const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
-    await app.call("POST", "/hooks/agent", { message: "Look", name: "First" }, bearer);
-    const [run] = (await app.call("GET", "/api/runs")).body.runs;
-    await acceptRun(app, run.sessionKey);
-    const page = await openLive("/runs");
-    const row = page.getByRole("row").filter({ hasText: "Waits for First" });
-    await row.getByRole("link", { name: "First" }).waitFor();
-    await page.getByRole("row").filter({ hasText: "Waits for its session or a worker" }).waitFor();
-    await expectAccessible(page);
-    expect(await row.getByText("–").first().isVisible()).to.equal(false);
-    await row.getByRole("link", { name: "First" }).click();
-    await page.getByRole("heading", { level: 1, name: "First" }).waitFor();
   });
 });

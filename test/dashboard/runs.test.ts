@@ -4,14 +4,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
-import {
-  hangs,
-  type ModelServer,
-  answers as modelAnswers,
-  says,
-  saysPlain,
-  startModelServer,
-} from "../support/servers/modelServer.ts";
+import { type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -74,20 +67,6 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
   });
 
-  it("list a run's reply and usage as soon as it ends", async () => {
-    const page = await contexts.openLive(`${app.url}/runs`);
-    await page.getByText("No runs yet").waitFor();
-    const details = { prompt_tokens_details: { cached_tokens: 9_000 } };
-    model.script(saysPlain("The test sum is wrong.", { prompt_tokens: 12_000, completion_tokens: 345, ...details }));
-
-    await ring("ci", { build: 4711 });
-
-    const row = page.getByRole("row").filter({ hasText: "hook:ci" });
-    await row.getByText("The test sum is wrong.").waitFor();
-    await row.getByText("12.3K").waitFor();
-    expect(await row.getByText("12.3K").getAttribute("title")).to.equal("input 12,000 (9,000 cached), output 345");
-  });
-
   it("retry a failed run, which then completes", async () => {
     model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
     const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
@@ -105,52 +84,6 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await attempts.getByText(error?.message ?? "").waitFor();
     await attempts.getByText(/^Attempt 1, failed/).waitFor();
     expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
-  });
-
-  it("run a completed run again, as a new run that links to the old one", async () => {
-    model.script(says("The first reply."), says("The second reply."));
-    const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
-    const reply = page.getByRole("region", { name: "Reply, content" });
-    await reply.getByText("The first reply.").waitFor();
-
-    await page.getByRole("button", { name: "Run again" }).click();
-
-    await page.getByText("Run started").waitFor();
-    await reply.getByText("The second reply.").waitFor();
-    await page.getByRole("link", { name: "an earlier run" }).click();
-    await reply.getByText("The first reply.").waitFor();
-    expect(new URL(page.url()).pathname).to.equal(`/runs/${runId}`);
-  });
-
-  it("show which run of its session a queued run waits for", async () => {
-    model.script(hangs("It begins"), says("At last."));
-    const first = await ring("agent", { message: "One", name: "Ahead", sessionKey: "in-turn", deliver: false });
-    const second = await ring("agent", { message: "Two", sessionKey: "in-turn", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${second}`);
-
-    await page.getByRole("link", { name: "a run of the same session" }).click();
-
-    await page.getByRole("heading", { name: "Ahead" }).waitFor();
-    expect(new URL(page.url()).pathname).to.equal(`/runs/${first}`);
-    await page.goBack();
-    await page.getByRole("link", { name: "a run of the same session" }).waitFor();
-    await app.call("POST", `/api/runs/${first}/cancel`);
-    await page.getByRole("region", { name: "Reply, content" }).getByText("At last.").waitFor();
-    expect(await page.getByText("a run of the same session").count()).to.equal(0);
-  });
-
-  it("cancel a running run", async () => {
-    model.script(hangs("It begins"));
-    const runId = await ring("agent", { message: "Take your time", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
-    await outcome(page, "Running").waitFor();
-
-    await page.getByRole("button", { name: "Cancel" }).click();
-
-    await page.getByText("Run cancelled", { exact: true }).waitFor();
-    await outcome(page, "Failed").waitFor();
-    await page.getByText("cancelled", { exact: true }).waitFor();
   });
 
   it("show why a delivery failed, and retry it", async () => {
@@ -180,19 +113,5 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     const card = page.getByRole("listitem").filter({ hasText: /telegram/i });
     await card.getByText("Last sent").waitFor();
     await page.getByText("No mailbox is connected").waitFor();
-  });
-
-  it("remove an event that blocks the main session", async () => {
-    await ring("wake", { text: "What no model answers", mode: "next-heartbeat" });
-    await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
-    const page = await contexts.openLive(`${app.url}/sessions/main`);
-    const first = page.getByRole("listitem").filter({ hasText: "What no model answers" });
-
-    await first.getByRole("button", { name: "Remove" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-
-    await page.getByText("Event removed").waitFor();
-    await first.waitFor({ state: "detached" });
-    expect(await page.getByRole("listitem").filter({ hasText: "The backup is silent" }).count()).to.equal(1);
   });
 });

@@ -30,8 +30,6 @@ describe("dashboard page of a session", () => {
   };
   const isAtEnd = (page: Page) =>
     page.evaluate<boolean>("document.documentElement.scrollHeight - innerHeight - scrollY < 2");
-  const topOf = async (page: Page, text: string) =>
-    (await page.getByText(text, { exact: true }).boundingBox())?.y ?? Number.NaN;
 
   it("folds the instructions, and shows what happened with a link to the run", async () => {
     await addTurn(1);
@@ -50,14 +48,6 @@ describe("dashboard page of a session", () => {
     await prompt.getByRole("link", { name: "Run" }).click();
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
     expect(new URL(page.url()).pathname).to.equal(`/runs/${RUN}`);
-  });
-
-  it("links the prompts of another session to their runs", async () => {
-    await addTurn(3, "hook:ci");
-    const page = await openLive("/sessions/hook%3Aci");
-    const prompt = page.getByRole("listitem").filter({ hasText: "Question 3" });
-
-    expect(await prompt.getByRole("link", { name: "Run" }).getAttribute("href")).to.equal(`/runs/${RUN}`);
   });
 
   it("opens at the newest message, and follows new ones only while the reader is there", async () => {
@@ -84,46 +74,6 @@ describe("dashboard page of a session", () => {
         .filter({ hasText: /^Agent/ })
         .count(),
     ).to.be.at.most(32);
-  });
-
-  it("loads older messages upwards, without a jump", async () => {
-    await addTurns(60);
-    const page = await openLive("/sessions/main");
-    await page.getByText("Reply number 60", { exact: true }).waitFor();
-    await eventually(() => isAtEnd(page), "the end of the page");
-    expect(await page.getByText("Reply number 35", { exact: true }).count()).to.equal(0);
-    const answer = page.waitForResponse((response) => response.url().includes("cursor="));
-
-    await page.getByText("Reply number 37", { exact: true }).scrollIntoViewIfNeeded();
-    const before = await topOf(page, "Reply number 37");
-    await answer;
-    await page.getByText("Reply number 35", { exact: true }).waitFor({ state: "attached" });
-    await eventually(
-      async () => Math.abs((await topOf(page, "Reply number 37")) - before) < 3,
-      "the message in its place",
-    );
-
-    for (let n = 0; n < 3; n++) {
-      await page.getByRole("list", { name: "Transcript" }).getByRole("listitem").first().scrollIntoViewIfNeeded();
-    }
-    await page.getByText("Reply number 1", { exact: true }).waitFor({ state: "attached" });
-    await page.getByRole("button", { name: "Show older messages" }).waitFor({ state: "detached" });
-    const replies = await page.getByText(/^Reply number \d+$/).allTextContents();
-    expect(replies).to.deep.equal(Array.from({ length: 60 }, (_, at) => `Reply number ${at + 1}`));
-  });
-
-  it("keeps what the reader opens in its place", async () => {
-    await addTurns(20);
-    const page = await openLive("/sessions/main");
-    await page.getByText("Reply number 20", { exact: true }).waitFor();
-    await eventually(() => isAtEnd(page), "the end of the page");
-    const summary = page.getByText(/^Instructions/).last();
-    const before = (await summary.boundingBox())?.y ?? 0;
-
-    await summary.click();
-
-    await page.getByText("This is a heartbeat").last().waitFor();
-    expect(Math.abs(((await summary.boundingBox())?.y ?? 0) - before)).to.be.below(2);
   });
 
   /** Starts a run, whose event has the page read the transcript again. */

@@ -11,7 +11,7 @@ const failureMessage = (link: string) => (reader: Reader) =>
 
 /** Results that appear after the last command of a page. */
 const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> = {
-  "README.md": failureMessage(""),
+  "docs/tutorials/first-job.md": failureMessage(""),
   "docs/how-to/get-notified-when-a-job-fails.md": failureMessage("\n\nhttp://127.0.0.1:3000/jobs/backup"),
   "docs/tutorials/github-to-chat.md": (reader) =>
     eventually(

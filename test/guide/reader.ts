@@ -134,20 +134,23 @@ export class Reader {
     return sent.map(({ text }) => text.replaceAll(`http://127.0.0.1:${port}`, "http://127.0.0.1:3000"));
   }
 
-  /** Follows a block. Blocks of other languages, and those with `no-run`, are for reading. @throws if it does not work */
-  async follow({ language, info, code, line }: DocumentBlock): Promise<void> {
-    if (info.includes("no-run")) return;
+  /**
+   * Follows a block and returns what it prints. Blocks of other languages, and those with `no-run`, are for reading.
+   * @throws if it does not work
+   */
+  async follow({ language, info, code, line }: DocumentBlock): Promise<string> {
+    if (info.includes("no-run")) return "";
     if (language === "json") JSON.parse(code);
     if (language === "json5") this.#configure(code);
     const program = PROGRAMS[language];
-    if (language !== "sh" && !program) return;
-    if (!this.#installation.settings && code.startsWith("npm run")) return; // the scripts of a clone
+    if (language !== "sh" && !program) return "";
+    if (!this.#installation.settings && code.startsWith("npm run")) return ""; // the scripts of a clone
     await this.#start();
     const text = this.#withAddresses(code);
-    if (!program) return void (await this.#shell.run(text));
+    if (!program) return this.#shell.run(text);
     const file = join(this.#directory, `block${line}${program.ending}`);
     writeFileSync(file, text);
-    await this.#shell.run(`${program.command} ${file}`);
+    return this.#shell.run(`${program.command} ${file}`);
   }
 
   async close(): Promise<void> {

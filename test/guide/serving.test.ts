@@ -1,18 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Router from "@koa/router";
 import type { AxeResults } from "axe-core";
 import { expect } from "chai";
-import { GUIDE, mountGuide } from "../../src/api/pages/guide.ts";
+import { mountGuide } from "../../src/api/guide/guide.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const built = readdirSync(GUIDE, { recursive: true }).map(String);
-const asset = (ending: string) => `/guide/${built.find((name) => name.startsWith("assets") && name.endsWith(ending))}`;
 
 describe("the guide", () => {
   const contexts = new BrowserContexts();
@@ -23,45 +20,75 @@ describe("the guide", () => {
   afterEach(() => contexts.closeAll());
   after(() => app.close());
 
-  it("is served without a token, with a policy that forbids inline scripts and other hosts", async () => {
-    for (const path of ["/guide/", "/guide/reference/configuration", "/guide/tutorials/first-job"]) {
+  const redirect = async (path: string) => {
+    const response = await fetch(app.url + path, { redirect: "manual" });
+    return [response.status, response.headers.get("Location")];
+  };
+
+  it("is served without a token, with the policy of the dashboard", async () => {
+    const dashboard = await app.call("GET", "/");
+    for (const path of [
+      "/guide/",
+      "/guide/reference/configuration",
+      "/guide/tutorials/first-job",
+      "/guide/search?q=a",
+    ]) {
       const { status, headers, body } = await app.call("GET", path);
 
       expect([path, status, headers.get("Content-Type")]).to.deep.equal([path, 200, "text/html; charset=utf-8"]);
-      expect(headers.get("Cache-Control")).to.equal("no-cache");
-      expect(headers.get("Content-Security-Policy")).to.equal(
-        "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-      );
-      expect(body).to.not.match(/<style|<script>|<(script|link|img)[^>]*(src|href)="https?:/);
+      for (const name of ["Cache-Control", "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"]) {
+        expect([name, headers.get(name)]).to.deep.equal([name, dashboard.headers.get(name)]);
+      }
+      expect(body).to.not.match(/<style|<script>|style="|\son\w+="|<(script|link|img)[^>]*(src|href)="https?:/);
     }
+    expect(dashboard.headers.get("Content-Security-Policy")).to.match(
+      /default-src 'none'; script-src 'self'; style-src 'self'/,
+    );
   });
 
-  it("redirects from its path without a slash, relative to where it is served", async () => {
-    const response = await fetch(`${app.url}/guide`, { redirect: "manual" });
+  it("answers 304 to a browser that has the page, and serves pictures and other files of docs/", async () => {
+    const { headers } = await app.call("GET", "/guide/how-to/deploy");
+    const again = await fetch(`${app.url}/guide/how-to/deploy`, {
+      headers: { "If-None-Match": `${headers.get("ETag")}`, "Cache-Control": "max-age=0" },
+    });
+    const types = ["screenshots/jobs.png", "how-to/alerts.yml", "how-to/grafana-dashboard.json"].map(async (path) => {
+      const response = await fetch(`${app.url}/guide/${path}`);
+      await response.bytes();
+      return response.headers.get("Content-Type");
+    });
 
-    expect([response.status, response.headers.get("Location")]).to.deep.equal([302, "guide/"]);
+    expect(again.status).to.equal(304);
+    expect(await Promise.all(types)).to.deep.equal([
+      ...["image/png", "text/yaml; charset=utf-8", "application/json; charset=utf-8"],
+    ]);
+  });
+
+  it("redirects from its path without a slash, relative to where it is served, and from other spellings of a page", async () => {
+    expect(await redirect("/guide")).to.deep.equal([302, "guide/"]);
+    for (const spelling of ["how-to/deploy/", "how-to/deploy.html", "how-to/deploy.md"]) {
+      expect(await redirect(`/guide/${spelling}`)).to.deep.equal([302, "/guide/how-to/deploy"]);
+    }
   });
 
   it("responds with a page to a person and with a problem to a program where there is no page", async () => {
-    const page = await app.call("GET", "/guide/nothing", undefined, { Accept: "text/html" });
+    for (const path of [
+      "nothing",
+      "how-to",
+      "../package.json",
+      "..%2fpackage.json",
+      "how-to/../../package.json",
+      "%",
+    ]) {
+      const { status, headers, body } = await app.call("GET", `/guide/${path}`, undefined, { Accept: "text/html" });
+      expect([path, status, headers.get("Content-Type")]).to.deep.equal([path, 404, "text/html; charset=utf-8"]);
+      expect(body).to.not.include("devDependencies");
+    }
     const problem = await app.call("GET", "/guide/nothing", undefined, { Accept: "application/json" });
 
-    expect([page.status, page.headers.get("Content-Type")]).to.deep.equal([404, "text/html; charset=utf-8"]);
-    expect(page.body).to.include("404");
     expect([problem.status, problem.body.code]).to.deep.equal([404, "not_found"]);
   });
 
-  it("has its assets cached for a year and compressed", async () => {
-    for (const path of [asset(".js"), asset(".css")]) {
-      const response = await fetch(app.url + path, { headers: { "Accept-Encoding": "br" } });
-
-      expect([path, response.status]).to.deep.equal([path, 200]);
-      expect(response.headers.get("Cache-Control")).to.equal("public, max-age=31536000, immutable");
-      expect(response.headers.get("Content-Encoding")).to.equal("br");
-    }
-  });
-
-  it("says how to build it where it is not built", () => {
+  it("says how to build its frame where the dashboard is not built", () => {
     const empty = mkdtempSync(join(tmpdir(), "signalbox-guide-"));
     const router = new Router();
     mountGuide(router, empty);
@@ -73,49 +100,74 @@ describe("the guide", () => {
     expect(() => layer?.stack[0]?.(context as never, (async () => {}) as never)).to.throw(/run `npm run build`/);
   });
 
-  it("works in a browser without an error and without a request to another host: search, links, dark mode", async () => {
-    const page = await contexts.open("about:blank", { colorScheme: "dark" });
+  it("answers while a search is typed, by the keyboard alone, without a request to another host", async () => {
+    const page = await contexts.open(`${app.url}/guide/`);
     const others: string[] = [];
     page.on("request", (request) => {
       if (!request.url().startsWith(app.url)) others.push(request.url());
     });
-    await page.goto(`${app.url}/guide/`);
-    await page.getByRole("button", { name: "Search" }).first().click();
-    await page.locator("input[type=search]").fill("retention.completedAfter");
-    await page.getByRole("option").first().click();
-    await page.waitForURL("**/guide/reference/**");
-    await page.getByRole("link", { name: "Your first job" }).first().click();
-    await page.waitForURL("**/guide/tutorials/first-job");
+    await page.keyboard.press("/");
+    await page.keyboard.type("restore a back");
+    const first = page.locator(".found li a").first();
+    await first.filter({ hasText: "Back up and restore" }).waitFor();
+    expect(await page.locator(".found li mark").first().textContent()).to.match(/restore|back/i);
 
-    expect(await page.getAttribute("html", "class")).to.include("dark");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/guide/how-to/back-up*");
+    await page.getByRole("link", { name: "Deploy", exact: true }).click();
+    await page.waitForURL("**/guide/how-to/deploy");
     expect(others).to.deep.equal([]);
   });
 
-  it("has no serious axe-core findings, light, dark or on a phone", async () => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      for (const width of [1280, 390]) {
-        const page = await contexts.open(`${app.url}/guide/tutorials/first-job`, {
-          ...{ colorScheme, viewport: { width, height: 800 } },
-        });
-        await page.evaluate(AXE);
-        const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  it("offers the questions where a search finds nothing", async () => {
+    const page = await contexts.open(`${app.url}/guide/how-to/deploy`);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("xylophone");
+    await page.locator(".found").getByRole("link", { name: "See all questions" }).click();
 
-        expect(serious.map(({ id, nodes }) => [id, ...nodes.map(({ target }) => String(target))])).to.deep.equal([]);
-      }
-    }
+    await page.waitForURL(`${app.url}/guide/`);
   });
 
-  it("links to the dashboard and to the API reference", async () => {
-    const page = await contexts.open(`${app.url}/guide/reference/api`);
-    const links = page.locator("nav a");
-    const paths = await eventually(async () => {
-      const found = await links.evaluateAll((all) =>
-        all.map((one) => new URL((one as { href?: string }).href ?? "").pathname),
-      );
-      return found.length > 3 && found;
-    }, "the links");
+  it("copies code, and has the theme of the dashboard, which its button changes", async () => {
+    const page = await contexts.open(`${app.url}/guide/how-to/deploy`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.getByRole("button", { name: "Copy the code" }).first().click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).to.include("npx signalbox start");
 
-    expect(paths).to.include.members(["/", "/docs", "/guide/"]);
+    await page.evaluate("localStorage.setItem('signalbox.theme', 'dark')");
+    await page.reload();
+    expect(await page.getAttribute("html", "data-theme")).to.equal("dark");
+    await page.getByRole("button", { name: "Change the theme" }).click();
+    expect(await page.getAttribute("html", "data-theme")).to.equal("light");
+    expect(await page.evaluate("localStorage.getItem('signalbox.theme')")).to.equal("light");
+  });
+
+  it("can be read, searched and left without JavaScript", async () => {
+    const page = await contexts.open(`${app.url}/guide/how-to/deploy`, { javaScriptEnabled: false });
+    await page.getByRole("searchbox").fill("retention.completedAfter");
+    await page.getByRole("searchbox").press("Enter");
+    await page.locator(".hits a").first().click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
+
+    expect(await Promise.all(links.map((link) => link.getAttribute("href")))).to.deep.equal(["/", "/guide/", "/docs"]);
+  });
+
+  it("has no axe-core findings and no sideways scrolling, light, dark or on a phone", async () => {
+    for (const [colorScheme, width] of [
+      ["light", 1280],
+      ["dark", 390],
+    ] as const) {
+      for (const path of ["how-to/deploy", "search?q=backup"]) {
+        const page = await contexts.open(`${app.url}/guide/${path}`, { colorScheme, viewport: { width, height: 800 } });
+        await page.evaluate(AXE);
+        const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
+
+        expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ target }) => String(target))])).to.deep.equal([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).to.equal(width);
+      }
+    }
   });
 });

@@ -44,30 +44,6 @@ describe("runProcessGroup", () => {
       () => JSON.parse(readFileSync(join(dir, "pids"), "utf8")) as number[],
     );
 
-  const leaders: [string, string][] = [
-    ["a program that does not handle SIGTERM", ""],
-    ["a program that ignores SIGTERM too", STUBBORN],
-    [
-      "a program that exits on SIGTERM",
-      "process.on('SIGTERM', () => { writeFileSync('told', ''); process.exit(0); });",
-    ],
-  ];
-  for (const [title, leader] of leaders) {
-    it(`stops ${title} with all its children when the signal aborts`, async () => {
-      const stop = new AbortController();
-      const running = run(family(leader), stop.signal);
-      const [main, ...children] = (await pids()) as [number, ...number[]];
-
-      stop.abort();
-      const ended = await running;
-
-      expect(ended.stopped).to.equal("signal");
-      expect(existsSync(join(dir, "told")), "it was told before it was killed").to.equal(leader.includes("told"));
-      expect(await state(main), "the leader is gone, not a zombie").to.equal("");
-      for (const child of children) await eventually(async () => isOver(await state(child)), "a child to be gone");
-    });
-  }
-
   it("kills the children that a program leaves behind", async () => {
     const detached = node(`
       const { spawn } = require("node:child_process");

@@ -1,7 +1,11 @@
 import type { DeliveryDoc } from "../../src/models/deliveries/delivery.ts";
 import { startApp, type TestApp } from "./app.ts";
 import { eventually } from "./eventually.ts";
+import { FAST_TIMINGS } from "./timings.ts";
 import { startWorker, type TestWorker } from "./worker.ts";
+
+/** The tests wait for scans, so that these follow each other at once. */
+const TIMINGS = { ...FAST_TIMINGS, sweep: { ...FAST_TIMINGS.sweep, everyMs: 30 } };
 
 /** A secret of Standard Webhooks for tests. */
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -28,7 +32,7 @@ export class NotifyFixture {
   static async start(notify: readonly object[], more: object = {}): Promise<NotifyFixture> {
     const config = { channels: { log: {} }, notify, ...more };
     const app = await startApp({ config: JSON.stringify(config) });
-    return new NotifyFixture(app, await startWorker(app));
+    return new NotifyFixture(app, await startWorker(app, {}, TIMINGS));
   }
 
   get worker(): TestWorker {
@@ -41,7 +45,7 @@ export class NotifyFixture {
   }
 
   async startWorker(): Promise<void> {
-    this.#worker = await startWorker(this.app);
+    this.#worker = await startWorker(this.app, {}, TIMINGS);
   }
 
   /** Returns the deliveries of a rule, oldest first. */
@@ -65,7 +69,7 @@ export class NotifyFixture {
         runs.countDocuments(noted),
         deliveries.countDocuments(noted),
         expectations.countDocuments(noted),
-        outbox.countDocuments(),
+        outbox.countDocuments(noted),
       ]);
       return counts.every((count) => count === 0);
     };

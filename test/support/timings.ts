@@ -23,6 +23,7 @@ export const FAST_TIMINGS: Timings = {
   storeRefusedMs: 50,
   storeFiguresMs: 50,
   liveHeartbeatMs: 1_500,
+  readChanges: { blockMs: 500, graceMs: 2_500 },
   waitPollMs: 50,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
   drainBodyMs: 1_000,

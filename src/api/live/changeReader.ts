@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Change, changesKey, parseChanges } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
+import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
 /** Receives the changes of all processes. The calls have the order of the stream. */
 export interface ChangeListener {
@@ -17,9 +18,6 @@ export interface ChangeListener {
   onChanges(unpack: () => readonly Change[], position: string): void;
 }
 
-const BLOCK_MS = 5_000;
-/** Time limit of a command; a blocking read that exceeds it means that Redis hangs. */
-const COMMAND_TIMEOUT_MS = BLOCK_MS + 3_000;
 /** Interval at which the state of the connection is checked during a reconnect. */
 const POLL_MS = 100;
 /** Maximum stream entries of one read. */
@@ -36,20 +34,22 @@ export function readChanges(
   redis: RedisConnection,
   prefix: string,
   listeners: readonly ChangeListener[],
+  { blockMs, graceMs }: Timings["readChanges"] = TIMINGS.readChanges,
 ): { close(): Promise<void> } {
   const key = changesKey(prefix);
+  const timeoutMs = blockMs + graceMs;
   const closed = new AbortController();
   let isFirst = true;
 
   async function follow(): Promise<void> {
-    const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), COMMAND_TIMEOUT_MS);
+    const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), timeoutMs);
     let position = (newest as Entry[])[0]?.[0] ?? EMPTY_STREAM_POSITION;
     for (const listener of listeners) listener.onConnected(position, !isFirst);
     isFirst = false;
     while (!closed.signal.aborted) {
       const found = await withTimeout(
-        redis.xread("COUNT", READ_COUNT, "BLOCK", BLOCK_MS, "STREAMS", key, position),
-        COMMAND_TIMEOUT_MS,
+        redis.xread("COUNT", READ_COUNT, "BLOCK", blockMs, "STREAMS", key, position),
+        timeoutMs,
       );
       const entries = (found?.[0]?.[1] ?? []) as Entry[];
       const last = entries.at(-1);

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { Clock } from "../../shared/clock.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RequestedWait } from "../wait.ts";
@@ -48,12 +48,14 @@ interface WaitingRequestsDeps {
  * ends when the read value ends the wait, when the time is up, when the process stops, or when its client has left.
  */
 export class WaitingRequests implements ChangeListener {
-  /** Maximum requests that wait at the same time. Further ones are answered at once. */
+  /** Maximum requests that wait at the same time; see `shareOf` for each owner. Further ones are answered at once. */
   maxWaiting: number;
   readonly #clock: Clock;
   readonly #pollMs: number;
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #reads = new Map<string, Promise<unknown>>();
+  /** The number of waiting requests of each owner. */
+  readonly #byOwner = new Map<string, number>();
   #size = 0;
   #polling: NodeJS.Timeout | undefined;
   #isEnded = false;
@@ -76,11 +78,11 @@ export class WaitingRequests implements ChangeListener {
    * @throws what `read` throws
    */
   async until<T>(wait: RequestedWait | null, awaited: Awaited<T>): Promise<Waited<T>> {
-    if (!wait || this.#isEnded || this.#size >= this.maxWaiting) return { value: await awaited.read(), headers: {} };
+    if (!wait || this.#isEnded || !this.#hasRoom(wait)) return { value: await awaited.read(), headers: {} };
     const key = keyOf(awaited.record);
-    const waiter = new Waiter(awaited.mayEnd);
+    const waiter = new Waiter(ownerOf(wait), awaited.mayEnd);
     const onGone = () => waiter.leave();
-    const timer = setTimeout(() => waiter.end(), wait.seconds * 1_000);
+    const timer = setTimeout(() => waiter.end(), this.#delayOf(wait));
     wait.gone.addEventListener("abort", onGone);
     if (wait.gone.aborted) onGone(); // the handler may have worked before it waits
     this.#add(key, waiter);
@@ -91,6 +93,14 @@ export class WaitingRequests implements ChangeListener {
       wait.gone.removeEventListener("abort", onGone);
       this.#remove(key, waiter);
     }
+  }
+
+  /**
+   * Waits for two seconds, without a place among the waiting requests: a client that repeats a request which found no place must
+   * not do so in a loop.
+   */
+  async pause(gone: AbortSignal): Promise<void> {
+    await delay(2 * this.#pollMs, undefined, { signal: gone, ref: false }).catch(() => {});
   }
 
   async #readUntil<T>(waiter: Waiter, { record, readName, read, isOver, nextChangeAt }: Awaited<T>): Promise<T> {
@@ -127,13 +137,29 @@ export class WaitingRequests implements ChangeListener {
     return reading;
   }
 
+  #hasRoom(wait: RequestedWait): boolean {
+    const owner = ownerOf(wait);
+    const share = Math.max(1, Math.floor(this.maxWaiting * shareOf(owner)));
+    return this.#size < this.maxWaiting && (this.#byOwner.get(owner) ?? 0) < share;
+  }
+
+  /** Returns how long a request waits, in milliseconds: no longer than its token is valid. */
+  #delayOf({ seconds, caller }: RequestedWait): number {
+    const untilMs = caller?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, Math.min(seconds * 1_000, untilMs - this.#clock.now().getTime()));
+  }
+
   #add(key: string, waiter: Waiter): void {
     this.#size++;
+    this.#byOwner.set(waiter.owner, (this.#byOwner.get(waiter.owner) ?? 0) + 1);
     this.#waiters.set(key, (this.#waiters.get(key) ?? new Set()).add(waiter));
   }
 
   #remove(key: string, waiter: Waiter): void {
     this.#size--;
+    const left = (this.#byOwner.get(waiter.owner) ?? 1) - 1;
+    if (left > 0) this.#byOwner.set(waiter.owner, left);
+    else this.#byOwner.delete(waiter.owner);
     const waiters = this.#waiters.get(key);
     waiters?.delete(waiter);
     if (waiters?.size === 0) this.#waiters.delete(key);
@@ -161,10 +187,15 @@ export class WaitingRequests implements ChangeListener {
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.wake();
   }
 
+  /** Answers all waiting requests with the present state, so that their clients are authenticated again when they repeat them. */
+  restart(): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.end();
+  }
+
   /** Answers all waiting requests with the present state, and lets no more wait. */
   end(): void {
     this.#isEnded = true;
-    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.end();
+    this.restart();
   }
 
   close(): void {
@@ -178,8 +209,21 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const applied = ({ seconds }: RequestedWait) => ({ "Preference-Applied": `wait=${seconds}` });
 
+/** Returns whose share a wait counts for: that of a token, or of all senders of hooks together. */
+const ownerOf = ({ caller }: RequestedWait): string => caller?.actor.replace(/^cookie:/, "") ?? "hooks";
+
+/** Actors that may hold all waits: with `server.apiToken` alone, every client has it. */
+const UNLIMITED: readonly string[] = ["api-token", "read-only-token", "anonymous"];
+
+/** Returns the part of all waits that one owner may hold, so that nobody takes the waits of all others. */
+function shareOf(owner: string): number {
+  if (UNLIMITED.includes(owner)) return 1;
+  return owner.startsWith("job-token:") ? 0.1 : 0.5;
+}
+
 /** One waiting request. */
 class Waiter {
+  readonly owner: string;
   /** Whether it must be answered with the next read. */
   isOver = false;
   /** Whether its client has left, so that nobody needs an answer. */
@@ -187,7 +231,8 @@ class Waiter {
   readonly #mayEnd: (change: Change) => boolean;
   #wake = () => {};
 
-  constructor(mayEnd: (change: Change) => boolean = () => true) {
+  constructor(owner: string, mayEnd: (change: Change) => boolean = () => true) {
+    this.owner = owner;
     this.#mayEnd = mayEnd;
   }
 

@@ -11,8 +11,11 @@ import type { Context, Middleware } from "koa";
 import { version } from "../../shared/process/version.ts";
 import { type Caller, mayDo } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
+import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import type { AnyRoute } from "../route.ts";
-import { callTool, ownJob, prepareTool, type Tool } from "./callTool.ts";
+import { MAX_RESULT_BYTES } from "./brief.ts";
+import { callTool, ownJob, prepareTool, type Tool, toolDeps } from "./callTool.ts";
+import { findFault, type MessageFault, prepareMessage } from "./message.ts";
 import { MCP_PATH } from "./operation.ts";
 import { inputSchema, outputSchema } from "./toolSchemas.ts";
 import { scopesOf, toolsOf } from "./tools.ts";
@@ -34,7 +37,8 @@ const INSTRUCTIONS =
  * `ctx.state.authContext`. It has no sessions: each request gets a server of its own, so that any process serves it.
  * Source: https://modelcontextprotocol.io/specification/2026-07-28
  */
-export function mcpEndpoint(routes: readonly AnyRoute[], deps: ApiDeps, { strict }: { strict: boolean }): Middleware {
+export function mcpEndpoint(routes: readonly AnyRoute[], given: ApiDeps, { strict, bodies }: McpOptions): Middleware {
+  const deps = toolDeps(given);
   const tools = toolsOf(routes).map((tool) => prepareTool(tool, deps, strict));
   const listed = new Map(tools.map((tool) => [tool.name, [listTool(tool, []), listTool(tool, ["jobId"])] as const]));
   const handler = createMcpHandler(
@@ -48,8 +52,29 @@ export function mcpEndpoint(routes: readonly AnyRoute[], deps: ApiDeps, { strict
     const authInfo: AuthInfo = { token: "", clientId: caller.actor, scopes: [...caller.scopes], extra: { caller } };
     ctx.state.operation = MCP_PATH;
     ctx.state.mayWait = true;
-    await send(ctx, await handler.fetch(requestOf(ctx), { authInfo, parsedBody: ctx.request.body }));
+    const { body: message, rawBody: raw } = ctx.request as { body?: unknown; rawBody?: unknown };
+    const fault = findFault(message);
+    if (fault) return refuse(ctx, message, fault);
+    // the message and its result stay in memory until the response is sent
+    const release = bodies.reserve(ctx.req, (ctx.request.length ?? 0) + MAX_RESULT_BYTES);
+    ctx.res.once("close", release);
+    const restore = prepareMessage(message as Record<string, unknown>, raw as Uint8Array | undefined);
+    await send(ctx, await handler.fetch(requestOf(ctx), { authInfo, parsedBody: message }), restore);
   };
+}
+
+interface McpOptions {
+  /** See `RouterOptions`. */
+  readonly strict: boolean;
+  /** Limits the memory of requests that are being answered. */
+  readonly bodies: MemoryBudget;
+}
+
+/** Answers a message that is not given to the SDK. */
+function refuse(ctx: Context, body: unknown, error: MessageFault): void {
+  const { id } = body as { id?: unknown };
+  ctx.status = 400;
+  ctx.body = { jsonrpc: "2.0", id: typeof id === "string" || typeof id === "number" ? id : null, error };
 }
 
 /** Returns a request without its body, which has been read. It is aborted when the client leaves. */
@@ -62,24 +87,30 @@ function requestOf(ctx: Context): Request {
   return new Request(`http://localhost${MCP_PATH}`, { method: "POST", headers, body: "{}", signal: gone.signal });
 }
 
-async function send(ctx: Context, response: Response): Promise<void> {
+/** Sends the response of the SDK. @param restore changes its text */
+async function send(ctx: Context, response: Response, restore: (text: string) => string): Promise<void> {
   ctx.status = response.status;
   // the SDK allows caching after revalidation, and these responses must not be stored
   for (const [name, value] of response.headers) if (name !== "cache-control") ctx.set(name, value);
   const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
   ctx.state.isStream = isStream;
   if (!response.body) ctx.body = null;
-  else if (isStream) ctx.body = Readable.fromWeb(response.body as ReadableStream);
-  else ctx.body = Buffer.from(await response.arrayBuffer());
+  else if (isStream) ctx.body = Readable.from(restored(response.body as ReadableStream<Uint8Array>, restore));
+  else ctx.body = Buffer.from(restore(await response.text()));
   if (!response.body) ctx.status = response.status; // Koa answers 204 for an empty body
+}
+
+/** Yields the events of a stream, each of which arrives as a whole. */
+async function* restored(body: ReadableStream<Uint8Array>, restore: (text: string) => string): AsyncGenerator<Buffer> {
+  for await (const chunk of body) yield Buffer.from(restore(Buffer.from(chunk).toString()));
 }
 
 type ListedTool = ReturnType<typeof listTool>;
 
-function listTool({ name, title, description, annotations, route }: Tool, omit: readonly string[]) {
+function listTool({ name, title, description, annotations, defaults, route }: Tool, omit: readonly string[]) {
   return {
     ...{ name, title, description, annotations: { title, ...annotations } },
-    inputSchema: inputSchema(route, omit),
+    inputSchema: inputSchema(route, { omit, defaults }),
     outputSchema: outputSchema(route),
   };
 }
@@ -112,9 +143,9 @@ function createServer(
     const tool = tools.find(({ name }) => name === "job_get");
     const result = await callTool(tool as Tool, { jobId: jobIdOf(uri) }, caller, context, deps);
     const [content] = result.content;
-    const text = content?.type === "text" ? content.text : "";
-    if (result.isError) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
-    return { contents: [{ uri, mimeType: JOB_TEMPLATE.mimeType, text }] };
+    if (result.isError)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, content?.type === "text" ? content.text : "");
+    return { contents: [{ uri, mimeType: JOB_TEMPLATE.mimeType, text: JSON.stringify(result.structuredContent) }] };
   });
   return server;
 }

@@ -23,15 +23,24 @@ const requiredOf = (schema: TSchema | undefined): readonly string[] =>
 /** Returns the schema of the arguments that are not in the path: of the body, or of the query of a route without a body. */
 const contentOf = ({ schemas: { body, query } }: AnyRoute): TSchema | undefined => body ?? query;
 
-/**
- * Returns the schema of a tool's arguments: path parameters, and fields of the body or query parameters, in one object.
- * @param omit arguments that the tool does not take, such as the job of a job token
- */
-export function inputSchema(route: AnyRoute, omit: readonly string[]): ObjectSchema {
+interface ArgumentOptions {
+  /** Arguments that may be left out, such as the job of a job token. */
+  readonly omit: readonly string[];
+  /** Defaults that differ from those of the route. */
+  readonly defaults?: Properties | undefined;
+}
+
+/** Returns the schema of a tool's arguments: path parameters, and fields of the body or query parameters, in one object. */
+export function inputSchema(route: AnyRoute, { omit, defaults = {} }: ArgumentOptions): ObjectSchema {
   const { params } = route.schemas;
+  const taken = { ...writable(params), ...writable(contentOf(route)) };
+  const withDefaults = Object.entries(defaults).map(([name, value]) => [
+    name,
+    { ...(taken[name] as object), default: value },
+  ]);
   const properties = {
-    ...writable(params),
-    ...writable(contentOf(route)),
+    ...taken,
+    ...Object.fromEntries(withDefaults),
     ...(takesMetadata(route) && { metadata: METADATA_FILTER }),
   };
   const required = [params, contentOf(route)].flatMap(requiredOf).filter((name) => !omit.includes(name));

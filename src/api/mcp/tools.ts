@@ -1,5 +1,6 @@
 import type { Scope } from "../../shared/config/formats/scopes.ts";
 import type { AnyRoute } from "../route.ts";
+import { JobFields } from "../schemas/blocks.ts";
 
 /** A tool: what a model reads about it, and the route that it calls. */
 export interface ToolDefinition {
@@ -12,6 +13,10 @@ export interface ToolDefinition {
   readonly scopes?: readonly Scope[];
   /** Set when the tool waits until this is over, for at most `WAIT_SECONDS`. */
   readonly waitsFor?: "job" | "gate";
+  /** Arguments of a call that does not give them. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+  /** Says, to a model, how to get the rest of a result that was shortened. */
+  readonly rest?: string;
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint?: boolean;
@@ -22,6 +27,11 @@ export interface ToolDefinition {
 
 /** Limits how long a tool waits, in seconds. Clients give up on a tool that takes a minute. */
 export const WAIT_SECONDS = 50;
+
+/** The fields of a row of `job_list`: not what a program needs and a model would have to read. */
+const ROW_FIELDS = JobFields.filter((field) => !["input", "metadata", "output"].includes(field));
+
+const JOB_REST = "Read one step with stepKey. A program reads everything with GET /api/jobs/{jobId}?include=steps.";
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const WRITES = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
@@ -48,16 +58,19 @@ const TOOLS: readonly ToolDefinition[] = [
     name: "job_get",
     title: "Get a job",
     description:
-      "Returns the status, progress, message and output of a job. With include: steps it also returns all steps. Use job_wait instead of calling this repeatedly.",
+      "Returns the status, progress, message and output of a job. With include: steps it also returns all steps, and with stepKey one. Use job_wait instead of calling this repeatedly.",
     operationId: "getJob",
+    rest: JOB_REST,
     annotations: READS,
   },
   {
     name: "job_list",
     title: "List jobs",
     description:
-      "Returns jobs, newest first. Use the filters to find a job by its name, its status or its metadata, or those that have fallen silent (stale: true).",
+      "Returns jobs, newest first, 20 at a time. Use the filters to find a job by its name, its status or its metadata, or those that have fallen silent (stale: true). The rows have input, metadata and output only if fields names them. For the next page, send nextCursor as cursor.",
     operationId: "listJobs",
+    defaults: { limit: 20, fields: ROW_FIELDS },
+    rest: "Send nextCursor as cursor for the next rows, name fewer fields, or read one job with job_get.",
     annotations: READS,
   },
   {
@@ -66,6 +79,7 @@ const TOOLS: readonly ToolDefinition[] = [
     description: `Waits until a job has completed or failed, for at most ${WAIT_SECONDS} seconds, and returns it. If its status is still running, call it again.`,
     operationId: "getJob",
     waitsFor: "job",
+    rest: JOB_REST,
     annotations: READS,
   },
   {
@@ -115,6 +129,7 @@ const TOOLS: readonly ToolDefinition[] = [
     description:
       "Returns the status, the reply and the error of an agent run. Use it after agent_run, until the status is completed or failed.",
     operationId: "getRun",
+    rest: "A program reads everything with GET /api/runs/{runId}.",
     annotations: READS,
   },
 ];

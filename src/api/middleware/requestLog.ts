@@ -3,6 +3,7 @@ import type { Context, Middleware } from "koa";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { checkQuery } from "./query.ts";
 
 /** The status of a request whose client disconnected before the response, in logs and metrics; nginx uses the same. */
 const CLIENT_GONE = 499;
@@ -47,6 +48,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
 /**
  * Replaces an absolute URL in the request line by its path, so that middleware behind it finds a path. Rejects invalid
  * targets such as `http://[`: Node's legacy URL parser, which Koa uses, throws for some and prints others in a warning.
+ * Rejects queries with too many parameters too.
  * @throws AppError invalid_query
  */
 export const checkTarget: Middleware = (ctx, next) => {
@@ -56,6 +58,7 @@ export const checkTarget: Middleware = (ctx, next) => {
     throw new AppError("invalid_query", { detail: "The request target must be a path or an http or https URL." });
   }
   if (absolute) ctx.req.url = absolute.pathname + absolute.search;
+  checkQuery(ctx.req.url ?? "");
   return next();
 };
 

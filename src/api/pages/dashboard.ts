@@ -16,7 +16,7 @@ export const DASHBOARD = join(import.meta.dirname, "..", "..", "..", "dist", "da
 export const isBuilt = (directory: string): boolean => existsSync(join(directory, "index.html"));
 
 /** Forbids inline code and resources of other hosts. */
-const POLICY = [
+export const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
   ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
 ].join("; ");

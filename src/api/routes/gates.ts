@@ -1,6 +1,13 @@
 import Type, { type Static } from "typebox";
 import { ACTIONS, type GateDoc, STATUSES, viewGate } from "../../models/gates/gate.ts";
-import { type GateJob, gateClosed, gateNotFound, type Question } from "../../models/gates/gates.ts";
+import {
+  type GateJob,
+  gateClosed,
+  gateNotFound,
+  MAX_OPEN_GATES,
+  type Question,
+  tooManyGates,
+} from "../../models/gates/gates.ts";
 import { findGate, findGateJob, findGateWithJob, listGates } from "../../models/gates/readGates.ts";
 import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -14,8 +21,6 @@ import * as s from "../schemas/blocks.ts";
 const closed = { additionalProperties: false } as const;
 /** Maximum size of a question or an answer in bytes. */
 const BODY_LIMIT = 256 * 1024;
-/** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
-const MAX_OPEN_GATES = 100;
 
 const GateKey = s.Identifier("Identifies the gate within its job. Chosen by the client. It can be used only once.");
 const params = Type.Object({ jobId: s.JobId, key: GateKey });
@@ -129,11 +134,6 @@ function toQuestion({ title, message, requestedSchema, expiresAt, onExpiry }: St
     ...(onExpiry !== undefined && { onExpiry }),
   };
 }
-
-const tooManyGates = () =>
-  new AppError("too_many_gates", {
-    detail: `The job has ${MAX_OPEN_GATES} open gates, which is the maximum. Wait for answers, or withdraw some.`,
-  });
 
 const getGate = route({
   method: "get",

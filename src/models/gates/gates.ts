@@ -6,9 +6,9 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import type { JobDoc } from "../jobs/job.ts";
-import { type Jobs, jobNotFound } from "../jobs/jobs.ts";
+import type { Jobs } from "../jobs/jobs.ts";
 import { type Action, type GateDoc, viewGate } from "./gate.ts";
-import { gateNote, gateNoteId } from "./gateNotes.ts";
+import { gateNote } from "./gateNotes.ts";
 import { answered, expired, type GateAnswer, opened, withdrawn } from "./transitions.ts";
 
 /** The question of a gate. A missing field stays as it is when an open gate is changed. */
@@ -24,8 +24,14 @@ export interface Question {
 /** The job of a gate. */
 export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "cancel">;
 
+/** What names a gate and its job. */
+export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
+
 /** How long the open gates of an ended job stay, so that they are asked again if the job is started again: one day. */
 const KEEP_AFTER_END_MS = 86_400_000;
+
+/** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
+export const MAX_OPEN_GATES = 100;
 
 const literal = (value: unknown) => ({ $literal: value });
 
@@ -77,7 +83,7 @@ export class Gates {
 
   /**
    * Opens a gate, or changes the question of an open one.
-   * @throws AppError gate_answered, gate_closed, job_not_found if the job is deleted meanwhile, unavailable
+   * @throws AppError gate_answered, gate_closed, too_many_gates, job_not_found if the job is deleted meanwhile, unavailable
    */
   async put(job: GateJob, key: string, question: Question): Promise<{ created: boolean; gate: GateDoc }> {
     const { created, gate } = await this.#write(job, key, question);
@@ -85,7 +91,8 @@ export class Gates {
     if (isLinked) this.#jobs.notifyChange(job.jobId);
     else if (!(await this.addToJob(gate))) {
       await this.delete([gate]);
-      throw jobNotFound(job.jobId);
+      await this.#jobs.findId(job.jobId); // throws if the job was deleted
+      throw tooManyGates();
     }
     return { created, gate };
   }
@@ -128,7 +135,7 @@ export class Gates {
   }
 
   /** Withdraws an open gate. @returns null if it has closed since it was read @throws AppError unavailable */
-  withdraw(gate: GateDoc): Promise<GateDoc | null> {
+  withdraw(gate: GateHead): Promise<GateDoc | null> {
     return this.#close(gate, withdrawn());
   }
 
@@ -152,8 +159,8 @@ export class Gates {
     return readAll(this.collection, due, { sort: { expiresAt: 1 }, limit });
   }
 
-  async #close(gate: GateDoc, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
-    await this.#completeOpening(gate);
+  async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
+    await this.completeOpening(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
     const closed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" }),
@@ -166,20 +173,23 @@ export class Gates {
   /**
    * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
    * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
+   * @throws AppError unavailable
    */
-  async #completeOpening({ _id, job, jobId }: GateDoc): Promise<void> {
+  async completeOpening({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
     const projection = { "openGates.gateId": 1 };
     const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
       this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
     );
-    if (!found || found.openGates?.some(({ gateId }) => gateId === _id)) return;
+    if (!found) return "no job";
+    if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
     const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
-    if (gate?.status === "open") await this.addToJob(gate);
+    if (gate?.status !== "open") return "unchanged";
+    return (await this.addToJob(gate)) ? "added" : "no job";
   }
 
   /**
    * Adds an open gate to those that its job waits for, and notes the event in the same update.
-   * @returns false if the job was deleted
+   * @returns false if the job was deleted, or has `MAX_OPEN_GATES` others
    * @throws AppError unavailable
    */
   async addToJob(gate: GateDoc): Promise<boolean> {
@@ -192,10 +202,11 @@ export class Gates {
       openGates: { $cond: [isThere, current, added] },
       ...(notes && { notes: { $cond: [isThere, "$notes", notes] } }),
     };
-    const exists = await this.#jobs.updateGates({ _id: job, jobId }, set);
+    const hasRoom = [{ "openGates.gateId": gateId }, { [`openGates.${MAX_OPEN_GATES - 1}`]: { $exists: false } }];
+    const isAdded = await this.#jobs.updateGates({ _id: job, jobId, $or: hasRoom }, set);
     this.#jobs.notifyChange(jobId);
-    if (notes && exists) this.#jobs.notifyNote(jobId, gateNoteId(gate));
-    return exists;
+    if (notes && isAdded) this.#jobs.noted();
+    return isAdded;
   }
 
   /**
@@ -206,7 +217,7 @@ export class Gates {
     const { _id: gateId, job, jobId } = gate;
     const note = gateNote(gate, this.#jobs.wanted, this.#clock.now());
     await this.#remove(gateId, { _id: job, jobId }, note);
-    if (note.notes) this.#jobs.notifyNote(jobId, gateNoteId(gate));
+    if (note.notes) this.#jobs.noted();
   }
 
   /** Removes a gate that no longer exists from those that its job waits for. @throws AppError unavailable */
@@ -265,6 +276,12 @@ export function gateClosed(gate: GateDoc): AppError {
   }
   return new AppError("gate_closed", { detail: `${name} is ${gate.status} and can no longer be used.`, body });
 }
+
+/** Returns the error of a gate that a job has no room for. */
+export const tooManyGates = () =>
+  new AppError("too_many_gates", {
+    detail: `The job has ${MAX_OPEN_GATES} open gates, which is the maximum. Wait for answers, or withdraw some.`,
+  });
 
 /** Returns the error of a gate that does not exist. */
 export function gateNotFound(jobId: string, key: string): AppError {

@@ -20,7 +20,7 @@ import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
-import { countSilent, noteSilent, type SilenceScan } from "./silentJobs.ts";
+import { noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 
 /** A job without its steps, which may take megabytes. */
@@ -103,7 +103,7 @@ export class Jobs {
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
-    this.notifyNotes(job, id);
+    if (job.notes) this.noted();
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     const created = lastErrorObject?.updatedExisting === false;
     if (created) this.#counter.countStarted(job);
@@ -129,7 +129,7 @@ export class Jobs {
     );
     if (job) {
       this.notifyChange(jobId);
-      this.notifyNotes(job, id);
+      if (job.notes) this.noted();
       this.countEnded(job);
       return { job, ended: job.status !== "running" };
     }
@@ -155,19 +155,11 @@ export class Jobs {
     this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
   }
 
-  /** Counts the stale jobs that are not announced, up to a limit. @throws AppError unavailable */
-  countSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
-    return countSilent(this.collection, { ...scan, ...this.#settings }, limit);
-  }
-
   /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
-  async noteSilent(
-    scan: Omit<SilenceScan, "staleAfterSeconds">,
-    page: { readonly batch: string | undefined; readonly limit: number },
-  ): Promise<number> {
-    const jobs = await noteSilent(this.collection, { ...scan, ...this.#settings }, page);
-    if (page.batch === undefined) for (const { jobId, noteId } of jobs) this.#notes.noted("job", jobId, noteId);
-    return jobs.length;
+  async noteSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
+    const count = await noteSilent(this.collection, { ...scan, ...this.#settings }, limit);
+    if (count > 0) this.noted();
+    return count;
   }
 
   /** The events that are noted. */
@@ -175,15 +167,9 @@ export class Jobs {
     return this.#settings.wanted;
   }
 
-  /** Enqueues an event that an update of a job has noted. */
-  notifyNote(jobId: string, noteId: string): void {
-    this.#notes.noted("job", jobId, noteId);
-  }
-
-  /** Enqueues the events that an update of a job has noted. @param id the id of the update */
-  notifyNotes({ jobId, notes }: Pick<JobDoc, "jobId" | "notes">, id: mongo.ObjectId): void {
-    const own = notes?.find((note) => note.id.startsWith(id.toHexString()));
-    if (own) this.notifyNote(jobId, own.id);
+  /** Triggers the dispatch of events that an update of a job has noted. */
+  noted(): void {
+    this.#notes.noted();
   }
 
   /**

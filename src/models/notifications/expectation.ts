@@ -65,6 +65,6 @@ export class Expectations {
     const { modifiedCount } = await mapMongoErrors(() =>
       this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change),
     );
-    if (modifiedCount > 0) this.#notes.noted("expectation", _id, id);
+    if (modifiedCount > 0) this.#notes.noted();
   }
 }

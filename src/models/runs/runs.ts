@@ -8,7 +8,7 @@ import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
-import type { Note, NoteNotifier } from "../notifications/note.ts";
+import type { NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
@@ -62,10 +62,9 @@ export class Runs {
     return changed;
   }
 
-  /** Enqueues the event that an update has noted. */
-  #notifyNote(runId: string, { $push }: mongo.UpdateFilter<RunDoc>): void {
-    const { id } = ($push?.notes ?? {}) as Partial<Note>;
-    if (id !== undefined) this.#notes.noted("run", runId, id);
+  /** Triggers the dispatch of the event that an update has noted, if it has noted one. */
+  #triggerNotes({ $push }: mongo.UpdateFilter<RunDoc>): void {
+    if ($push?.notes !== undefined) this.#notes.noted();
   }
 
   /**
@@ -172,7 +171,7 @@ export class Runs {
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const change = mappingUpdate(mapped, this.#clock.now(), this.#wanted);
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(unmapped(runId, round), change));
-    if (modifiedCount === 1) this.#notifyNote(runId, change);
+    if (modifiedCount === 1) this.#triggerNotes(change);
     return this.#notifyIf(runId, modifiedCount === 1);
   }
 
@@ -192,7 +191,7 @@ export class Runs {
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
     const failed = outcome.kind === "failed" && { $push: { ...note.$push, ...pushFailedTry(run, outcome.error, now) } };
     const isEnded = await this.#lease.updateHeld(_id, claim.token, $set, { ...note, ...failed, ...addUsage(usage) });
-    if (this.#notifyIf(_id, isEnded)) this.#notifyNote(_id, note);
+    if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
@@ -226,7 +225,7 @@ export class Runs {
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
     if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
-    this.#notifyNote(runId, change);
+    this.#triggerNotes(change);
     return { wasRunning: !isWaiting };
   }
 

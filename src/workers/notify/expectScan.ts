@@ -1,7 +1,7 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
 import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
-import type { ScanDeps } from "./scanDeps.ts";
+import { recordScan, type ScanDeps } from "./scan.ts";
 
 /**
  * Announces expected jobs that were not created in time, once for each time by which one was due. Looks for jobs only when one is
@@ -9,10 +9,10 @@ import type { ScanDeps } from "./scanDeps.ts";
  * @throws AppError unavailable
  */
 export async function announceMissing(deps: ScanDeps): Promise<void> {
-  const { stores, clock, timings, expect, staleAfterSeconds } = deps;
+  const { stores, clock, expect, staleAfterSeconds } = deps;
   if (expect.length === 0) return;
   const now = clock.now();
-  const resumedAt = await stores.presence.record(now, timings.outageMs);
+  const resumedAt = await recordScan(deps);
   const known = new Map((await stores.expectations.list()).map((one) => [one._id, one]));
   for (const { id, name, every, grace } of expect) {
     const expectation = known.get(id);

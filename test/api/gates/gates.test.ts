@@ -169,6 +169,16 @@ describe("gates", () => {
     expect(rows.body.jobs).to.deep.equal([{ jobId, waitingFor: ["a", "b", "d", "e"] }]);
   });
 
+  it("opens no more than 100 gates of one job, also when they are opened at the same moment", async () => {
+    const answers = await Promise.all(Array.from({ length: 130 }, (_, n) => put(`g${n}`)));
+
+    const opened = answers.filter(({ status }) => status === 201);
+    expect(opened).to.have.length(100);
+    for (const { status, body } of answers.filter((one) => !opened.includes(one)))
+      expect([status, body.code]).to.deep.equal([409, "too_many_gates"]);
+    expect(await app.stores.gates.collection.countDocuments({ jobId: opened[0]?.body.jobId })).to.equal(100);
+  });
+
   it("refuses more than 100 open gates of one job", async () => {
     for (let i = 0; i < 100; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => put(`g${i + n}`)));
     const refused = await put("one-more");

@@ -195,6 +195,24 @@ describe("requestedSchema", () => {
     expect(status).to.equal(400);
   });
 
+  it("answers in the same time however many patterns of a form would take for ever", async () => {
+    const form = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, { type: "string", pattern: "^(a+)+$" }]));
+    const content = (count: number) =>
+      Object.fromEntries(Object.keys(form(count)).map((name) => [name, `${"a".repeat(40)}!`]));
+    const msFor = async (count: number) => {
+      const { gate } = await open(object(form(count)));
+      const started = process.cpuUsage();
+      const { status, body } = await accept(gate, content(count));
+      expect([status, body.errors.length]).to.deep.equal([400, count]);
+      return process.cpuUsage(started).user;
+    };
+
+    const [one, all] = [await msFor(1), await msFor(50)];
+
+    expect(all / one).to.be.below(15); // 50 when each has its own time limit
+  });
+
   it("stores fields with names that mean something to JavaScript", async () => {
     const { gate, opened } = await open(JSON.parse('{"type":"object","properties":{"constructor":{"type":"string"}}}'));
     expect(opened.status).to.equal(201);

@@ -14,7 +14,7 @@ describe("readChanges", () => {
     const { promise: live, resolve: onConnected } = Promise.withResolvers<void>();
     const onDisconnected = () => void calls.push("disconnected");
     const listener = { onConnected: () => onConnected(), onDisconnected, onChanges: () => {} };
-    const reading = readChanges(connection, "test", [listener]);
+    const reading = readChanges(connection, "test", [listener], { blockMs: 100, graceMs: 900 });
     await live;
 
     const closed = once(connection, "close");

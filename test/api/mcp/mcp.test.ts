@@ -79,17 +79,58 @@ describe("POST /mcp", () => {
       .and.to.match(/body_too_large|invalid_body/);
   });
 
-  it("has no sessions: other methods than POST answer 405, and a batch is refused or answered", async () => {
+  it("has no sessions: other methods than POST answer 405", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await app.call(method, "/mcp", undefined, { ...bearer, Accept: "text/event-stream" });
       expect([method, answer.status]).to.deep.equal([method, 405]);
       expect(answer.headers.get("Allow")).to.include("POST");
     }
     expect((await fetch(`${app.url}/mcp`, { method: "HEAD", headers: bearer })).status).to.equal(405);
-    expect((await post(bearer, [])).status).to.equal(400);
-    const batch = await post(bearer, [message, { ...message, id: 2 }]);
-    expect(batch.status).to.be.oneOf([200, 400]);
     expect((await post(bearer)).status).to.equal(200);
+  });
+
+  for (const revision of ["2025-06-18", "2025-11-25", "2026-07-28"])
+    it(`takes one message a POST: refuses an array in revision ${revision}`, async () => {
+      for (const batch of [[], [message], [message, { ...message, id: 2 }]]) {
+        const { status, body } = await post({ ...bearer, "MCP-Protocol-Version": revision }, batch);
+
+        expect([status, body.id, body.error.code]).to.deep.equal([400, null, -32600]);
+      }
+    });
+
+  for (const written of ["1795716838592000001", "-9007199254740993", "1", '"1795716838592000001"', '"a"'])
+    it(`returns the id ${written} as it was written`, async () => {
+      const { text } = await answerTo(`{"jsonrpc":"2.0","id":${written},"method":"ping"}`);
+
+      expect(text).to.include(`"id":${written}`);
+    });
+
+  for (const written of ["1795716838592000001", '"1795716838592000001"'])
+    it(`returns the progress token ${written} as it was written`, async () => {
+      await app.stores.jobs.put("followed", { status: "completed" });
+      const call = `{"name":"job_wait","arguments":{"jobId":"followed"},"_meta":{"progressToken":${written}}}`;
+
+      const { text } = await answerTo(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${call}}`);
+
+      expect(text).to.include(`"progressToken":${written}`);
+    });
+
+  it("takes null for no arguments, and refuses other types in one sentence", async () => {
+    const call = (args: unknown) => ({
+      ...message,
+      method: "tools/call",
+      params: { name: "job_list", arguments: args },
+    });
+
+    const { text } = await answerTo(call(null));
+    expect(text).to.include('"jobs":').and.not.include("error");
+    for (const args of ["a", 1, true, [{}]]) {
+      const { body } = await post(bearer, call(args));
+      expect(body).to.deep.equal({
+        ...{ jsonrpc: "2.0", id: 1 },
+        error: { code: -32602, message: "`params.arguments` must be an object: send {} for a tool without arguments." },
+      });
+    }
   });
 
   it("lets any process serve any request of a client, also the end of a wait", async () => {
@@ -128,9 +169,13 @@ describe("POST /mcp", () => {
     expect([status, body]).to.deep.equal([202, ""]);
   });
 
-  async function answerTo(body: object) {
+  async function answerTo(body: object | string) {
     const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...bearer };
-    const response = await fetch(`${app.url}/mcp`, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await fetch(`${app.url}/mcp`, {
+      method: "POST",
+      headers,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
     return { headers: response.headers, text: await response.text() };
   }
 });

@@ -3,13 +3,10 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { TIMES } from "../../support/random.ts";
 import { clearFailPoint, failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
 
 const API = "an-api-token-of-length";
 const TOKEN = "a-hook-token-of-length";
-/** Refused requests, many times as many as are kept; the nightly command sends more. */
-const REFUSED = TIMES > 1 ? 10_000 : 2_000;
 const SECRET = "a secret that only two know";
 const api = { Authorization: `Bearer ${API}` };
 const hook = { Authorization: `Bearer ${TOKEN}` };
@@ -244,24 +241,6 @@ describe("kept requests", () => {
     expect(stored).not.to.include("in the body");
     expect(stored).not.to.include("another-token-of-length");
   });
-
-  it(`${REFUSED} refused requests leave the newest 500 rows`, async () => {
-    const numbers = Array.from({ length: REFUSED }, (_, i) => i);
-    const sendNext = async () => {
-      for (let n = numbers.shift(); n !== undefined; n = numbers.shift()) await send(`none-${n}`, {});
-    };
-    await Promise.all(Array.from({ length: 20 }, sendNext));
-    const last = await send("the-last", {});
-    expect(last.status).to.equal(404);
-    const { collection } = app.stores.hookRequests;
-    await eventually(() => collection.findOne({ hook: "the-last" }), "the last one to be stored");
-
-    await eventually(async () => (await collection.countDocuments()) === 500, "500 rows to be left");
-    const hooks = (await collection.find().toArray()).map(
-      ({ hook: name }) => Number(name.slice("none-".length)) || 1e5,
-    );
-    expect(Math.min(...hooks)).to.be.greaterThan(REFUSED - 600);
-  }).timeout(120_000);
 
   it("nothing is kept without hooks.keepRequests", async () => {
     const plain = await startApp({ config: CONFIG.replace(/keepRequests: \{.*?\},/, "") });

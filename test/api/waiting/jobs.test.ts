@@ -75,14 +75,6 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
     expect(headers.get("Preference-Applied")).to.equal("wait=30");
   });
 
-  it("answers with the job as it is when the time is up", async () => {
-    const { path } = await createJob(app);
-
-    const { status, body, headers } = await get(path, { Prefer: "wait=1" });
-
-    expect([status, body.status, headers.get("Preference-Applied")]).to.deep.equal([200, "running", "wait=1"]);
-  });
-
   for (const [title, withETag] of [
     ["without an ETag", false],
     ["with an ETag", true],
@@ -126,16 +118,6 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
       expect((await answer).body.metadata).to.deep.equal({ team: "data" });
     });
 
-    it("answers 304 when nothing has changed and the time is up", async () => {
-      const { path } = await createJob(app);
-      const etag = await etagOf(path);
-
-      const { status, body, headers } = await get(path, { Prefer: "wait=1", "If-None-Match": etag });
-
-      expect([status, body, headers.get("ETag")]).to.deep.equal([304, "", etag]);
-      expect(headers.get("Preference-Applied")).to.equal("wait=1");
-    });
-
     it("answers at once when the job has changed already", async () => {
       const { path } = await createJob(app);
 
@@ -152,19 +134,6 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
       const { status, body } = await get(path, { Prefer: "wait=30", "If-None-Match": etag });
 
       expect([status, body.stale]).to.deep.equal([200, true]);
-    });
-
-    it("answers when one of the steps of an ended job becomes stale", async () => {
-      const { path } = await createJob(app, { staleAfterSeconds: 100 });
-      await report(app, path, "load", { progress: 10 });
-      await app.call("PUT", path, { status: "failed" });
-      const etag = await etagOf(`${path}?include=steps`);
-      app.clock.advance(99_900);
-
-      const { status, body } = await get(`${path}?include=steps`, { Prefer: "wait=30", "If-None-Match": etag });
-
-      expect(status).to.equal(200);
-      expect([body.stale, body.steps[0].stale]).to.deep.equal([false, true]);
     });
   });
 

@@ -4,6 +4,11 @@ import { systemClock } from "../../../src/shared/clock.ts";
 import type { Change } from "../../../src/shared/queue/changeStream.ts";
 
 const JOB: Change = { kind: "job", jobId: "a", moved: true };
+/** A wait that only its time, its token or the service ends. */
+const NEVER: Awaited<number> = {
+  ...{ record: { kind: "job", jobId: "a" }, readName: "value" },
+  ...{ read: async () => 0, isOver: () => false },
+};
 
 describe("WaitingRequests", () => {
   let waiting: WaitingRequests;
@@ -104,6 +109,41 @@ describe("WaitingRequests", () => {
     waiting.end();
 
     expect((await answer).value).to.equal(0);
+  });
+
+  it("lets a job token hold a tenth of the waits, another token half of them, and server.apiToken all", async () => {
+    const many = new WaitingRequests({ clock: systemClock, maxWaiting: 40, pollMs: 1_000_000 });
+    many.onConnected();
+    const start = (actor: string, count: number) =>
+      Array.from({ length: count }, () => many.until({ seconds: 60, gone: gone.signal, caller: { actor } }, NEVER));
+
+    const waits = [];
+    const sizes: number[] = [];
+    for (const [actor, count] of [
+      ["job-token:a", 40],
+      ["job-token:b", 40],
+      ["ci", 40],
+      ["api-token", 10],
+    ] as const) {
+      waits.push(...start(actor, count));
+      sizes.push(many.size);
+    }
+    many.close();
+    await Promise.all(waits);
+
+    expect(sizes).to.deep.equal([4, 8, 28, 38]);
+    expect(many.size).to.equal(0);
+  });
+
+  it("ends a wait when the token of its caller ends, and all waits when the configuration is read again", async () => {
+    const { start } = counter(1);
+    const expiresAt = new Date(systemClock.now().getTime() + 20);
+    await waiting.until({ seconds: 60, gone: gone.signal, caller: { actor: "ci", expiresAt } }, NEVER);
+    const other = start();
+    waiting.restart();
+
+    expect((await other).value).to.equal(0);
+    expect(waiting.size).to.equal(0);
   });
 
   it("reads again when the value changes by itself, and every pollMs while that change is late", async () => {

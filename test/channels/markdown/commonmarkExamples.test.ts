@@ -4,12 +4,10 @@ import { Parser } from "htmlparser2";
 import pino from "pino";
 import { openChannels } from "../../../src/channels/channels.ts";
 import { sizeOf } from "../../../src/channels/markdown/measure.ts";
-import { parser } from "../../../src/channels/markdown/parser.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
-import { expectLinearTime } from "../../support/linearTime.ts";
 import { isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
 
 const require = createRequire(import.meta.url);
@@ -136,19 +134,4 @@ describe("The examples of CommonMark", () => {
       }
     });
   }
-
-  it("are divided into blocks in linear time when they are repeated", () => {
-    for (const { number, markdown } of EXAMPLES) {
-      const textOf = (length: number) => markdown.repeat(Math.ceil(length / markdown.length));
-
-      expectLinearTime((length) => parser.parse(textOf(length), {}), 8 * 1024, `example ${number}`);
-    }
-  });
-
-  it("are split into messages in linear time when they follow each other", () => {
-    const all = EXAMPLES.map(({ markdown }) => markdown).join("\n\n");
-    for (const [name, { style }] of CHANNELS) {
-      expectLinearTime((times) => toParts(all.repeat(times), style), 2, name);
-    }
-  });
 });

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
@@ -26,54 +25,26 @@ describe("A faulty transform", function () {
   const pidOf = async (label: string) =>
     Number((await fixture.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
 
-  const hogs: [string, string][] = [
-    ["many arrays", "const a = []; for (;;) a.push(new Array(1000).fill(1));"],
-    ["one array that grows", "const a = []; for (;;) a.push(1);"],
-    ["one large array", "new Array(5e7).fill(0).map((_, i) => ({ i }));"],
-    ["many objects", "const a = []; for (;;) a.push({ a: 1 });"],
-    ["a map", "const m = new Map(); for (let i = 0; ; i++) m.set(i, i);"],
-    ["an array larger than V8 can make", '"x".repeat(5e8).split("");'],
-    ["strings", 'const a = []; for (;;) a.push("x".repeat(1e6) + Math.random());'],
-    ["one large Buffer", "const b = Buffer.alloc(1e9, 1); for (;;) b[0]++;"],
-    ["many Buffers", "const a = []; for (;;) a.push(Buffer.alloc(1e6, 1));"],
-    ["many ArrayBuffers that it never touches", "const a = []; for (;;) a.push(new ArrayBuffer(1e6));"],
-    ["Buffers kept between pauses", "const a = []; for (;;) { a.push(Buffer.alloc(1e6, 1)); await null; }"],
-  ];
-  for (const [title, source] of hogs) {
-    it(`is ended alone when it uses too much memory with ${title}`, async () => {
-      fixture.put("other.js", COUNTER);
-      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
+  it("is ended alone when it uses too much memory", async () => {
+    fixture.put("other.js", COUNTER);
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
 
-      const thrown = await thrownBy(fixture.runSource("hog.js", `export default async () => { ${source} }`));
+    const hog = "const b = Buffer.alloc(1e9, 1); for (;;) b[0]++;";
+    const thrown = await thrownBy(fixture.runSource("hog.js", `export default async () => { ${hog} }`));
 
-      expect(thrown).to.include({ code: "transform_failed" });
-      expect(thrown.message).to.equal("The transform hog.js used more memory than hooks.transformMemoryMiB (64 MiB).");
-      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
-    });
-  }
+    expect(thrown).to.include({ code: "transform_failed" });
+    expect(thrown.message).to.equal("The transform hog.js used more memory than hooks.transformMemoryMiB (64 MiB).");
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
+  });
 
-  const hangs: [string, string][] = [
-    ["an endless loop", HANGS],
-    ["a promise that never settles", "export default () => new Promise(() => {})"],
-    ["an endless loop while it is loaded", "for (;;);"],
-    ["an endless loop that prints", 'export default () => { for (;;) console.log("x"); }'],
-    [
-      "a call that waits",
-      'import { execSync } from "node:child_process"; export default () => execSync("sleep 1000");',
-    ],
-  ];
-  for (const [title, source] of hangs) {
-    it(`is ended at the time limit in ${title}`, async () => {
-      const short = new TransformFixture({ timeoutMs: 250 });
+  it("is ended at the time limit", async () => {
+    const short = new TransformFixture({ timeoutMs: 250 });
 
-      const thrown = await thrownBy(short.runSource("hangs.mjs", source).finally(() => short.close()));
+    const thrown = await thrownBy(short.runSource("hangs.mjs", HANGS).finally(() => short.close()));
 
-      expect(thrown).to.include({ code: "transform_failed" });
-      expect(thrown.message).to.equal(
-        "The transform hangs.mjs took longer than hooks.transformTimeoutSeconds (0.25 s).",
-      );
-    });
-  }
+    expect(thrown).to.include({ code: "transform_failed" });
+    expect(thrown.message).to.equal("The transform hangs.mjs took longer than hooks.transformTimeoutSeconds (0.25 s).");
+  });
 
   it("is ended when the signal is aborted, and the run rejects with the signal's reason", async () => {
     const stop = new AbortController();
@@ -96,23 +67,6 @@ describe("A faulty transform", function () {
     expect(fixture.printed).to.deep.equal([]);
   });
 
-  const afterwards: [string, string][] = [
-    ["an error in a timer", "setImmediate(() => { throw new Error('late') });"],
-    ["a rejected promise", "void Promise.reject(new Error('stray'));"],
-    ["process.exit", "setImmediate(() => process.exit(3));"],
-  ];
-  for (const [title, source] of afterwards) {
-    it(`fails no run by ${title} after it has returned`, async () => {
-      fixture.put("late.js", `export default () => { console.log("pid", process.pid); ${source} return null; }`);
-
-      for (const label of ["first", "second", "third"]) {
-        expect(await fixture.run({ module: "late.js", label })).to.deep.equal({ kind: "dropped" });
-        const pid = await pidOf(label);
-        await eventually(() => hasExited(pid), "the thread to be thrown away", STARVED_MS);
-      }
-    });
-  }
-
   it("runs again on a new thread if an earlier run ended the thread", async () => {
     fixture.put(
       "armed.js",
@@ -132,16 +86,6 @@ describe("A faulty transform", function () {
     await fixture.run({ module: "busy.js" });
 
     expect(await fixture.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
-  });
-
-  it("is ended in an endless loop after it has returned, even without a next run", async () => {
-    await fixture.runSource(
-      "busy.js",
-      'export default () => { console.log("pid", process.pid); setImmediate(() => { for (;;); }); }',
-    );
-    const pid = await pidOf("run");
-
-    await eventually(() => hasExited(pid), "the thread to be thrown away", STARVED_MS);
   });
 
   it("that replaces built-in functions affects only later runs of its own module", async () => {
@@ -185,23 +129,6 @@ describe("A faulty transform", function () {
     await short.close();
   });
 
-  it("does not block other modules, however often it hangs", async () => {
-    fixture.put("hangs.js", HANGS);
-    fixture.put("other.js", COUNTER);
-    const stop = new AbortController();
-    const hanging = Array.from({ length: 20 }, (_, i) =>
-      thrownBy(fixture.run({ module: "hangs.js", label: `hung-${i}`, signal: stop.signal })),
-    );
-    await fixture.lines(/stdout pid/, 2);
-
-    for (let count = 1; count <= 5; count++)
-      expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count });
-
-    expect(fixture.printed, "it occupies half of the threads").to.have.length(2);
-    stop.abort(new AppError("cancelled"));
-    for (const thrown of await Promise.all(hanging)) expect(thrown.code).to.equal("cancelled");
-  });
-
   if (canTestLinux()) {
     it("has a lower priority than the service and is the first to be killed when memory runs out", async () => {
       fixture.put(
@@ -219,24 +146,6 @@ describe("A faulty transform", function () {
       const value = await fixture.valueOf({ module: "priority.js" });
 
       expect(value).to.deep.equal({ thread: niceness, process: niceness, score: 1000 });
-    });
-
-    it("has the lowest priority once it has used a second of CPU time", async () => {
-      await fixture.close();
-      fixture = new TransformFixture({ timeoutMs: STARVED_MS });
-      const stop = new AbortController();
-      const running = thrownBy(fixture.runSource("hangs.js", HANGS, { signal: stop.signal }));
-      const tasks = `/proc/${await pidOf("run")}/task`;
-      const niceness = (task: string) => getPriority(Number(task));
-
-      await eventually(
-        () => readdirSync(tasks).every((task) => niceness(task) === 19),
-        "the lowest priority",
-        STARVED_MS,
-      );
-
-      stop.abort(new AppError("cancelled"));
-      await running;
     });
   }
 
@@ -271,37 +180,6 @@ describe("The threads of transforms", () => {
     return fixture;
   };
   afterEach(() => Promise.all(open.splice(0).map((fixture) => fixture.close())));
-
-  it("are ended for other modules once the maximum number of threads is reached", async () => {
-    const fixture = fixtureOf({ maxThreads: 2 });
-    const modules = ["a.js", "b.js", "c.js"];
-    for (const name of modules) fixture.put(name, `export default () => ({ name: "${name}", pid: process.pid })`);
-    const pids: number[] = [];
-
-    for (const name of [...modules, ...modules]) {
-      const value = (await fixture.valueOf({ module: name })) as { name: string; pid: number };
-      expect(value.name).to.equal(name);
-      pids.push(value.pid);
-    }
-
-    await eventually(
-      async () => (await Promise.all(pids.map(hasExited))).filter((exited) => !exited).length <= 2,
-      "the threads beyond two to be gone",
-    );
-  });
-
-  it("serve many concurrent runs, each with its own result", async () => {
-    const fixture = fixtureOf();
-    fixture.put(
-      "echo.js",
-      "export default async ({ payload }) => { await new Promise(setImmediate); return payload; }",
-    );
-    const payloads = Array.from({ length: 50 }, (_, n) => ({ n }));
-
-    expect(await Promise.all(payloads.map((payload) => fixture.valueOf({ module: "echo.js", payload })))).to.deep.equal(
-      payloads,
-    );
-  });
 
   it("are ended by close, which rejects running, waiting and later runs", async () => {
     const openProcesses = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;

@@ -1,0 +1,43 @@
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
+import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
+
+/** When the worker processes last looked for silent jobs, whichever of them did. */
+export const LastScanDoc = closedObject({
+  _id: Type.String(),
+  at: BsonDate,
+  /** The end of the last outage; null before the first one. */
+  resumedAt: nullable(BsonDate),
+});
+export type LastScanDoc = Static<typeof LastScanDoc>;
+
+export const lastScanCollection = defineCollection(LastScanDoc);
+
+const ID = "scan";
+
+export class LastScan {
+  readonly collection: mongo.Collection<LastScanDoc>;
+
+  constructor(collection: mongo.Collection<LastScanDoc>) {
+    this.collection = collection;
+  }
+
+  /**
+   * Stores that a worker is looking for silent jobs now.
+   * @param outageMs the shortest pause that counts as an outage
+   * @returns the end of the last outage, or null before the first one
+   * @throws AppError unavailable
+   */
+  async record(now: Date, outageMs: number): Promise<Date | null> {
+    const isResumed = { $gt: [{ $subtract: [now, { $ifNull: ["$at", now] }] }, outageMs] };
+    const set = {
+      resumedAt: { $cond: [isResumed, now, { $ifNull: ["$resumedAt", null] }] },
+      at: { $max: ["$at", now] },
+    };
+    const found = await mapMongoErrors(() =>
+      this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], { upsert: true, returnDocument: "after" }),
+    );
+    return found?.resumedAt ?? null;
+  }
+}

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { Docs } from "../../src/api/guide/docs.ts";
+import { SearchIndex } from "../../src/api/guide/search.ts";
+import { readBuiltFiles } from "../../src/api/pages/builtFiles.ts";
+
+const docs = new Docs(readBuiltFiles("docs"));
+
+/** Questions as readers type them, and where the answer is. */
+const QUESTIONS: readonly [query: string, answer: string][] = [
+  ["parallel steps progress", "how-to/report-from-an-orchestrator#parallel-steps"],
+  ["retry a failed job", "how-to/report-from-an-orchestrator#retry-a-failed-job"],
+  ["change the port", "how-to/deploy#change-the-port"],
+  ["backup", "how-to/back-up"],
+  ["restore", "how-to/back-up"],
+  ["share link job", "how-to/use-the-dashboard#share-a-link"],
+  ["401 github", "how-to/debug-a-failed-run#a-hook-answers-401"],
+  ["rate limit 429", "how-to/debug-a-failed-run#the-model-server-answers-429"],
+  ["test a webhook without sending", "how-to/map-a-sender#try-a-mapping-without-sending"],
+  ["job stale after minutes", "how-to/debug-a-failed-run#a-job-is-stale"],
+  ["delete old jobs", "how-to/deploy#how-long-jobs-are-kept"],
+  ["several web processes", "how-to/scale-out"],
+  ["disk full", "how-to/deploy#the-disk-is-full"],
+  ["windows", "how-to/deploy#which-systems-it-runs-on"],
+  ["postgres", "how-to/deploy#which-systems-it-runs-on"],
+  ["airflow", "how-to/report-from-an-orchestrator#run-the-steps-with-retries"],
+  ["how long are jobs kept", "how-to/deploy#how-long-jobs-are-kept"],
+  ["cancel", "how-to/cancel-a-job"],
+  ["wait", "how-to/wait-for-a-job"],
+  ["rotate token", "how-to/rotate-secrets"],
+  ["telegram", "how-to/set-up-a-channel#telegram"],
+  ["ollama", "how-to/set-up-an-agent#use-a-model-server"],
+  ["claude code", "how-to/set-up-an-agent#claude-code"],
+  ["systemd", "how-to/deploy#systemd"],
+  ["docker", "how-to/deploy#docker-compose"],
+  ["nginx tls", "how-to/deploy#tls-with-a-proxy"],
+  ["upgrade", "how-to/upgrade"],
+  ["webhook did nothing", "how-to/see-why-a-webhook-did-nothing"],
+];
+
+describe("a search in the guide", () => {
+  for (const [query, answer] of QUESTIONS) {
+    it(`finds ${answer} among the first three: ${query}`, async () => {
+      const paths = (await docs.search(query)).map(({ path }) => path);
+
+      expect(paths.slice(0, 3)).to.include(answer);
+      expect(paths[0]).to.match(/^(how-to|tutorials)\//);
+    });
+  }
+
+  it("finds a name of the reference, also misspelt or by its beginning", async () => {
+    for (const query of ["retention.completedAfter", "retenton completed", "reten compl"]) {
+      const paths = (await docs.search(query)).map(({ path }) => path);
+
+      expect([query, paths.includes("reference/configuration#retention")]).to.deep.equal([query, true]);
+    }
+  });
+
+  const index = new SearchIndex();
+  const page = { path: "a", title: "Keep it", heading: "Keep it", questions: [], code: [], boost: 1 };
+  for (const path of "bcdef") index.add({ ...page, path, title: path, heading: path, texts: ["Another page."] });
+  index.add({ ...page, texts: ["The first sentence. Entries are <b>deleted</b> after a day. The last."] });
+
+  it("shows the sentence that fits, with the words in it marked and everything else escaped", () => {
+    const [hit] = index.search("deleting");
+
+    expect(hit?.excerpt.text).to.equal("Entries are &#60;b&#62;<mark>deleted</mark>&#60;/b&#62; after a day.");
+  });
+
+  it("cuts a long sentence around the first word", () => {
+    const long = new SearchIndex();
+    for (const path of "bcdef") long.add({ ...page, path, title: path, heading: path, texts: ["Another page."] });
+    long.add({ ...page, texts: [`${"before ".repeat(60)}needle ${"after ".repeat(60)}`] });
+
+    expect(long.search("needle")[0]?.excerpt.text).to.match(/^….{30,90}<mark>needle<\/mark>.{30,150}…$/);
+  });
+
+  it("finds nothing for a query without words", () => {
+    for (const query of ["", "   ", "?!", "\u0000"]) expect(index.search(query)).to.deep.equal([]);
+  });
+
+  it("searches the first words of a long query only", () => {
+    const filler = "no ".repeat(200);
+
+    expect(index.search(`sentence ${filler}`)).to.have.length(1);
+    expect(index.search(`${filler} sentence`)).to.deep.equal([]);
+  });
+});

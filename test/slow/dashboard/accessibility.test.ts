@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import { openShowcase, pagesOf, type Showcase } from "../../dashboard/showcase.ts";
+import { startApp } from "../../support/app.ts";
+import { findings } from "../../support/axe.ts";
+import { BrowserContexts } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createJob, report } from "../../support/factories.ts";
+
+describe("dashboard accessibility", function () {
+  this.timeout(180_000);
+  const contexts = new BrowserContexts();
+  let showcase: Showcase;
+  before(async () => {
+    showcase = await openShowcase();
+  });
+  afterEach(() => contexts.closeAll());
+  after(() => showcase.close());
+
+  it("has no serious axe-core findings on any page, light, dark or on a phone, and no horizontal scrolling", async () => {
+    const page = await contexts.open("about:blank", { reducedMotion: "reduce", colorScheme: "light" });
+    for (const [path, words] of pagesOf(showcase)) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(showcase.app.url + path);
+      await page.getByText(words).first().waitFor();
+
+      expect(await findings(page), path).to.deep.equal([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await findings(page, ["color-contrast"]), `${path} in the dark`).to.deep.equal([]);
+      await page.setViewportSize({ width: 390, height: 780 });
+      expect(await findings(page), `${path} on a phone`).to.deep.equal([]);
+      const [width, room] = await page.evaluate<number[]>(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+      );
+      expect(width, `the width of ${path} on a phone`).to.equal(room);
+    }
+  });
+
+  it("has no serious axe-core findings in the login, an empty state, the help and a confirmation", async () => {
+    const locked = await startApp({ apiToken: "an-api-token-of-length" });
+    try {
+      const page = await contexts.open(locked.url);
+      await page.getByLabel("Token").waitFor();
+      const onLogIn = await findings(page);
+      await page.getByLabel("Token").fill("an-api-token-of-length");
+      await page.keyboard.press("Enter");
+      await page.getByText("No jobs yet").waitFor();
+      const inEmptyState = await findings(page);
+      await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").waitFor();
+      const inQuestion = await findings(page);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+      const inHelp = await findings(page);
+      const { jobId, path } = await createJob(showcase.app, { name: "To be cancelled" });
+      await page.goto(`${showcase.app.url}/jobs/${jobId}`);
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("dialog", { name: "Cancel this job?" }).waitFor();
+      const inReason = await findings(page);
+      await page.getByLabel("Reason (optional)").fill("No longer needed");
+      await page.keyboard.press("Enter");
+      await page.getByText("Cancel requested, no report yet").waitFor();
+      const withRequest = await findings(page);
+      await showcase.app.call("DELETE", path);
+
+      const all = { onLogIn, inEmptyState, inQuestion, inHelp, inReason, withRequest };
+      expect(all).to.deep.equal(Object.fromEntries(Object.keys(all).map((name) => [name, []])));
+    } finally {
+      await locked.close();
+    }
+  });
+
+  it("starts with a link that skips the header, and sets each page's title", async () => {
+    const page = await contexts.openLive(showcase.app.url);
+    await page.keyboard.press("Tab");
+
+    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to content");
+    const titles: string[] = [];
+    for (const name of ["Runs", "Sessions", "Deliveries", "Notifications", "Channels", "Jobs"]) {
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      titles.push(await page.title());
+    }
+    expect(titles).to.deep.equal(
+      ["Runs", "Sessions", "Deliveries", "Notifications", "Channels", "Jobs"].map((one) => `${one} · Signalbox`),
+    );
+    expect(await page.evaluate("document.activeElement.id")).to.equal("main");
+  });
+
+  it("leaves the arrow keys to a focused region that scrolls", async () => {
+    const { path } = await createJob(showcase.app, { input: { lines: Array.from({ length: 100 }, (_, at) => at) } });
+    await report(showcase.app, path, "a", { stepName: "A step" });
+    const page = await contexts.openLive(showcase.app.url + path.replace("/api", ""));
+    const region = page.getByRole("region", { name: "Input, content" });
+    await page.getByRole("link", { name: "A step" }).waitFor();
+    await region.focus();
+
+    await page.keyboard.press("ArrowDown");
+
+    await eventually(
+      () => region.evaluate((one) => (one as unknown as { scrollTop: number }).scrollTop > 0),
+      "it to scroll",
+    );
+    expect(await region.evaluate("document.activeElement.ariaLabel")).to.equal("Input, content");
+  });
+});

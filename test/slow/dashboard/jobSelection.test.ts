@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { waitForNames } from "../../dashboard/jobNames.ts";
+import { useDashboard } from "../../dashboard/useDashboard.ts";
+import type { TestApp } from "../../support/app.ts";
+import { findings } from "../../support/axe.ts";
+import { createJob } from "../../support/factories.ts";
+
+describe("the selection in the dashboard's list of jobs", () => {
+  let app: TestApp;
+  const { openLive } = useDashboard((started) => {
+    app = started;
+  });
+
+  const bar = (page: Page) => page.getByRole("region", { name: "Selected jobs" });
+
+  it("fits a phone, where Failed is the first pill and a new row shows its metadata", async () => {
+    const { path } = await createJob(app, { name: "Old" });
+    await app.call("PUT", path, { status: "failed" });
+    const page = await openLive("/", { viewport: { width: 390, height: 780 } });
+    await waitForNames(page, ["Old"]);
+
+    await createJob(app, { name: "New", metadata: { team: "sales" } });
+    await page.getByLabel("Select New").check();
+    await bar(page).waitFor();
+
+    const [failed, all] = [
+      await page.locator(".count-failed").boundingBox(),
+      await page.locator(".count-total").boundingBox(),
+    ];
+    expect(failed?.x).to.be.lessThan(all?.x as number);
+    expect(failed?.height).to.be.at.least(44);
+    expect(
+      await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
+    ).to.equal(true);
+    expect(await findings(page)).to.deep.equal([]);
+    await page.setViewportSize({ width: 1_280, height: 780 });
+    await page.getByRole("row").getByRole("link", { name: "team = sales" }).waitFor();
+  });
+});

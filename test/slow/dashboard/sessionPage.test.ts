@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../../src/agents/prompt/heartbeatPrompt.ts";
+import { useDashboard } from "../../dashboard/useDashboard.ts";
+import type { TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
+
+describe("dashboard page of a session", () => {
+  let app: TestApp;
+  const { openLive } = useDashboard((started) => {
+    app = started;
+  });
+
+  const addTurn = (n: number, sessionKey = "main") => {
+    const events = [
+      { eventId: "e", text: `Event number ${n}`, source: `run ${RUN}`, at: app.clock.now() },
+      { eventId: "f", text: "Line one\nLine two", source: "wake hook", at: app.clock.now() },
+    ];
+    const { text } = heartbeatPrompt({ prompt: DEFAULT_HEARTBEAT_PROMPT, events, maxChars: 100_000 });
+    const prompt = sessionKey === "main" ? text : `Question ${n}`;
+    const turn = { sessionKey, prompt, outside: false, reply: `Reply number ${n}`, endedAt: app.clock.now() };
+    const turnId = sessionKey === "main" ? `turn-${n}` : `${RUN}-${n}`;
+    return app.stores.messages.addTurn(turnId, turn);
+  };
+  const addTurns = async (count: number) => {
+    for (let n = 1; n <= count; n++) await addTurn(n);
+  };
+  const isAtEnd = (page: Page) =>
+    page.evaluate<boolean>("document.documentElement.scrollHeight - innerHeight - scrollY < 2");
+  const topOf = async (page: Page, text: string) =>
+    (await page.getByText(text, { exact: true }).boundingBox())?.y ?? Number.NaN;
+
+  it("links the prompts of another session to their runs", async () => {
+    await addTurn(3, "hook:ci");
+    const page = await openLive("/sessions/hook%3Aci");
+    const prompt = page.getByRole("listitem").filter({ hasText: "Question 3" });
+
+    expect(await prompt.getByRole("link", { name: "Run" }).getAttribute("href")).to.equal(`/runs/${RUN}`);
+  });
+
+  it("loads older messages upwards, without a jump", async () => {
+    await addTurns(60);
+    const page = await openLive("/sessions/main");
+    await page.getByText("Reply number 60", { exact: true }).waitFor();
+    await eventually(() => isAtEnd(page), "the end of the page");
+    expect(await page.getByText("Reply number 35", { exact: true }).count()).to.equal(0);
+    const answer = page.waitForResponse((response) => response.url().includes("cursor="));
+
+    await page.getByText("Reply number 37", { exact: true }).scrollIntoViewIfNeeded();
+    const before = await topOf(page, "Reply number 37");
+    await answer;
+    await page.getByText("Reply number 35", { exact: true }).waitFor({ state: "attached" });
+    await eventually(
+      async () => Math.abs((await topOf(page, "Reply number 37")) - before) < 3,
+      "the message in its place",
+    );
+
+    for (let n = 0; n < 3; n++) {
+      await page.getByRole("list", { name: "Transcript" }).getByRole("listitem").first().scrollIntoViewIfNeeded();
+    }
+    await page.getByText("Reply number 1", { exact: true }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Show older messages" }).waitFor({ state: "detached" });
+    const replies = await page.getByText(/^Reply number \d+$/).allTextContents();
+    expect(replies).to.deep.equal(Array.from({ length: 60 }, (_, at) => `Reply number ${at + 1}`));
+  });
+
+  it("keeps what the reader opens in its place", async () => {
+    await addTurns(20);
+    const page = await openLive("/sessions/main");
+    await page.getByText("Reply number 20", { exact: true }).waitFor();
+    await eventually(() => isAtEnd(page), "the end of the page");
+    const summary = page.getByText(/^Instructions/).last();
+    const before = (await summary.boundingBox())?.y ?? 0;
+
+    await summary.click();
+
+    await page.getByText("This is a heartbeat").last().waitFor();
+    expect(Math.abs(((await summary.boundingBox())?.y ?? 0) - before)).to.be.below(2);
+  });
+});

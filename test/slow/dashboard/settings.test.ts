@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import { useDashboard } from "../../dashboard/useDashboard.ts";
+import type { TestApp } from "../../support/app.ts";
+import { expectAccessible } from "../../support/axe.ts";
+
+const TOKEN = "an-api-token-of-length";
+const READ_ONLY = "a-read-only-token-of-length";
+
+describe("dashboard page of the settings", () => {
+  let app: TestApp;
+  const { contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    {
+      config: JSON.stringify({
+        server: { apiToken: TOKEN, readOnlyToken: READ_ONLY },
+        hooks: {
+          enabled: true,
+          token: "a-hook-token-of-length",
+          mappings: [
+            { match: { path: "ci", when: { "payload.state": "failed" } }, sessionKey: "hook:ci:{{branch}}" },
+            { id: "any", action: "wake" },
+          ],
+        },
+        channels: { log: {} },
+        notify: [{ id: "ops", on: ["job.failed"], to: { channel: "log", to: "a" } }],
+      }),
+    },
+  );
+  const logIn = async (token: string, options = {}) => {
+    const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
+    await page.getByLabel("Token").fill(token);
+    await page.keyboard.press("Enter");
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
+  };
+
+  it("is in the navigation, under g t and in the palette", async () => {
+    const page = await logIn(TOKEN);
+    const title = page.getByRole("heading", { level: 1, name: "Settings" });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Settings" }).click();
+    await title.waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("j");
+    await title.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await title.waitFor();
+    await page.goto(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Page, job or run" }).fill("sett");
+    await page.keyboard.press("Enter");
+    await title.waitFor();
+
+    expect(await page.title()).to.equal("Settings · Signalbox");
+  });
+
+  it("says when no worker is connected", async () => {
+    const page = await logIn(TOKEN);
+    await page.goto(`${app.url}/settings`);
+
+    await page.getByText("No worker is connected: runs and deliveries wait for one").waitFor();
+  });
+
+  it("shows the configuration only to tokens with the scope admin", async () => {
+    const page = await logIn(READ_ONLY);
+    await page.goto(`${app.url}/settings`);
+
+    await page.getByText("The configuration is shown to tokens with the scope admin").waitFor();
+    await page.getByRole("link", { name: "queue board" }).waitFor();
+    expect(await page.getByText("Configuration in force").count()).to.equal(0);
+  });
+
+  it("has no axe-core findings in light, dark and at 390 px, and scrolls in one direction only", async () => {
+    const page = await logIn(TOKEN);
+    await page.goto(`${app.url}/settings`);
+    await page.getByRole("heading", { name: "Configuration in force" }).waitFor();
+    await expectAccessible(page);
+  });
+});
