@@ -3,8 +3,8 @@ import { faultsOf } from "./faults.ts";
 
 const markdown = new MarkdownIt({ html: true });
 
-/** The end of a sentence: a mark, and a capital letter or a quotation after a space. */
-const BETWEEN_SENTENCES = /(?<=[.!?]["”)]?)(?<!\b(?:e\.g|i\.e|etc|vs)\.) +(?=["“(]?[\p{Lu}\d])/u;
+/** The end of a sentence: a mark, a space, and a letter or a quotation. */
+const BETWEEN_SENTENCES = /(?<=[.!?]["”)]?)(?<!\b(?:e\.g|i\.e|etc|vs)\.) +(?=[`"“(]|[\p{L}\d])/u;
 
 /** Returns the faults of the sentences in the paragraphs, list items and table cells of a document. */
 export function faultsIn(document: string): { line: number; message: string }[] {
@@ -30,7 +30,7 @@ export function faultsIn(document: string): { line: number; message: string }[] 
 /** Returns the text of a paragraph as a reader sees it, with a placeholder for each piece of code. */
 function proseOf(tokens: readonly Token[]): string {
   const shown = tokens.map(({ type, content }) => {
-    if (type === "code_inline") return "Code"; // a capital letter, because it may begin a sentence
+    if (type === "code_inline") return "`";
     if (type === "softbreak" || type === "hardbreak") return " ";
     return type === "text" ? content : "";
   });
