@@ -1,5 +1,5 @@
 /** Maximum number of words of a sentence. STYLE asks for 25; longer ones are sometimes lists. */
-const MAX_WORDS = 36;
+const MAX_WORDS = 35;
 
 /** Words that begin a sentence only if it is a question. */
 const NO_BEGINNING = /^(Of|So|What|Who|Whom|Whose|Where|That|Which)\b/;
