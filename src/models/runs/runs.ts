@@ -15,6 +15,7 @@ import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
   type AgentRun,
+  type AttemptReport,
   type DueRun,
   type MappingOutcome,
   type NewRun,
@@ -182,22 +183,32 @@ export class Runs {
 
   /**
    * Ends a run if the worker still holds it.
-   * @param usage of the last try
    * @throws AppError unavailable, body_too_large
    */
-  async end(run: AgentRun, outcome: RunOutcome, usage?: StoredUsage): Promise<void> {
+  async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
     const { _id, claim } = run;
     const now = this.#clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
-    const failed = outcome.kind === "failed" && { $push: { ...note.$push, ...pushFailedTry(run, outcome.error, now) } };
-    const isEnded = await this.#lease.updateHeld(_id, claim.token, $set, { ...note, ...failed, ...addUsage(usage) });
+    const failed = outcome.kind === "failed" && {
+      $push: { ...note.$push, ...pushFailedTry(run, outcome.error, report, now) },
+    };
+    const isEnded = await this.#lease.updateHeld(
+      _id,
+      claim.token,
+      { ...$set, ...stderrOf(report) },
+      {
+        ...note,
+        ...failed,
+        ...addUsage(report.usage),
+      },
+    );
     if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
-  async retryLater(run: AgentRun, notBefore: Date, error: RunError, usage?: StoredUsage): Promise<boolean> {
-    const waiting = { status: "queued", claim: null, notBefore, error };
-    const change = { $push: pushFailedTry(run, error, this.#clock.now()), ...addUsage(usage) };
+  async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
+    const waiting = { status: "queued", claim: null, notBefore, error, ...stderrOf(report) };
+    const change = { $push: pushFailedTry(run, error, report, this.#clock.now()), ...addUsage(report.usage) };
     return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.claim.token, waiting, change));
   }
 
@@ -289,6 +300,9 @@ export class Runs {
     return listDue(this.collection, now, before);
   }
 }
+
+/** Returns the field of standard error of the latest ended attempt; empty if the program wrote nothing. */
+const stderrOf = ({ stderr = "" }: AttemptReport) => ({ stderr });
 
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
 

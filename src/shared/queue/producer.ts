@@ -199,7 +199,7 @@ export class Queues {
     return workers.some(({ name }) => name === NO_CLIENT_LIST) ? null : workers.length;
   }
 
-  /** All BullMQ queues, for the queue board. */
+  /** All BullMQ queues, for the tests. */
   get all(): readonly Queue[] {
     return [...this.#queues.values()];
   }

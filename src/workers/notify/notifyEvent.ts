@@ -8,7 +8,7 @@ import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note, NotedType } from "../../models/notifications/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
 import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
-import type { RunDoc } from "../../models/runs/run.ts";
+import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { EventFacts } from "./rule.ts";
@@ -116,7 +116,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
 function describeRun(run: RunDoc): Described {
   const mapping = run.mapped?.mapping;
   return {
-    data: { run: runHead(run) },
+    data: { run: { ...runHead(run), error: run.error && ownWords(run.error) } },
     facts: { name: run.name ?? undefined, mapping },
     subject: mapping ?? run.name ?? "agent",
     path: `/runs/${encodeURIComponent(run._id)}`,
