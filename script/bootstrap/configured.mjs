@@ -5,16 +5,17 @@ import { parseEnv } from "node:util";
 /**
  * Whether the user has configured an own server in the environment, in .env or in the configuration file. The
  * service validates the value; here only its presence matters.
- * @param {string} root
+ * @param {Pick<import("./steps.mjs").Context, "root" | "installed">} context
  * @param {string} variable
  * @param {string} section
  * @param {string} key
  */
-export async function isConfigured(root, variable, section, key) {
+export async function isConfigured({ root, installed }, variable, section, key) {
   const env = { ...parseEnv(read(join(root, ".env")) ?? ""), ...process.env };
   if (env[variable]) return true;
   const text = read(resolve(root, env.SIGNALBOX_CONFIG || "signalbox.json5"));
   if (text === undefined) return false;
+  await installed;
   const { default: json5 } = await import("json5");
   try {
     return Boolean(json5.parse(text)?.[section]?.[key]);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isExecutable, run, systemPath } from "../../src/cli/start/programs/run.mjs";
+import { run, systemPath } from "../../src/cli/start/programs/run.mjs";
 import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 
 /** @typedef {import("./steps.mjs").Context} Context */
@@ -29,7 +29,7 @@ const REASONS = [
 export const packages = {
   /** @param {Context} context */
   isDone({ root, mode }) {
-    return isInstalled(root, mode !== "start") && isExecutable(join(root, "node_modules", ".bin", "node"));
+    return isInstalled(root, mode !== "start");
   },
 
   /** @param {Context} context */
@@ -62,14 +62,13 @@ export const sdks = {
 async function install({ progress }, folder, development) {
   progress.begin("Installing packages from the npm registry");
   const chosen = development ? ["--include=dev"] : ["--omit=dev"];
-  const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   const retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
   /** @param {readonly string[]} command */
   const npm = (command) =>
     run("npm", [...command, ...chosen, ...quiet, ...retries], {
       cwd: folder,
-      // npm replaces packages, so it must not run on the Node among them.
-      env: { PATH: systemPath(), MONGOMS_DISABLE_POSTINSTALL: "1", SCARF_ANALYTICS: "false" },
+      env: { PATH: systemPath() },
       watch: () => progress.tick(),
     });
   const add = ["install", "--no-save"]; // `npm ci` would remove the packages of a running service.

@@ -7,9 +7,9 @@ import { isConfigured } from "./configured.mjs";
 /** Provides .tools/bin/mongod unless the user has configured a MongoDB. */
 export const mongod = {
   /** @param {import("./steps.mjs").Context} context */
-  async isDone({ root, tools, mode }) {
+  async isDone({ tools, mode, ...context }) {
     if (isExecutable(join(tools, "bin", "mongod"))) return true;
-    return mode === "start" && (await isConfigured(root, "MONGODB_URI", "mongodb", "uri"));
+    return mode === "start" && (await isConfigured(context, "MONGODB_URI", "mongodb", "uri"));
   },
   run: installMongod,
 };
@@ -17,9 +17,9 @@ export const mongod = {
 /** Provides .tools/bin/redis-server unless the user has configured a Redis. */
 export const redis = {
   /** @param {import("./steps.mjs").Context} context */
-  async isDone({ root, tools, mode }) {
+  async isDone({ tools, mode, ...context }) {
     if (isExecutable(join(tools, "bin", "redis-server"))) return true;
-    return mode === "start" && (await isConfigured(root, "REDIS_URL", "redis", "url"));
+    return mode === "start" && (await isConfigured(context, "REDIS_URL", "redis", "url"));
   },
   run: installRedis,
 };

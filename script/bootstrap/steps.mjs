@@ -3,7 +3,9 @@ import { Progress } from "../../src/cli/start/programs/progress.mjs";
 import { endChildren } from "../../src/cli/start/programs/run.mjs";
 import { removeScratch, removeStaleScratch } from "../../src/cli/start/programs/scratch.mjs";
 import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
+import { linkPrograms } from "../linkPrograms.mjs";
 import { chromium } from "./chromium.mjs";
+import { node } from "./node.mjs";
 import { packages, sdks } from "./packages.mjs";
 import { dashboard } from "./pages.mjs";
 import { pythonPackages } from "./pythonPackages.mjs";
@@ -15,6 +17,7 @@ import { mongod, redis } from "./servers.mjs";
  * @property {string} tools the directory for programs, git-ignored
  * @property {"start" | "test" | "slow"} mode for a run, for the first tier of tests, or for both tiers
  * @property {Progress} progress
+ * @property {Promise<void>} [installed] resolves when the packages are installed
  *
  * @typedef {object} Step
  * @property {(context: Context) => boolean | Promise<boolean>} isDone fast; true if there is nothing to do
@@ -23,14 +26,11 @@ import { mongod, redis } from "./servers.mjs";
  */
 
 /**
- * Two concurrent sequences of steps; a step may use the results of earlier ones of its sequence. The second sequence is
- * for the tests and independent of the first.
+ * Sequences of steps that run beside each other; a step may use the results of earlier ones of its sequence. Those of
+ * the first begin when the packages are installed.
  * @type {readonly (readonly Step[])[]}
  */
-const SEQUENCES = [
-  [packages, sdks, dashboard, mongod, redis],
-  [pythonPackages, chromium],
-];
+const SEQUENCES = [[sdks, dashboard], [node], [mongod, redis], [pythonPackages, chromium]];
 
 /**
  * @param {Context["mode"]} mode
@@ -39,28 +39,31 @@ const SEQUENCES = [
 export async function bootstrap(mode) {
   const root = join(import.meta.dirname, "..", "..");
   const tools = join(root, ".tools");
-  const contexts = SEQUENCES.map(() => ({ root, tools, mode, progress: new Progress(process.stdout) }));
-  const clear = () => {
-    for (const { progress } of contexts) progress.clear();
-  };
+  const begin = () => ({ root, tools, mode, progress: new Progress(process.stdout) });
   for (const [signal, code] of /** @type {const} */ ([
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ])) {
     process.on(signal, () => {
-      clear();
+      Progress.clear(process.stdout);
       endChildren();
       removeScratch(tools);
       process.exit(code);
     });
   }
   try {
-    await Promise.all(contexts.map((context, i) => carryOut(SEQUENCES[i] ?? [], context)));
+    const installed = carryOut([packages], begin());
+    const [withPackages = [], ...others] = SEQUENCES;
+    await Promise.all([
+      installed.then(() => carryOut(withPackages, begin())),
+      ...others.map((steps) => carryOut(steps, { ...begin(), installed })),
+    ]);
+    linkPrograms(root);
     return 0;
   } catch (error) {
     endChildren();
-    clear();
+    Progress.clear(process.stdout);
     const sentence = SetupError.from(error)?.message;
     console.error(sentence ?? error);
     return 1;

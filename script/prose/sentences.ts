@@ -1,38 +1,38 @@
-import type { TextlintRuleModule } from "@textlint/types";
-import { SentenceSplitterSyntax, splitAST } from "sentence-splitter";
+import MarkdownIt, { type Token } from "markdown-it";
 import { faultsOf } from "./faults.ts";
 
-interface Node {
-  readonly type: string;
-  readonly value?: string;
-  readonly children?: readonly Node[];
+const markdown = new MarkdownIt({ html: true });
+
+/** The end of a sentence: a mark, a space, and a letter or a quotation. */
+const BETWEEN_SENTENCES = /(?<=[.!?]["”)]?)(?<!\b(?:e\.g|i\.e|etc|vs)\.) +(?=[`"“(]|[\p{L}\d])/u;
+
+/** Returns the faults of the sentences in the paragraphs, list items and table cells of a document. */
+export function faultsIn(document: string): { line: number; message: string }[] {
+  const found: { line: number; message: string }[] = [];
+  let line = 0;
+  let isCell = false;
+  let isHeading = false;
+  for (const { type, map, children } of markdown.parse(document, {})) {
+    if (map) line = map[0] + 1;
+    if (/^(td|th)_/.test(type)) isCell = type.endsWith("_open");
+    if (type.startsWith("heading_")) isHeading = type.endsWith("_open");
+    if (type !== "inline" || isHeading) continue;
+    const text = proseOf(children ?? []);
+    // a cell often is a list, whose items end with a semicolon
+    for (const sentence of text.split(BETWEEN_SENTENCES).flatMap((one) => (isCell ? one.split(";") : [one]))) {
+      for (const fault of faultsOf(sentence.trim()))
+        found.push({ line, message: `${fault}: ${sentence.slice(0, 100)}` });
+    }
+  }
+  return found;
 }
 
-/** A rule of textlint: checks each sentence of paragraphs, list items and table cells. */
-export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report }) => {
-  const check = (node: Parameters<typeof splitAST>[0], separator?: string) => {
-    for (const sentence of splitAST(node).children) {
-      if (sentence.type !== SentenceSplitterSyntax.Sentence) continue;
-      const text = proseOf(sentence as Node)
-        .replace(/\s+/g, " ")
-        .trim();
-      for (const part of separator ? text.split(separator) : [text]) {
-        for (const fault of faultsOf(part.trim()))
-          report(node as never, new RuleError(`${fault}: ${part.slice(0, 100)}`));
-      }
-    }
-  };
-  return {
-    [Syntax.Paragraph]: (node) => check(node as never),
-    // a cell often is a list, whose items end with a semicolon
-    [Syntax.TableCell]: (node) => check({ ...node, type: "Paragraph" } as never, ";"),
-  };
-};
-
-/** Returns the text of a node as a reader sees it, with a placeholder for each piece of code. */
-function proseOf({ type, value, children }: Node): string {
-  if (type === "Code") return "code";
-  if (type === "Html" || type === "Image") return "";
-  if (type === "Break") return " ";
-  return children ? children.map(proseOf).join("") : (value ?? "");
+/** Returns the text of a paragraph as a reader sees it, with a placeholder for each piece of code. */
+function proseOf(tokens: readonly Token[]): string {
+  const shown = tokens.map(({ type, content }) => {
+    if (type === "code_inline") return "`";
+    if (type === "softbreak" || type === "hardbreak") return " ";
+    return type === "text" ? content : "";
+  });
+  return shown.join("").replace(/\s+/g, " ").trim();
 }

@@ -26,7 +26,6 @@ import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
-import { BOARD_PATH, queueBoard } from "./pages/queueBoard.ts";
 import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
 import { createRouter } from "./router.ts";
@@ -102,8 +101,6 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     notFound: unknownHook,
     sns: deps.sns,
   };
-  const sendsWebhooks = deps.callbackHosts !== undefined || deps.notify.some(({ to }) => to.webhook);
-  const board = queueBoard(deps.queues, basePath, [...deps.channels, ...(sendsWebhooks ? ["webhook"] : [])]);
   const checkHookToken = authenticateHook(hookAuth);
   const answerHandshake = answerGraph(mappings, hooks.path);
   const receiveHook: Middleware = (ctx, next) =>
@@ -115,12 +112,10 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   app.use((ctx, next) => {
     const { path } = ctx;
     // responses that require authentication must not be cached, errors included
-    if (["/api", BOARD_PATH, LOGIN_PATH, MCP_PATH].some((base) => isUnder(path, base)))
-      ctx.set("Cache-Control", "no-store");
+    if (["/api", LOGIN_PATH, MCP_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
     if (isUnder(path, "/api")) return auth.authenticate(ctx, next);
     if (isHook(path)) return receiveHook(ctx, next);
     if (path === MCP_PATH) return auth.authenticateAgent(ctx, next);
-    if (isUnder(path, BOARD_PATH)) return auth.authenticatePage(ctx, () => board(ctx, next));
     return path === LOGIN_PATH ? auth.provideLogin(ctx, next) : next();
   });
   const routes = allRoutes(hooks, mappings);

@@ -5,6 +5,7 @@ import { backoff } from "../shared/backoff.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { type Lifecycle, StartError } from "../shared/process/lifecycle.ts";
+import { reloadProcess } from "../shared/process/reloadProcess.ts";
 import { withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
 
@@ -29,7 +30,7 @@ export async function runCluster(
   lifecycle: Lifecycle,
   { replaceMs, maxReplaceMs, metricsMs }: Timings["webProcesses"],
   readWorkerMetrics: () => Promise<string>,
-): Promise<{ ready: unknown; reload(): Promise<void> }> {
+): Promise<{ ready: unknown; reload(): Promise<string | undefined> }> {
   const aggregator = new AggregatorRegistry();
   const readAll = async () => {
     const [own, ofWorker] = await Promise.all([aggregator.clusterMetrics(), readWorkerMetrics()]);
@@ -78,7 +79,8 @@ export async function runCluster(
   const first = await start();
   await Promise.all(Array.from({ length: count - 1 }, start));
   const reload = async () => {
-    for (const worker of workers()) worker.process.kill("SIGHUP");
+    const problems = await Promise.all(workers().map(({ process }) => reloadProcess(process)));
+    return problems.find((problem) => problem !== undefined);
   };
   return { ready: first, reload };
 }

@@ -56,7 +56,9 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;
   const reload = async () => {
-    current = await reloadConfig(env, current, log, web.apply);
+    const { config, problem } = await reloadConfig(env, current, log, web.apply);
+    current = config;
+    return problem;
   };
   return { ...options, ready: { url: web.url }, reload };
 }

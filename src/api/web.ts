@@ -22,6 +22,7 @@ import { RefusedRequests } from "./inbox/refusedRequests.ts";
 import { readChanges } from "./live/changeReader.ts";
 import { LiveFeed } from "./live/liveFeed.ts";
 import { WaitingRequests } from "./live/waitingRequests.ts";
+import { addDependencyMetrics } from "./metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { type ListenOptions, listen } from "./server.ts";
@@ -119,6 +120,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => pingRedis(redis) },
   ];
+  addDependencyMetrics(metrics.registry, probes);
   const sns = new SnsClient(clock, overrides.snsFetch);
   const createHandler = (config: Config, written: unknown, stores: Stores) => {
     const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;

@@ -65,6 +65,7 @@ function checkedUrl(text: string, source: string): string {
   const fault = (what: string) => new CommandError(EXIT.usage, `${source} ${what}: for example http://127.0.0.1:3000.`);
   if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("must start with http:// or https://");
   if (url.username || url.password) throw fault("must not contain a user name or a password");
+  if (/[?#]/.test(text)) throw fault("must not contain a query or a fragment");
   return text;
 }
 

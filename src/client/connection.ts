@@ -44,6 +44,9 @@ export function connect(
 ): Connection {
   const base = url.replace(/(?<!\/)\/+$/, "");
   if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
+  // Neither can work, and the first would be part of each error.
+  if (/^https?:\/\/[^/]*@/.test(base)) throw new TypeError("url must not contain a user name or a password.");
+  if (/[?#]/.test(base)) throw new TypeError("url must not contain a query or a fragment.");
   const throwUnreachable = (cause: Error): never => {
     const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : networkErrorCode(cause);
     throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
@@ -56,7 +59,10 @@ export function connect(
     const sent = [...byName].filter(([, value]) => value) as [string, string][];
     const json = JSON.stringify(body) as string; // undefined without a body
     const url = base + path + queryString(query);
-    const response = await fetch(url, { method, signal, headers: sent, body: json }).catch(throwUnreachable);
+    // A followed redirect would send the body to an address that nobody has chosen.
+    const init = { method, signal, headers: sent, body: json, redirect: "manual" } as const;
+    const response = await fetch(url, init).catch(throwUnreachable);
+    if (response.type === "opaqueredirect" || isRedirect(response)) throw redirected(response, url);
     if (!response.ok) throw toError(response, (await response.json().catch(() => {})) ?? {});
     return response;
   };
@@ -104,6 +110,17 @@ function parse(response: Response, text: string) {
 }
 
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
+
+const isRedirect = ({ status }: Response): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** Returns the error for a redirect. It names the new address without its user, password and query, if the platform shows it. */
+function redirected({ status, headers }: Response, url: string): SignalboxError {
+  const to = headers.get("Location");
+  const target = to ? new URL(to, /^\w+:/.test(url) ? url : "http://localhost") : undefined;
+  const where = target ? ` to ${target.origin}${target.pathname}` : "";
+  const detail = `The service redirects${where}, and redirects are not followed: correct the URL.`;
+  return new SignalboxError(status || 302, "unexpected_answer", detail); // browsers hide the status
+}
 
 /** Converts an error response. A response without a problem's `code` comes from another server at this address. */
 export function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {

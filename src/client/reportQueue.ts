@@ -244,7 +244,8 @@ function merge(earlier: Entry, later: Entry): Entry | undefined {
   if (earlier.isFinal || (later.isFinal && earlier.report.status)) return undefined;
   const [first, second] = [earlier, later].map(awaitedPart);
   return {
-    ...earlier, // keeps sentAt
+    // A report that a caller waits for has its whole time, however long the report before it has been retried.
+    sentAt: later.waiters.length > 0 ? later.sentAt : earlier.sentAt,
     report: { ...earlier.report, ...later.report },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],

@@ -1,6 +1,5 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { withoutBasePath } from "./basePath.ts";
 import { Banner } from "./components/frame/banner.tsx";
 import { Palette } from "./components/frame/palette.tsx";
 import { Toasts } from "./components/frame/toasts.tsx";
@@ -99,10 +98,9 @@ function loginTarget({ query }: Place): URL {
   return to?.origin === location.origin && to.pathname !== address("/login") ? to : home;
 }
 
-/** Opens the address after the login. The queue board at /queues is a page of its own. */
-function leaveLogin({ pathname, search, href }: URL): void {
+/** Opens the address after the login. */
+function leaveLogin({ pathname, search }: URL): void {
   if (isDashboardPath(pathname)) navigate(pathname + search, { replace: true });
-  else if (/^\/queues(\/|$)/.test(withoutBasePath(pathname))) location.replace(href);
   else navigate(address("/"), { replace: true });
 }
 

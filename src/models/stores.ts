@@ -21,9 +21,9 @@ import { Payloads } from "./jobs/payloads.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/reports/writeReports.ts";
 import { Alerts } from "./notifications/alerts.ts";
 import { Expectations } from "./notifications/expectation.ts";
+import { LastScan } from "./notifications/lastScan.ts";
 import { NO_NOTES, type NoteNotifier } from "./notifications/note.ts";
 import { Outbox } from "./notifications/outbox.ts";
-import { Presence } from "./notifications/presence.ts";
 import { NO_EVENTS, type WantedEvents, wantedEvents } from "./notifications/wantedEvents.ts";
 import { type RunView, readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
@@ -57,7 +57,7 @@ export interface Stores {
   readonly outbox: Outbox;
   readonly alerts: Alerts;
   readonly expectations: Expectations;
-  readonly presence: Presence;
+  readonly lastScan: LastScan;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly endedLogins: EndedLogins;
   readonly audit: AuditLog;
@@ -110,7 +110,7 @@ export function openStores(
     events: new Events(collections.events, clock),
     outbox: new Outbox(collections, clock, notes),
     alerts: new Alerts(collections.alerts),
-    presence: new Presence(collections.presence),
+    lastScan: new LastScan(collections.lastScan),
     expectations: new Expectations(collections.expectations, clock, notes),
     runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys,

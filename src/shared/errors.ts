@@ -10,11 +10,13 @@ export interface ErrorItem {
 export interface AppErrorOptions {
   readonly detail?: string;
   readonly errors?: readonly ErrorItem[];
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Further fields of the response. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  /** The words of an outside service, which may quote a body. */
+  readonly quote?: string | undefined;
 }
 
 /** An error of the catalogue. Only this class reaches a client with its own message. */
@@ -25,6 +27,7 @@ export class AppError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** When the request may be tried again, if known. */
   readonly retryAfterSeconds: number | undefined;
+  readonly #quote: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(options.detail ?? ERRORS[code].title, { cause: options.cause });
@@ -33,10 +36,16 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.body = options.body;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.#quote = options.quote;
     this.headers = {
       ...(options.retryAfterSeconds !== undefined && { "Retry-After": String(Math.ceil(options.retryAfterSeconds)) }),
       ...options.headers,
     };
+  }
+
+  /** The words of an outside service. They are no property of their own, so that no log contains them. */
+  get quote(): string | undefined {
+    return this.#quote;
   }
 
   get status(): number {

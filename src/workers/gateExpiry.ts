@@ -1,6 +1,7 @@
 import { expireGates } from "../models/gates/repairGates.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Logger } from "../shared/logger.ts";
+import { logFailure } from "./periodic.ts";
 
 /**
  * Lets gates expire when their time has passed. Every worker process has this timer, apart from the sweep, which may take
@@ -13,7 +14,7 @@ export function startGateExpiry(
   let expiring: Promise<unknown> | undefined;
   const timer = setInterval(() => {
     expiring ??= expireGates(stores)
-      .catch((error: unknown) => log.debug({ err: error }, "gates could not expire; the worker retries"))
+      .catch((error: unknown) => logFailure({ log }, "expiry of gates", error))
       .finally(() => {
         expiring = undefined;
       });

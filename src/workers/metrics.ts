@@ -61,6 +61,7 @@ export class WorkerMetrics {
   readonly deliveryAttempts: Counter<"channel" | "result">;
   readonly #channelStopped: Gauge<"channel">;
   readonly notifications: Counter<"rule" | "type">;
+  readonly notificationsFailed: Counter<"type">;
   #channels: readonly string[] = [];
   #readStopped: Series["readStopped"] = async () => new Set();
 
@@ -127,6 +128,12 @@ export class WorkerMetrics {
       name: "signalbox_notifications_total",
       help: "Events for which a rule made a delivery, by rule and type of event. The rule of a callbackUrl is `callback`.",
       labelNames: ["rule", "type"],
+      registers,
+    });
+    this.notificationsFailed = new Counter({
+      name: "signalbox_notifications_failed_total",
+      help: "Events that were set aside because their dispatch failed again and again, by type of event.",
+      labelNames: ["type"],
       registers,
     });
     this.#channelStopped = new Gauge({

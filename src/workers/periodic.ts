@@ -1,21 +1,28 @@
 import { randomUUID } from "node:crypto";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
 import { withLease } from "../shared/lease.ts";
 import type { Logger } from "../shared/logger.ts";
 
 /** Duration of the lease, in intervals. It is renewed at each interval. */
 const LEASE_INTERVALS = 3;
-/**
- * Minimum pause after a pass, as a multiple of its duration, so that passes over very many records do not fill the time. A pass
- * that failed because a server was down is repeated without it.
- */
-const PAUSE_FACTOR = 5;
+/** Maximum pause after a pass, in milliseconds, however long the pass took. */
+const MAX_PAUSE_MS = 30_000;
 
 export interface PeriodicDeps {
   readonly stores: Pick<Stores, "leases">;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+export interface PeriodicTimes {
+  readonly everyMs: number;
+  /**
+   * Minimum pause after a pass, as a multiple of its duration, so that passes over very many records do not fill the time; 0 for
+   * passes that only read what is new. A pass that failed because a server was down is repeated without it.
+   */
+  readonly pauseFactor: number;
 }
 
 /** A part of a periodic task. The signal aborts when another process has the lease. */
@@ -27,7 +34,7 @@ export type PeriodicPart<D> = (deps: D, lost: AbortSignal) => Promise<void>;
  */
 export function startPeriodic<D extends PeriodicDeps>(
   name: string,
-  everyMs: number,
+  { everyMs, pauseFactor }: PeriodicTimes,
   parts: readonly PeriodicPart<D>[],
   deps: D,
 ): { close(): Promise<void> } {
@@ -43,7 +50,8 @@ export function startPeriodic<D extends PeriodicDeps>(
       .catch((error: unknown) => logFailure(deps, name, error))
       .then((isComplete) => {
         isIdle = true;
-        notBefore = isComplete ? began + PAUSE_FACTOR * (performance.now() - began) : 0;
+        const now = performance.now();
+        notBefore = isComplete ? now + Math.min(pauseFactor * (now - began), MAX_PAUSE_MS) : 0;
       });
   }, everyMs);
   return {
@@ -79,7 +87,9 @@ async function pass<D extends PeriodicDeps>(
   });
 }
 
+/** Logs that a task failed: an outage of a server, which shows elsewhere, only for debugging, and every other error as such. */
 export function logFailure({ log }: Pick<PeriodicDeps, "log">, name: string, error: unknown): false {
-  log.debug({ err: error }, `the ${name} failed; it is repeated`);
+  const isOutage = error instanceof AppError && error.code === "unavailable";
+  log[isOutage ? "debug" : "error"]({ err: error }, `the ${name} failed; it is repeated`);
   return false;
 }

@@ -70,7 +70,9 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     void previous.retire().finally(() => retired.delete(previous));
   };
   const reload = async () => {
-    current = await reloadConfig(env, current, log, apply);
+    const { config, problem } = await reloadConfig(env, current, log, apply);
+    current = config;
+    return problem;
   };
   log.info("the worker is ready");
   lifecycle.onClose("log", async () => log.info("the worker is stopping"));

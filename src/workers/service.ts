@@ -66,8 +66,6 @@ const WEBHOOK_CONCURRENCY = 100;
 /** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
 const MAPPING_CONCURRENCY = 100;
 const TRANSFORM_THREADS = 32;
-/** Maximum records whose events are dispatched concurrently. Each takes a few operations on MongoDB. */
-const NOTIFY_CONCURRENCY = 20;
 
 export interface ServiceDeps {
   readonly stores: Stores;
@@ -101,13 +99,22 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
-  const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
-    if (fault === null) await queues.deliver({ deliveryId, channel });
+  const deliver = async ({ fault, channel, deliveryId, priority = 0 }: AddedDelivery) => {
+    if (fault === null) await queues.deliver({ deliveryId, channel }, { priority });
     else metrics.deliveries.inc({ channel, outcome: "failed" });
   };
   const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
   const dispatch = {
-    ...{ stores, rules: compileRules(config.notify), delivery, publicUrl: config.server.publicUrl, metrics, deliver },
+    ...{
+      stores,
+      clock,
+      log,
+      rules: compileRules(config.notify),
+      delivery,
+      publicUrl: config.server.publicUrl,
+      metrics,
+    },
+    ...{ deliver, retryMs: timings.sweep.minAgeMs },
     triggerHeartbeat: () => queues.triggerHeartbeat(),
   };
   const transforms = new Transforms({
@@ -160,6 +167,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics, modelLabel },
         runnerName: runnerName(agents),
         defaults: { ...agents.defaults, model },
+        ruleTurnsPerMinute: config.notifyTurnsPerMinute,
         // The built-in prompt is only about events, so that without them the model has nothing to do.
         needsEvents: agents.defaults.heartbeat.prompt === undefined,
         prompt: (events, delivered) =>
@@ -177,10 +185,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliverProcessor(
         {
           ...{ stores, name, channel, metrics, followDeliveries: session.followDeliveries },
-          requeue: (deliveryId, occasion, delayMs) =>
-            queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
+          requeue: (deliveryId, occasion, delayMs, priority) =>
+            queues.deliver({ deliveryId, channel: name }, { occasion, delayMs, priority }),
         },
-        new ChannelLimiter(timings.channel),
+        { channel: new ChannelLimiter(timings.channel), receivers: new ReceiverLimiter(timings.webhook) },
       ),
     ]),
     [
@@ -209,7 +217,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     concurrency: {
       [mappedHook.name]: MAPPING_CONCURRENCY,
       [channelCheck.name]: CHANNELS.length,
-      [notify.name]: NOTIFY_CONCURRENCY,
       [deliveriesTo("webhook").name]: WEBHOOK_CONCURRENCY,
       [agentHook.name]: TurnShares.queueConcurrency(worker.concurrency, mappings.length + 2),
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERY_CONCURRENCY])),
@@ -220,7 +227,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     timings: timings.sweep,
   });
   const scan = startScan({
-    ...{ stores, clock, log, dispatch, expect: config.expect, timings: timings.sweep },
+    ...{ stores, queues, clock, log, rules: dispatch.rules, expect: config.expect, timings: timings.sweep },
     staleAfterSeconds: config.jobs.staleAfterSeconds,
   });
   const gateExpiry = startGateExpiry({ stores, log }, timings.gateExpiryMs);

@@ -78,7 +78,7 @@ describe("server.basePath", () => {
   });
 
   it("is a prefix outside of which nothing answers but probes", async () => {
-    const paths = ["/", "/api/jobs", "/hooks/agent", "/metrics", "/docs", "/guide/", "/queues", "/openapi.json"];
+    const paths = ["/", "/api/jobs", "/hooks/agent", "/metrics", "/docs", "/guide/", "/openapi.json"];
     const others = ["/signalboxes/healthz", "/signalbox%2Fhealthz", "/healthz/", "//signalbox/healthz"];
     for (const path of [...paths, ...others]) {
       const response = await fetch(origin + path, { headers: AUTH });
@@ -91,13 +91,10 @@ describe("server.basePath", () => {
     }
   });
 
-  it("limits the log-in's cookie, and leads browsers from the queue board to the log-in", async () => {
+  it("limits the log-in's cookie", async () => {
     const login = await app.call("POST", "/session", { token: TOKEN });
-    const redirect = await fetch(`${app.url}/queues`, { redirect: "manual" });
 
     expect(login.headers.get("Set-Cookie")).to.include("; Path=/signalbox; HttpOnly");
-    const to = "/signalbox/login?to=%2Fsignalbox%2Fqueues";
-    expect([redirect.status, redirect.headers.get("Location")]).to.deep.equal([302, to]);
   });
 
   it("serves the dashboard at the path itself, without a slash at its end", async () => {
@@ -106,20 +103,6 @@ describe("server.basePath", () => {
     await page.keyboard.press("Enter");
 
     await page.getByRole("link", { name: "Build 7" }).waitFor();
-  });
-
-  it("serves the queue board with its files and its own API", async () => {
-    const page = await app.call("GET", "/queues", undefined, AUTH);
-    const [, base = ""] = /<base href="([^"]+)"/.exec(page.body) ?? [];
-    const [, script = ""] = /src="(static[^"]+\.js)"/.exec(page.body) ?? [];
-    const open = async (path: string) => {
-      const response = await fetch(new URL(path, new URL(base, origin)), { headers: AUTH });
-      await response.bytes();
-      return response.status;
-    };
-
-    expect(base).to.equal("/signalbox/queues/");
-    expect([await open(script), await open("api/queues")]).to.deep.equal([200, 200]);
   });
 
   it("serves the guide: pages, search and links", async () => {

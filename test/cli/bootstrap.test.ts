@@ -159,6 +159,7 @@ describe("script/bootstrap", () => {
     },
     {
       title: "a dashboard that cannot be built",
+      env: REAL_SERVERS,
       prepare: () => rmSync(join(root, "src/dashboard/index.html")),
       sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
     },
@@ -173,6 +174,7 @@ describe("script/bootstrap", () => {
     },
     {
       title: "packages that are missing and an npm without network",
+      env: REAL_SERVERS,
       prepare: () => {
         rmSync(join(root, "node_modules"));
         program("npm", "echo npm error code ENOTFOUND >&2; exit 1");
@@ -181,6 +183,7 @@ describe("script/bootstrap", () => {
     },
     {
       title: "packages that are missing and no npm",
+      env: REAL_SERVERS,
       prepare: () => rmSync(join(root, "node_modules")),
       sentence: /^There is no npm on PATH/,
     },

@@ -104,19 +104,4 @@ describe("signalbox when jobs are cancelled", () => {
     expect(code).to.equal(143);
     expect(await read(`/api/jobs/${jobId}`)).to.include({ status: "failed", message: "Cancelled: Not needed" });
   });
-
-  it("run completes the job of a program that ends well in spite of SIGTERM", async () => {
-    const jobId = `program-${randomUUID()}`;
-    const script = `
-      process.on("SIGTERM", () => { console.log("saved"); process.exit(0); });
-      setInterval(() => console.log("working"), 20);`;
-    const running = runCli(["run", "--job", jobId, "--", process.execPath, "-e", script], env);
-    await eventually(async () => (await read(`/api/jobs/${jobId}`)).message === "working", "the program to run");
-
-    await app.call("POST", `/api/jobs/${jobId}/cancel`);
-    const { code } = await running.ended;
-
-    expect(code).to.equal(0);
-    expect(await read(`/api/jobs/${jobId}`)).to.include({ status: "completed", message: "saved" });
-  });
 });

@@ -53,13 +53,13 @@ describe("signalbox status", () => {
   });
 
   it("names what is missing and exits with 1 if the service is not ready", async () => {
-    const probes = [{ name: "redis", check: () => Promise.reject(new Error("away")) }];
+    const probes = [{ name: "mongodb", check: () => Promise.reject(new Error("away")) }];
     const app = await startApp({ probes });
 
     const { code, stdout } = await runInProcess(["status"], { SIGNALBOX_URL: app.url });
     await app.close();
 
-    expect([code, stdout]).to.deep.equal([1, `Address  ${app.url}\nState    not ready: redis\n`]);
+    expect([code, stdout]).to.deep.equal([1, `Address  ${app.url}\nState    not ready: mongodb\n`]);
   });
 
   it("exits with 3 if no service answers", async () => {

@@ -4,9 +4,8 @@ import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { freePort, mongoUri } from "../support/servers/servers.ts";
 import { type Drawing, onScreen, type Size } from "./screen.ts";
-import { follow, runCli } from "./service.ts";
+import { follow } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
 
 /** Waits until a new service receives live events: an earlier watch would report a lost connection. */
@@ -106,31 +105,6 @@ describe("signalbox jobs watch", () => {
       expect(events[1].data).to.include({ jobId, status: "running", progress: 0, name: "evil\x9b31m" });
       expect(events.at(-1).data).to.deep.include({ status: "completed", progress: 100, output: { n: 1 } });
     });
-  });
-
-  it("survives a restart of the service and reports it", async () => {
-    const [port, mongo, prefix] = [await freePort(), await mongoUri(`test-${randomUUID()}`), `test-${randomUUID()}`];
-    let service = await startApp({ port, mongo, prefix });
-    try {
-      await hearsChanges(service);
-      const { jobId, path } = await createJob(service, { message: "before" });
-
-      const watching = follow(["jobs", "watch", jobId], { SIGNALBOX_URL: service.url });
-      await watching.prints(/before/);
-      await service.close();
-      await watching.prints(/trying again/);
-      service = await startApp({ port, mongo, prefix });
-      await report(service, path, "last", { ...whole(100), status: "completed", message: "after", output: {} });
-      const { code, stdout, stderr } = await watching.ended;
-
-      expect(code).to.equal(0);
-      expect(stdout.trimEnd()).to.match(/100 % {2}completed {2}after$/);
-      expect(stderr).to.equal(
-        "The connection to the service is lost; trying again …\nThe connection to the service is back.\n",
-      );
-    } finally {
-      await service.close();
-    }
   });
 
   describe("at a terminal", () => {
@@ -260,18 +234,5 @@ describe("signalbox jobs watch", () => {
     const { code, stderr } = await runInProcess(["jobs", "watch", "a", "--status", "failed"], env);
 
     expect([code, stderr]).to.deep.equal([2, "Pass a job id or filters, not both.\n"]);
-  });
-
-  it("exits without a message when the reader closes the pipe", async () => {
-    const name = `pipe-${randomUUID()}`;
-    await createJob(app, { name });
-
-    const watching = runCli(`jobs watch --name ${name}`, env);
-    await watching.prints(/running/);
-    watching.closeOutput();
-    await createJob(app, { name });
-    const { code, stderr } = await watching.ended;
-
-    expect([code, stderr]).to.deep.equal([141, ""]);
   });
 });

@@ -409,6 +409,34 @@ describe("signalbox/client while the service is unavailable", () => {
     }
   });
 
+  for (const status of [301, 302, 307, 308]) {
+    it(`does not follow a redirect with ${status}, and names the new address without its password`, async () => {
+      const other = await startChannelServer();
+      const address = `${other.url.replace("//", "//user:secret@")}/moved?key=secret`;
+      const server = await startChannelServer(answers(status, {}, { Location: address }));
+      const client = createClient({ url: server.url, token: "t" });
+      try {
+        const error = await thrown(client.jobs.put("a", { name: "A" }));
+
+        expect(error.message).to.include(`${other.url}/moved,`).and.not.include("secret");
+        expect(other.requests).to.have.length(0);
+      } finally {
+        await client.close();
+        await server.close();
+        await other.close();
+      }
+    });
+  }
+
+  for (const address of ["http://user:secret@127.0.0.1", "http://127.0.0.1?secret", "http://127.0.0.1#secret"]) {
+    it(`refuses the address ${address}, without its text`, () => {
+      expect(() => createClient({ url: address }))
+        .to.throw(TypeError)
+        .with.property("message")
+        .that.does.not.include("secret");
+    });
+  }
+
   it("stops waiting when the signal is aborted, and still sends the report", async () => {
     const server = await startChannelServer(breaks);
     const client = createClient({ url: server.url });

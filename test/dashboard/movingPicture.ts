@@ -1,4 +1,3 @@
-import webp from "node-webpmux";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { report } from "../support/factories.ts";
@@ -64,12 +63,34 @@ export async function filmJobs(app: TestApp, page: Page): Promise<Buffer> {
   return assemble(frames, page.viewportSize() ?? { width: 0, height: 0 });
 }
 
-async function assemble(images: readonly Buffer[], size: { width: number; height: number }): Promise<Buffer> {
-  const { Image } = webp;
-  const frames = await Promise.all(
-    images.map((buffer, i) =>
-      Image.generateFrame({ buffer, delay: i === images.length - 1 ? LAST_FRAME_MS : FRAME_MS, blend: false }),
-    ),
+/** Assembles lossy WebP images, each of which covers the whole picture, into an animated one that repeats for ever. */
+function assemble(images: readonly Buffer[], { width, height }: { width: number; height: number }): Buffer {
+  const size = Buffer.concat([uint(3, width - 1), uint(3, height - 1)]);
+  const frames = images.map((image, i) => {
+    const delay = uint(3, i === images.length - 1 ? LAST_FRAME_MS : FRAME_MS);
+    return chunk("ANMF", Buffer.alloc(6), size, delay, Buffer.of(DO_NOT_BLEND), image.subarray(RIFF_HEADER));
+  });
+  return chunk(
+    "RIFF",
+    Buffer.from("WEBP"),
+    chunk("VP8X", uint(4, IS_ANIMATION), size),
+    chunk("ANIM", Buffer.alloc(6)),
+    ...frames,
   );
-  return Image.save(null, { frames, loops: 0, ...size });
+}
+
+/** The values of the format: https://developers.google.com/speed/webp/docs/riff_container */
+const IS_ANIMATION = 2;
+const DO_NOT_BLEND = 2;
+const RIFF_HEADER = 12;
+
+const uint = (bytes: number, value: number): Buffer => {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntLE(value, 0, bytes);
+  return buffer;
+};
+
+function chunk(name: string, ...parts: readonly Buffer[]): Buffer {
+  const data = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from(name), uint(4, data.length), data, Buffer.alloc(data.length % 2)]);
 }

@@ -63,19 +63,4 @@ describe("dashboard page of the settings", () => {
       await worker.close();
     }
   });
-
-  it("leads to the queue board and back", async () => {
-    const page = await logIn(READ_ONLY);
-    await page.goto(`${app.url}/settings`);
-    const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
-    await page.getByRole("link", { name: "queue board" }).click();
-    await page.getByText("Signalbox queues").first().waitFor();
-    await page.getByText("delivery-log").first().waitFor();
-
-    expect(await page.getByText("delivery-telegram").count()).to.equal(0);
-    expect(requests.filter((url) => !url.startsWith(app.url))).to.deep.equal([]);
-    await page.getByRole("link", { name: "Back to Signalbox" }).click();
-    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
-  });
 });

@@ -1,28 +1,39 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-
-// The package imports its schemas without the attribute that Node requires.
-const hooks = registerHooks({
-  resolve(specifier, context, next) {
-    const resolved = next(specifier, context);
-    return specifier.endsWith(".min.json") ? { ...resolved, importAttributes: { type: "json" } } : resolved;
-  },
-});
-const { NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
-hooks.deregister();
+import { parse } from "yaml";
 
 const run = promisify(execFile);
 const FOLDER = ".github/workflows";
 
-/** Returns what GitHub's own parser finds wrong in a workflow. */
-function faultsOf(name: string, content: string): string[] {
-  const { context } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
-  return context.errors.getErrors().map(({ message }) => message);
+/** The keys of a workflow, of a job and of a step that our workflows use. GitHub refuses unknown ones. */
+const KEYS = {
+  workflow: ["name", "on", "permissions", "jobs"],
+  job: ["name", "needs", "runs-on", "timeout-minutes", "permissions", "strategy", "steps", "uses", "env", "if"],
+  step: ["name", "id", "if", "uses", "with", "run", "env"],
+};
+
+/** Returns the keys of a workflow that are not known, and the steps and jobs that do not say what to do. */
+function faultsOf(content: string): string[] {
+  const unknown = (kind: keyof typeof KEYS, value: object) =>
+    Object.keys(value)
+      .filter((key) => !KEYS[kind].includes(key))
+      .map((key) => `${kind}: ${key}`);
+  const { jobs, ...workflow } = parse(content) as { jobs: Record<string, { steps?: object[]; uses?: string }> };
+  return [
+    ...unknown("workflow", workflow),
+    ...Object.values(jobs).flatMap((job) => [
+      ...unknown("job", job),
+      ...("uses" in job === "runs-on" in job ? ["job: either uses or runs-on"] : []),
+      ...(job.steps ?? []).flatMap((step) => [
+        ...unknown("step", step),
+        ...("uses" in step === "run" in step ? ["step: either uses or run"] : []),
+      ]),
+    ]),
+  ];
 }
 
 describe(FOLDER, () => {
@@ -31,8 +42,8 @@ describe(FOLDER, () => {
   for (const name of readdirSync(FOLDER)) {
     const content = readFileSync(join(FOLDER, name), "utf8");
 
-    it(`${name}: matches the schema of workflows`, () => {
-      expect(faultsOf(name, content)).to.deep.equal([]);
+    it(`${name}: has only keys that GitHub knows`, () => {
+      expect(faultsOf(content)).to.deep.equal([]);
     });
 
     it(`${name}: runs only scripts and files that exist`, () => {
@@ -46,13 +57,10 @@ describe(FOLDER, () => {
     });
   }
 
-  it("are checked by a parser that finds an unknown key", () => {
-    const faults = faultsOf(
-      "wrong.yml",
-      "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    step:\n      - run: ls\n",
-    );
+  it("are checked for unknown keys", () => {
+    const job = "runs-on: ubuntu-24.04\n    step:\n      - run: ls\n";
 
-    expect(faults.join()).to.include("Unexpected value 'step'");
+    expect(faultsOf(`on: push\njobs:\n  a:\n    ${job}`)).to.deep.equal(["job: step"]);
   });
 });
 

@@ -104,7 +104,7 @@ describe("the logs, metrics, errors and reports of a process", () => {
     const answers: string[] = [];
 
     for (const secret of [...own, CONTENT]) {
-      for (const path of ["/api/jobs/a", "/hooks/agent", "/hooks/ci", "/session", "/queues", "/nowhere", "/metrics"]) {
+      for (const path of ["/api/jobs/a", "/hooks/agent", "/hooks/ci", "/session", "/nowhere", "/metrics"]) {
         for (const sent of [body, `{"${CONTENT}`]) {
           const headers = {
             Authorization: `Bearer ${secret}`,

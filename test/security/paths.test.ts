@@ -18,7 +18,7 @@ const WAYS_UP = [
   "%c0%ae%c0%ae/",
 ];
 
-const PLACES = ["/assets/", "/docs/", "/queues/static/", "/queues/static/js/", "/jobs/", "/", "/hooks/"];
+const PLACES = ["/assets/", "/docs/", "/guide/", "/jobs/", "/", "/hooks/"];
 
 const TARGETS = ["package.json", "src/api/app.ts", "etc/passwd", ".signalbox/hooks-token"];
 

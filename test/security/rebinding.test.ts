@@ -41,7 +41,6 @@ describe("a page whose name resolves to this machine (DNS rebinding)", () => {
         await visit(app, host, "DELETE", "/api/jobs", forwarded),
         await visit(app, host, "PUT", "/api/jobs/kept", forwarded),
         await visit(app, host, "GET", "/api/events"),
-        await visit(app, host, "GET", "/queues/api/queues"),
         await visit(app, host, "GET", "/session"),
         await visit(app, host, "GET", "/metrics"),
         await visit(app, host, "GET", "/"),

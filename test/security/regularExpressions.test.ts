@@ -1,26 +1,35 @@
 import { globSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { resolve } from "node:path";
+import { createContext, runInContext } from "node:vm";
 import { type Literal, parse } from "acorn";
 import { expect } from "chai";
-import { analyse } from "scslre";
 import { ConfigSchema } from "../../src/shared/config/schema/config.ts";
 import { startApp } from "../support/app.ts";
 
-/** Returns the reasons why a text could make the expression backtrack more than linearly. */
-const faults = ({ source, flags }: { source: string; flags: string }) =>
-  analyse({ source, flags }, { maxReports: 5 }).reports.map(
-    ({ type, exponential }) => `${exponential ? "exponential" : "quadratic"} ${type}: /${source}/${flags}`,
-  );
+/** Length of the texts that are matched. An expression that backtracks takes the square of it, some seconds, or for ever. */
+const LENGTH = 100_000;
+/** A linear expression takes a few milliseconds. */
+const LIMIT_MS = 2_000;
+const COMMON = ["a", "0", " ", "\n", "-", "_", ".", "/", ":", "<", "é"];
 
-/** Expressions that are reported for a part and are linear as a whole. */
-const LINEAR: readonly (readonly [expression: string, why: string])[] = [
-  ['/(?:[^\\s"=:]+[=:])?"(?:[^"]|"")*"?', "what this gives up, the last alternative takes at once"],
-  ["/^(.*)(?<![\\p{L}\\p{N}]_*)HEARTBEAT", "signs are looked at again at a word only, and each word has its own"],
-];
-
-const unexplained = (reported: readonly string[]) =>
-  [...new Set(reported)].filter((fault) => !LINEAR.some(([expression]) => fault.includes(`: ${expression}`)));
+/**
+ * Returns the characters for which an expression is slow on a text of them alone, with another one at its end so that the
+ * match fails late.
+ */
+function faults({ source, flags }: { source: string; flags: string }): string[] {
+  const expression = new RegExp(source, flags);
+  const characters = new Set([...COMMON, ...source.replaceAll(/\\./g, "").replaceAll(/[\\()[\]{}?+*|^$]/g, "")]);
+  return [...characters].flatMap((character) => {
+    const context = createContext({ expression, text: `${character.repeat(LENGTH)}\0` });
+    try {
+      runInContext("expression.lastIndex = 0; expression.test(text)", context, { timeout: LIMIT_MS });
+      return [];
+    } catch {
+      return [`/${source}/${flags} on ${JSON.stringify(character)}`];
+    }
+  });
+}
 
 const sources = globSync("src/**/*.{ts,mjs}");
 const codeOf = (path: string) => {
@@ -69,7 +78,7 @@ describe("the time of a regular expression is linear in the length of the text (
     const reported = all.flatMap(({ pattern, flags }) => faults({ source: pattern, flags }));
 
     expect(all).to.have.length.above(150);
-    expect(unexplained(reported)).to.deep.equal([]);
+    expect(reported).to.deep.equal([]);
   });
 
   it("for those that are built from texts", async () => {
@@ -92,7 +101,7 @@ describe("the time of a regular expression is linear in the length of the text (
       all.push(...found);
     }
 
-    expect(unexplained(all.flatMap(faults))).to.deep.equal([]);
+    expect(all.flatMap(faults)).to.deep.equal([]);
   });
 
   it("for those that validate bodies, addresses and the configuration", async () => {
@@ -107,7 +116,7 @@ describe("the time of a regular expression is linear in the length of the text (
   });
 
   it("as the check finds for one that is not", () => {
-    expect(faults(/^(a+)+$/)).to.include("exponential Self: /^(a+)+$/");
-    expect(faults(/\s+$/)).to.have.length(1);
+    expect(faults(/^(a+)+$/)).to.have.length(1);
+    expect(faults(/x*\s+$/)).to.not.be.empty;
   });
 });

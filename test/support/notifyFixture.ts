@@ -69,7 +69,7 @@ export class NotifyFixture {
         runs.countDocuments(noted),
         deliveries.countDocuments(noted),
         expectations.countDocuments(noted),
-        outbox.countDocuments(),
+        outbox.countDocuments(noted),
       ]);
       return counts.every((count) => count === 0);
     };

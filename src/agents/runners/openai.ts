@@ -29,6 +29,9 @@ const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 /** Maximum size of a JSON answer, or of one event of a stream: a reply of maximum length with each character escaped. */
 const MAX_OBJECT_BYTES = 8 * MAX_REPLY_CHARACTERS;
 
+const NOT_OPENAI =
+  "The model server's answer is not one of the chat completions API: does agents.runners.openai.baseUrl end in /v1?";
+
 /** How long to wait for the end of the response after `[DONE]`, so that the connection can be reused. */
 const END_AFTER_DONE_MS = 200;
 
@@ -42,6 +45,9 @@ const REST_AFTER_FINISH_MS = 3_000;
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
   const refusing = new Set<string>();
+  const secrets = [settings.apiKey ?? "", ...Object.values(settings.headers ?? {})].filter(
+    (value) => value.length >= 8,
+  );
   return {
     async run(turn, signal) {
       let phase: "asking" | "reading" = "asking";
@@ -49,12 +55,13 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
         signal.throwIfAborted();
         const response = await ask(client, turn, refusing, signal);
         phase = "reading";
-        return await readReply(response, ({ usage }) => {
+        const onUsage = ({ usage }: UsageField) => {
           const known = chatUsage(usage);
           if (known) turn.onUsage?.(known);
-        });
+        };
+        return await readReply(response, { onUsage, secrets });
       } catch (error) {
-        throw signal.aborted ? abortError(signal) : toAppError(error, phase);
+        throw signal.aborted ? abortError(signal) : toAppError(error, phase, secrets);
       }
     },
   };
@@ -106,13 +113,18 @@ interface UsageField {
   readonly usage?: unknown;
 }
 
-type OnUsage = (answer: UsageField) => void;
+interface Reading {
+  readonly onUsage: (answer: UsageField) => void;
+  /** What is masked in the server's own sentence about an error. */
+  readonly secrets: readonly string[];
+}
 
 /** Reads the text of the first choice from a stream, or from one JSON object of a server that does not stream. */
-async function readReply({ body, headers }: Response, onUsage: OnUsage): Promise<AgentReply> {
+async function readReply({ body, headers }: Response, reading: Reading): Promise<AgentReply> {
   if (!body) throw agentFailed("The model server's answer is empty.");
   const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "");
-  return isJson ? readObject(await readJson(body), headers, onUsage) : readStream(body, headers, onUsage);
+  if (/[/+]html\b/.test(headers.get("content-type") ?? "")) throw agentFailed(NOT_OPENAI);
+  return isJson ? readObject(await readJson(body), headers, reading) : readStream(body, headers, reading);
 }
 
 async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletion & ErrorFields) | null> {
@@ -126,19 +138,24 @@ async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletio
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers, onUsage: OnUsage): AgentReply {
+function readObject(
+  answer: (ChatCompletion & ErrorFields) | null,
+  headers: Headers,
+  { onUsage, secrets }: Reading,
+): AgentReply {
   onUsage(answer ?? {});
   const choice = answer?.choices?.[0];
-  throwIfError(answer ?? {}, choice, headers);
-  if (!choice) throw agentFailed("The model server's answer has no choices.");
-  return checkReply(choice.message?.content, choice.message?.refusal, choice.finish_reason);
+  throwIfError(answer ?? {}, choice, headers, secrets);
+  if (!choice) throw agentFailed(NOT_OPENAI);
+  const { content, refusal, tool_calls } = choice.message ?? {};
+  return checkReply({ content, refusal, finish: choice.finish_reason, tool: toolName(tool_calls) });
 }
 
 /** Reads a stream. It is complete after a finish_reason or `[DONE]`; a later loss of the connection is no error. */
 async function readStream(
   body: NonNullable<Response["body"]>,
   headers: Headers,
-  onUsage: OnUsage,
+  { onUsage, secrets }: Reading,
 ): Promise<AgentReply> {
   const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
   let closeTimer: NodeJS.Timeout | undefined;
@@ -148,6 +165,7 @@ async function readStream(
   };
   let text = "";
   let refusal: string | undefined;
+  let tool: string | undefined;
   let hasChoice = false;
   let finish: string | undefined;
   let done = false;
@@ -161,11 +179,12 @@ async function readStream(
       if (chunk?.usage) latest = chunk; // Some servers report the usage so far in every chunk.
       // A chunk with usage or with results of a content filter has no choice.
       const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
-      throwIfError(chunk ?? {}, choice, headers);
+      throwIfError(chunk ?? {}, choice, headers, secrets);
       if (!choice) continue;
       hasChoice = true;
       text += contentText(choice.delta?.content);
       refusal ??= choice.delta?.refusal || undefined;
+      tool ??= toolName(choice.delta?.tool_calls);
       finish ||= choice.finish_reason ?? undefined;
       if (text.length > MAX_REPLY_CHARACTERS) break;
       if (finish) closeIn(REST_AFTER_FINISH_MS);
@@ -176,17 +195,32 @@ async function readStream(
     clearTimeout(closeTimer);
     onUsage(latest);
   }
-  if (!hasChoice) throw agentFailed("The model server's answer has no choices.");
+  if (!hasChoice) throw agentFailed(NOT_OPENAI);
   // A stream that a proxy cut off between two chunks differs from a complete one only in this.
   if (!done && !finish && text.length <= MAX_REPLY_CHARACTERS)
     throw new Error("the stream ended before the answer was complete");
-  return checkReply(text, refusal, finish);
+  return checkReply({ content: text, refusal, finish, tool });
 }
 
-function checkReply(content: unknown, refusal: unknown, finish: unknown): AgentReply {
+/** Returns the name of the first tool that the model asks for. */
+const toolName = (calls: readonly object[] | null | undefined) =>
+  calls?.map((call) => (call as { function?: { name?: string } }).function?.name).find(Boolean);
+
+interface Answer {
+  readonly content: unknown;
+  readonly refusal: unknown;
+  readonly finish: unknown;
+  readonly tool: string | undefined;
+}
+
+function checkReply({ content, refusal, finish, tool }: Answer): AgentReply {
   if (refusal) throw agentFailed("The model refused to answer.");
   const isCutOff = finish === "length";
   const text = withoutThoughts(contentText(content), isCutOff);
+  if (text === "" && tool) {
+    const name = /^[\w.:-]{1,64}$/.test(tool) ? ` ${tool}` : "";
+    throw agentFailed(`The model asked for the tool${name}; the openai runner offers no tools.`);
+  }
   if (text === "") {
     const why = isCutOff ? ": its limit of tokens was reached before" : "";
     throw agentFailed(

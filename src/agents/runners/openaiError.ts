@@ -1,5 +1,7 @@
 import { APIConnectionError, APIError } from "openai";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, type AppErrorOptions } from "../../shared/errors.ts";
+import { isObject } from "../../shared/text/json.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { agentFailed } from "./turnErrors.ts";
 
 /** Transient statuses below 500: the server was too slow, already handles the same request, or is overloaded. */
@@ -17,17 +19,18 @@ const TRANSIENT_TYPES: readonly unknown[] = [
 const NO_CREDIT = "insufficient_quota";
 
 /**
- * Converts an error that the SDK threw before the answer began, or any error while the answer was read. The result contains
- * only status, code and type: messages quote prompts and parts of keys.
+ * Converts an error that the SDK threw before the answer began, or any error while the answer was read. The message contains
+ * only status, code and type; the server's own sentence, which may quote the prompt, is the error's `quote`.
+ * @param secrets the key and the headers of the request, which are masked
  */
-export function toAppError(thrown: unknown, phase: "asking" | "reading"): AppError {
+export function toAppError(thrown: unknown, phase: "asking" | "reading", secrets: readonly string[]): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof APIConnectionError) {
     if (thrown.cause instanceof AppError) return thrown.cause;
     return unavailable(`The model server cannot be reached${inBrackets(codeOf(thrown.cause))}.`);
   }
   if (thrown instanceof APIError && thrown.status !== undefined) {
-    return fromStatus(thrown.status, thrown, thrown.headers, `The model server answered ${thrown.status}`);
+    return fromStatus(thrown.status, thrown, thrown.headers, `The model server answered ${thrown.status}`, secrets);
   }
   if (phase === "asking")
     return agentFailed("A setting under agents.runners.openai is invalid. Check baseUrl and headers.");
@@ -45,38 +48,58 @@ export interface ErrorFields {
 /**
  * Throws the error in an answer with status 200, if there is one. An answer that broke off is a transient error unless its
  * code is 4xx.
+ * @param secrets as of `toAppError`
  * @throws AppError agent_unavailable, agent_failed
  */
 export function throwIfError(
   answer: ErrorFields,
   choice: (ErrorFields & { finish_reason?: unknown }) | undefined,
   headers: Headers,
+  secrets: readonly string[],
 ): void {
   const brokeOff = choice?.error || choice?.finish_reason === "error";
   const error = choice?.error || answer.error;
   if (!brokeOff && !error) return;
-  const { code, type } = (error ?? {}) as { code?: unknown; type?: unknown };
+  const { code, type } = (isObject(error) ? error : {}) as { code?: unknown; type?: unknown };
   const status = Number(code);
   const isUnknown = !(status >= 400 && status < 500);
   throw fromStatus(
     brokeOff && isUnknown ? 502 : status,
-    { code, type },
+    { code, type, error },
     headers,
     "The model server answered 200 with an error",
+    secrets,
   );
 }
 
 function fromStatus(
   status: number,
-  { code, type }: { code?: unknown; type?: unknown },
+  { code, type, error }: { code?: unknown; type?: unknown; error?: unknown },
   headers: Headers | undefined,
   what: string,
+  secrets: readonly string[],
 ): AppError {
   const detail = `${what}${inBrackets(code, type)}.`;
+  const quote = serverSentence(error, secrets);
   const mayRecover = (status >= 500 && status < 600) || [status, code, type].some(isTransient);
   return mayRecover && code !== NO_CREDIT && type !== NO_CREDIT
-    ? unavailable(detail, headers && retryAfterSeconds(headers))
-    : agentFailed(detail);
+    ? unavailable(detail, { retryAfterSeconds: headers && retryAfterSeconds(headers), quote })
+    : agentFailed(detail, quote);
+}
+
+/** Maximum characters of the server's own sentence. */
+const MAX_SENTENCE_LENGTH = 300;
+
+/** Matches keys as providers write them (`sk-…`, `gsk_…`, `AIza…`, also shortened by `*`), and bearer tokens. */
+const KEYS = /\b(?:sk|pk|rk|gsk|hf|xai|key|api|pplx|ghp|AIza)[-_]?[\w.*-]{8,}|\S*\*{3,}\S*|\bBearer\s+\S+/gi;
+
+/** Returns what a server says about an error (OpenAI: `error.message`; others: a text), on one line and with keys masked. */
+function serverSentence(error: unknown, secrets: readonly string[]): string | undefined {
+  const words = isObject(error) ? error.message : error;
+  if (typeof words !== "string") return undefined;
+  const line = sanitizeText(words).replace(/\s+/g, " ").trim();
+  const masked = secrets.reduce((text, secret) => text.replaceAll(secret, "…"), line).replace(KEYS, "…");
+  return masked.slice(0, MAX_SENTENCE_LENGTH).toWellFormed() || undefined;
 }
 
 function isTransient(value: unknown): boolean {
@@ -103,9 +126,13 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
 }
 
-function unavailable(detail: string, retryAfterSeconds?: number): AppError {
+function unavailable(
+  detail: string,
+  { retryAfterSeconds, quote }: Pick<AppErrorOptions, "retryAfterSeconds" | "quote"> = {},
+): AppError {
   return new AppError("agent_unavailable", {
     detail,
+    quote,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds: Math.max(0, retryAfterSeconds) }),
   });
 }

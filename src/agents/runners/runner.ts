@@ -17,6 +17,8 @@ export interface AgentTurn {
   readonly env: Readonly<Record<string, string>>;
   /** Called at most once with the usage that the server or program reports, also before the turn fails. */
   readonly onUsage?: ((usage: TurnUsage) => void) | undefined;
+  /** Called at most once with the end of what a program wrote to standard error, at most 4 KiB, also before the turn fails. */
+  readonly onStderr?: ((text: string) => void) | undefined;
 }
 
 export interface AgentReply {
@@ -31,7 +33,8 @@ export interface AgentRunner {
    * Runs one turn. After an abort the promise rejects only once everything that the turn started has ended.
    * @throws AppError agent_unavailable (transient; with retryAfterSeconds if the server gave it), agent_failed (permanent),
    *   timeout (the signal was aborted for another reason than an AppError), or the signal's reason if that is an AppError.
-   *   The error has no cause, and its detail contains no prompt, reply, key or body: errors of libraries quote them.
+   *   The error has no cause, and its detail contains no prompt, reply, key or body: errors of libraries quote them. Its
+   *   `quote` is the model server's own sentence.
    */
   run(turn: AgentTurn, signal: AbortSignal): Promise<AgentReply>;
 }

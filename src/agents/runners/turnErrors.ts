@@ -5,6 +5,7 @@ export function abortError(signal: AbortSignal): AppError {
   return signal.reason instanceof AppError ? signal.reason : new AppError("timeout");
 }
 
-export function agentFailed(detail: string): AppError {
-  return new AppError("agent_failed", { detail });
+/** @param quote the model server's own sentence */
+export function agentFailed(detail: string, quote?: string): AppError {
+  return new AppError("agent_failed", { detail, quote });
 }

@@ -96,18 +96,6 @@ export class ApiAuth {
     return next();
   };
 
-  /** Authenticates requests for a page outside `/api`, and redirects browsers without a log-in to the log-in page. */
-  readonly authenticatePage: Middleware = async (ctx, next) => {
-    const caller = await this.identify(ctx);
-    if (caller) {
-      const needed = isRead(ctx) ? "runs:read" : "admin";
-      if (!mayDo(caller, needed) || caller.jobs) throw missingScope(caller, [needed]);
-      return this.#admit(ctx, next, caller);
-    }
-    if (ctx.method !== "GET") return this.#rejecter.reject(ctx);
-    ctx.redirect(publicPath(ctx, `/login?to=${encodeURIComponent(publicPath(ctx))}`));
-  };
-
   async #admit(ctx: Context, next: Next, caller: Caller): Promise<unknown> {
     if (!isRead(ctx) && !caller.byHeader) rejectCrossSite(ctx);
     ctx.state.authContext = caller;

@@ -32,7 +32,10 @@ export const Check = Type.Object(
 
 const Readiness = Type.Object(
   {
-    status: Type.Enum(["ready", "not_ready"], { description: "Whether the process can serve requests." }),
+    status: Type.Enum(["ready", "degraded", "not_ready"], {
+      description:
+        "Whether the process can serve requests. `degraded`: it accepts reports and hooks, and what needs Redis waits.",
+    }),
     checks: Type.Array(Check, { description: "One entry for each dependency." }),
   },
   s.named("Readiness"),
@@ -46,16 +49,17 @@ const getReadiness = route({
   tag: "operations",
   summary: "Check that the process is ready",
   description:
-    "Answers 200 when the process can serve requests and 503 when it cannot; `checks` names the dependency that is missing. Use it as a readiness probe of a load balancer or Kubernetes.",
+    "Answers 200 while the process can serve requests, which needs MongoDB alone, and 503 while it cannot; `checks` names the dependency that is missing. Use it as a readiness probe of a load balancer or Kubernetes.",
   example: examples.getReadiness,
   schemas: {},
   answers: { 200: Readiness, 503: Readiness },
   errors: [],
   async handler(_input, deps) {
     const checks = await runProbes(deps);
-    const ready = checks.every(({ ok }) => ok);
-    if (ready) return { status: 200, body: { status: "ready" as const, checks } };
-    return { status: 503, body: { status: "not_ready" as const, checks } };
+    const missing = checks.filter(({ ok }) => !ok);
+    if (missing.some(({ name }) => name !== "redis"))
+      return { status: 503, body: { status: "not_ready" as const, checks } };
+    return { status: 200, body: { status: missing.length > 0 ? ("degraded" as const) : ("ready" as const), checks } };
   },
 });
 
@@ -66,7 +70,8 @@ function shutdownProbe({ isStopping }: ApiDeps): Probe {
   return { name: "process", check: async () => isStopping() && Promise.reject(new Error("stopping")) };
 }
 
-async function runProbe({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
+/** Runs one check. Never rejects. */
+export async function runProbe({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
   const ok = await withTimeout(check(), PROBE_TIMEOUT_MS, name).then(
     () => true,
     () => false,

@@ -119,14 +119,25 @@ const step = { ...summary, output: Output };
 const StepView = Type.Object(step, named("Step"));
 export const StepFields = Object.keys(step) as (keyof typeof step)[];
 export const StepRow = Type.Partial(StepView, named("StepRow"));
-/** The latest attempts that failed. @param title the name of one of them @param error the schema of an error */
-export const FailedAttempts = (title: string, error: TSchema, description: string) =>
+/**
+ * The latest attempts that failed.
+ * @param title the name of one of them
+ * @param error the schema of an error
+ * @param further fields of an attempt
+ */
+export const FailedAttempts = (
+  title: string,
+  error: TSchema,
+  description: string,
+  further: Readonly<Record<string, TSchema>> = {},
+) =>
   Type.Optional(
     Type.Array(
       Type.Object(
         {
           attempt: Type.Integer({ minimum: 1, description: "The number of the attempt." }),
           error,
+          ...further,
           startedAt: Timestamp("When the attempt started."),
           endedAt: Timestamp("When the attempt failed."),
         },

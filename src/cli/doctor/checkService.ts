@@ -18,6 +18,9 @@ export async function checkService(config: Config): Promise<Finding[]> {
     const what = "another program uses this port, or a service that hangs";
     return [fail(`${url} does not answer as Signalbox: ${what}. Stop it, or set PORT to another (server.port).`)];
   }
+  if (answer.body.status === "degraded") {
+    return [warn(`The service at ${url} works without Redis: runs and deliveries wait until Redis answers.`)];
+  }
   if (answer.status === 200) return [ok(`The service answers at ${url} and is ready.`)];
   return [fail(`The service at ${url} is not ready (${answer.status}): ${url}/readyz says what is missing.`)];
 }

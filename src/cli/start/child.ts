@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/process/lifecycle.ts";
+import { reloadProcess } from "../../shared/process/reloadProcess.ts";
 import type { Peer } from "../../shared/workerMetrics.ts";
 import type { DataDirectoryLock } from "./dataDirectoryLock.ts";
 import { waitOrKill } from "./embedded/server.ts";
@@ -60,8 +61,8 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
     ),
   ]);
   timer.abort();
-  const forward = (name: NodeJS.Signals) => void child.kill(name);
-  if (typeof outcome === "object") return { exited, stop, signal: forward, url: outcome.url, peer: child };
+  if (typeof outcome === "object")
+    return { exited, stop, reload: () => reloadProcess(child), url: outcome.url, peer: child };
   if (outcome === "exit code 1") throw new ReportedStartError(`the ${name} process ended before it was ready`);
   await stop();
   if (outcome === "timeout") throw new StartError(`The ${name} process did not become ready within a minute.`);

@@ -18,6 +18,10 @@ interface Owner extends ProcessRef {
   readonly id?: string;
   readonly url?: string;
   readonly stopping?: true;
+  /** When the owner started. ISO 8601. */
+  readonly startedAt: string;
+  /** The outcome of the latest reload of the configuration: its number since the start, and why it was refused. */
+  readonly reloaded?: { readonly count: number; readonly problem?: string };
   /** The processes that the owner has started. Each leads a process group. */
   readonly children: readonly ProcessRef[];
 }
@@ -44,7 +48,7 @@ export class DataDirectoryLock {
 
   private constructor(dataDir: string) {
     this.dataDir = dataDir;
-    this.#owner = { ...identify(process.pid), id: randomUUID(), children: [] };
+    this.#owner = { ...identify(process.pid), id: randomUUID(), startedAt: new Date().toISOString(), children: [] };
   }
 
   /**
@@ -79,6 +83,12 @@ export class DataDirectoryLock {
     this.#save({ ...this.#owner, url });
   }
 
+  /** Records the outcome of a reload. @param problem why the previous configuration stays in effect */
+  setReloaded(problem: string | undefined): void {
+    const count = (this.#owner.reloaded?.count ?? 0) + 1;
+    this.#save({ ...this.#owner, reloaded: { count, ...(problem !== undefined && { problem }) } });
+  }
+
   markStopping(): void {
     this.#save({ ...this.#owner, stopping: true });
   }
@@ -107,13 +117,15 @@ interface RunningInstance {
   /** The process that handles signals. */
   readonly pid: number;
   /** The address of its API, once that is ready. */
-  readonly url: string | undefined;
+  readonly url?: string | undefined;
+  readonly startedAt: string;
+  readonly reloaded?: Owner["reloaded"];
 }
 
 /** Returns the instance that runs in a data directory, if there is one. */
 export function findRunningInstance(dataDir: string): RunningInstance | undefined {
   const owner = readOwner(dataDir);
-  return owner && isRunning(owner) ? { pid: owner.pid, url: owner.url } : undefined;
+  return owner && isRunning(owner) ? owner : undefined;
 }
 
 const lockFile = (dataDir: string) => join(dataDir, "instance.json");

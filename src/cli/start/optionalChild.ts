@@ -13,15 +13,17 @@ export class OptionalChild {
 
   /**
    * Starts or stops the process. A process that already runs reads its configuration again.
+   * @returns why a process that runs keeps its previous configuration
    * @throws StartError if it does not start; ReportedStartError if it has printed the reason
    */
-  async setWanted(isWanted: boolean): Promise<void> {
+  async setWanted(isWanted: boolean): Promise<string | undefined> {
     const running = this.#running;
-    if (running && isWanted) return running.signal("SIGHUP");
+    if (running && isWanted) return running.reload();
     this.#running = isWanted ? this.#create() : undefined;
     await running?.stop();
     try {
       await this.#running?.start();
+      return undefined;
     } catch (error) {
       this.#running = undefined;
       throw error;

@@ -8,7 +8,8 @@ export interface Running {
   readonly exited: Promise<string>;
   /** Stops it gracefully, or kills it if that takes too long. */
   stop(): Promise<void>;
-  signal?(name: NodeJS.Signals): void;
+  /** Makes it read its configuration again. @returns why the previous one stays in effect; undefined if the changed one is */
+  reload?(): Promise<string | undefined>;
 }
 
 export interface SupervisedOptions<R extends Running> {
@@ -71,9 +72,9 @@ export class Supervised<R extends Running> {
     await running?.stop();
   }
 
-  /** Sends a signal to the process if it runs. */
-  signal(name: NodeJS.Signals): void {
-    this.#running?.signal?.(name);
+  /** Makes the process read its configuration again if it runs. @returns why the previous one stays in effect */
+  async reload(): Promise<string | undefined> {
+    return this.#running?.reload?.();
   }
 
   async stop(): Promise<void> {

@@ -28,6 +28,8 @@ export interface StepSummary {
 export interface FailedAttempt<Error> {
   attempt: number;
   error: Error;
+  /** The end of standard error of the program; only of a run, if it wrote something. */
+  stderr?: string;
   startedAt: string;
   endedAt: string;
 }

@@ -46,6 +46,11 @@ export interface Run extends RunSummary {
   againOf: string | null;
   /** The latest 20 failed attempts, oldest first; only in the response for a single run, if an attempt has failed. */
   failedAttempts?: FailedAttempt<NonNullable<RunSummary["error"]>>[];
+  /**
+   * The end of what the program of the latest attempt wrote to standard error; only in the response for a single run, if it
+   * wrote something.
+   */
+  stderr?: string;
   /** Only in the response for a single run that is queued. */
   waitsFor?: WaitsFor;
 }

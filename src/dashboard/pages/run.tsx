@@ -137,6 +137,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         />
       </section>
       {reply !== null && <TextBlock title={replyTitle(run)} text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
+      {run.stderr && <TextBlock title="Standard error" text={run.stderr} file={`${runId}-stderr.txt`} />}
       <FailedAttempts attempts={run.failedAttempts} />
       <Deliveries run={run} />
       {request && <RequestView runId={runId} request={request} />}

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ConfiguredMapping, Settings } from "../../client/calls/settings.ts";
-import { BASE_PATH } from "../basePath.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
@@ -34,7 +33,6 @@ export function SettingsPage() {
           The configuration is shown to tokens with the scope <code>admin</code>.
         </p>
       )}
-      <Advanced />
     </>
   );
 }
@@ -180,22 +178,6 @@ function Rules({ rules }: { rules: readonly string[] }) {
       <p>
         {rules.length === 0 ? "No rule is configured. " : `${rules.join(", ")}. `}
         <a href={address("/notify")}>See notifications</a>
-      </p>
-    </section>
-  );
-}
-
-/** The queue board is a page of another program, for operators who know BullMQ. */
-function Advanced() {
-  if (!hasScope(access.value, "runs:read") || access.value?.jobIdPrefix !== null) return null;
-  return (
-    <section aria-labelledby="advanced-title" class="section">
-      <h2 id="advanced-title" class="section-title">
-        Advanced
-      </h2>
-      <p>
-        The <a href={`${BASE_PATH}/queues`}>queue board</a> shows the entries of the queues behind runs and deliveries.
-        It helps to find out why work waits; an entry that is removed there comes back as long as its record needs it.
       </p>
     </section>
   );

@@ -17,8 +17,8 @@ import { hasOldSteps } from "../jobs/migrations/migrateSteps.ts";
 import { payloadCollection } from "../jobs/payloads.ts";
 import { alertCollection } from "../notifications/alerts.ts";
 import { expectationCollection } from "../notifications/expectation.ts";
+import { lastScanCollection } from "../notifications/lastScan.ts";
 import { outboxCollection } from "../notifications/outboxRecord.ts";
-import { presenceCollection } from "../notifications/presence.ts";
 import { runCollection } from "../runs/run.ts";
 import { eventCollection } from "../sessions/event.ts";
 import { messageCollection } from "../sessions/message.ts";
@@ -44,7 +44,7 @@ export const COLLECTIONS = {
   outbox: outboxCollection,
   alerts: alertCollection,
   expectations: expectationCollection,
-  presence: presenceCollection,
+  lastScan: lastScanCollection,
   idempotencyKeys: idempotencyKeyCollection,
   endedLogins: endedLoginCollection,
   audit: auditCollection,

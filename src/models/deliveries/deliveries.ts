@@ -65,8 +65,7 @@ export class Deliveries {
     const doc = newDeliveryDoc(delivery, this.#clock.now(), { notesFailure: this.#notesFailures });
     const inserted = await this.#inserter.add([doc]);
     this.#notify(doc._id);
-    const [note] = doc.notes ?? [];
-    if (note && inserted > 0) this.#notes.noted("delivery", doc._id, note.id);
+    if (doc.notes && inserted > 0) this.#notes.noted();
     return inserted > 0;
   }
 
@@ -171,7 +170,7 @@ export class Deliveries {
         ? await this.#lease.updateHeld(deliveryId, token, sent)
         : (await this.#failAndNote(this.#lease.heldUnder(deliveryId, token), reason ?? "", counted)) > 0;
     if (isOurs) this.#notify(deliveryId);
-    if (isOurs && state === "failed") this.#notes.noted("delivery", deliveryId, token);
+    if (isOurs && state === "failed" && this.#notesFailures) this.#notes.noted();
     if (isOurs) return true;
     // An earlier attempt of this update may have ended it so, and its response was lost.
     return exists(this.collection, { _id: deliveryId, state, reason, open: false });
@@ -239,9 +238,9 @@ export class Deliveries {
     throw conflict(`The delivery has already ended: its state is ${state}.`);
   }
 
-  /** Fails all waiting deliveries of a lane. @returns their number @throws AppError unavailable */
-  async failLane(lane: string, reason: string): Promise<number> {
-    return this.#failAll({ open: true, lane, ...this.#lease.free(this.#clock.now()) }, reason);
+  /** Fails all waiting deliveries to a recipient. @returns their number @throws AppError unavailable */
+  async failAllTo({ channel, to }: Pick<DeliveryDoc, "channel" | "to">, reason: string): Promise<number> {
+    return this.#failAll({ open: true, state: "pending", channel, to, ...this.#lease.free(this.#clock.now()) }, reason);
   }
 
   /**
@@ -269,7 +268,7 @@ export class Deliveries {
     return modifiedCount;
   }
 
-  /** Fails deliveries, and notes it if somebody wants it. The sweep enqueues the notes of many. @returns their number */
+  /** Fails deliveries, and notes it if somebody wants it. The scan dispatches the notes of many. @returns their number */
   async #failAndNote(waiting: mongo.Filter<DeliveryDoc>, reason: string, counted: AttemptCounts = {}): Promise<number> {
     const failed = this.#failedWith(reason);
     const note = this.#notesFailures ? { notes: failureNote(reason, failed.endedAt) } : {};

@@ -4,8 +4,8 @@ import { type GateDoc, type GateView, viewGate } from "./gate.ts";
 
 /** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */
 const MAX_FREE_CHARS = 4_000;
-/** Maximum characters of a message in a note. Bodies of webhooks are cut to fewer. */
-const MAX_MESSAGE_CHARS = 8_000;
+/** Maximum characters of a message in a note, so that all notes of a job take far less than a MiB. */
+const MAX_MESSAGE_CHARS = 4_000;
 
 /**
  * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the event.
@@ -16,12 +16,10 @@ const MAX_MESSAGE_CHARS = 8_000;
 export function gateNote(gate: GateDoc, { types }: WantedEvents, at: Date): { readonly notes?: object } {
   const type = TYPES[gate.status];
   if (type === undefined || !types.has(type)) return {};
-  const note: Note = { id: gateNoteId(gate), type, at, gate: { ...snapshot(gate) } };
+  // A gate opens once and closes once.
+  const note: Note = { id: `${gate._id}-${gate.status}`, type, at, gate: { ...snapshot(gate) } };
   return { notes: appendNotes([{ $literal: note }]) };
 }
-
-/** Returns the id of the event of a gate's present status. A gate opens once and closes once. */
-export const gateNoteId = ({ _id, status }: Pick<GateDoc, "_id" | "status">): string => `${_id}-${status}`;
 
 const TYPES = {
   open: "gate.opened",

@@ -9,7 +9,7 @@ import { readAll } from "../db/readAll.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type Action, type GateDoc, viewGate } from "./gate.ts";
-import { gateNote, gateNoteId } from "./gateNotes.ts";
+import { gateNote } from "./gateNotes.ts";
 import { answered, expired, type GateAnswer, opened, withdrawn } from "./transitions.ts";
 
 /** The question of a gate. A missing field stays as it is when an open gate is changed. */
@@ -24,6 +24,9 @@ export interface Question {
 
 /** The job of a gate. */
 export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "cancel">;
+
+/** What names a gate and its job. */
+export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
 
 /** How long the open gates of an ended job stay, so that they are asked again if the job is started again: one day. */
 const KEEP_AFTER_END_MS = 86_400_000;
@@ -142,7 +145,7 @@ export class Gates {
   }
 
   /** Withdraws an open gate. @returns null if it has closed since it was read @throws AppError unavailable */
-  withdraw(gate: GateDoc): Promise<GateDoc | null> {
+  withdraw(gate: GateHead): Promise<GateDoc | null> {
     return this.#close(gate, withdrawn());
   }
 
@@ -167,8 +170,8 @@ export class Gates {
     return readAll(this.collection, due, { sort: { expiresAt: 1 }, limit });
   }
 
-  async #close(gate: GateDoc, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
-    await this.#completeOpening(gate);
+  async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
+    await this.completeOpening(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
     const closed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" }),
@@ -181,15 +184,18 @@ export class Gates {
   /**
    * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
    * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
+   * @throws AppError unavailable
    */
-  async #completeOpening({ _id, job, jobId }: GateDoc): Promise<void> {
+  async completeOpening({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
     const projection = { "openGates.gateId": 1 };
     const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
       this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
     );
-    if (!found || found.openGates?.some(({ gateId }) => gateId === _id)) return;
+    if (!found) return "no job";
+    if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
     const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
-    if (gate?.status === "open") await this.addToJob(gate);
+    if (gate?.status !== "open") return "unchanged";
+    return (await this.addToJob(gate)) ? "added" : "no job";
   }
 
   /**
@@ -210,7 +216,7 @@ export class Gates {
     const hasRoom = [{ "openGates.gateId": gateId }, { [`openGates.${MAX_OPEN_GATES - 1}`]: { $exists: false } }];
     const isAdded = await this.#jobs.updateGates({ _id: job, jobId, $or: hasRoom }, set);
     this.#jobs.notifyChange(jobId);
-    if (notes && isAdded) this.#jobs.notifyNote(jobId, gateNoteId(gate));
+    if (notes && isAdded) this.#jobs.noted();
     return isAdded;
   }
 
@@ -222,7 +228,7 @@ export class Gates {
     const { _id: gateId, job, jobId } = gate;
     const note = gateNote(gate, this.#jobs.wanted, this.#clock.now());
     await this.#remove(gateId, { _id: job, jobId }, note);
-    if (note.notes) this.#jobs.notifyNote(jobId, gateNoteId(gate));
+    if (note.notes) this.#jobs.noted();
   }
 
   /** Removes a gate that no longer exists from those that its job waits for. @throws AppError unavailable */

@@ -2,6 +2,7 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { inBatches } from "../db/inBatches.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
+import type { GateHead } from "./gates.ts";
 
 /** Maximum records that one command reads or deletes. */
 const BATCH_SIZE = 500;
@@ -23,17 +24,19 @@ export async function expireGates({ gates }: Stores): Promise<number> {
 /**
  * Corrects what a process left behind that died between the writes of a gate and of its job: an open gate that its job does
  * not wait for, a closed one that it still waits for, and an open one whose job was deleted. Also withdraws the open gates
- * of jobs that ended a day ago.
+ * of jobs that ended a day ago. Gates that have changed since a time are left to the processes that change them.
  * @returns the number of corrections
  * @throws AppError unavailable
  */
-export async function repairGates(stores: Stores): Promise<number> {
-  return (await repairOpenGates(stores)) + (await repairWaitingJobs(stores));
+export async function repairGates(stores: Stores, before?: Date): Promise<number> {
+  return (await repairOpenGates(stores, before)) + (await repairWaitingJobs(stores));
 }
 
-async function repairOpenGates({ gates, jobs }: Stores): Promise<number> {
+async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined): Promise<number> {
   let corrections = 0;
-  for await (const batch of inBatches(gates.collection.find({ status: "open" }), BATCH_SIZE)) {
+  const open = { status: "open" as const, ...(before && { createdAt: { $lt: before } }) };
+  const found = gates.collection.find<GateHead>(open, { projection: { job: 1, jobId: 1 } });
+  for await (const batch of inBatches(found, BATCH_SIZE)) {
     const ids = { _id: { $in: batch.map(({ job }) => job) } };
     const found = await readAll(jobs.collection, ids, { projection: { openGates: 1, endedAt: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
@@ -41,9 +44,12 @@ async function repairOpenGates({ gates, jobs }: Stores): Promise<number> {
       const job = byId.get(gate.job.toHexString());
       const isOver = job !== undefined && gates.isLongOver(job);
       if (!isOver && job?.openGates?.some(({ gateId }) => gateId === gate._id)) continue;
-      corrections++;
-      if (isOver) await gates.withdraw(gate);
-      else if (!job || !(await gates.addToJob(gate))) await gates.delete([gate]);
+      if (isOver) corrections += (await gates.withdraw(gate)) ? 1 : 0;
+      else {
+        const outcome = await gates.completeOpening(gate);
+        if (outcome !== "unchanged") corrections++;
+        if (outcome === "no job") await gates.delete([gate]);
+      }
     }
   }
   return corrections;
@@ -58,10 +64,10 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
       openGates.map(({ gateId }) => ({ _id: gateId, job, jobId })),
     );
     const ids = { _id: { $in: entries.map(({ _id }) => _id) } };
-    const found = new Map((await readAll(gates.collection, ids)).map((gate) => [gate._id, gate]));
-    for (const { _id, job, jobId } of entries) {
-      const gate = found.get(_id);
-      if (gate?.status === "open") continue;
+    const open = await readAll(gates.collection, { ...ids, status: "open" }, { projection: { _id: 1 } });
+    const isOpen = new Set(open.map(({ _id }) => _id));
+    for (const { _id, job, jobId } of entries.filter((entry) => !isOpen.has(entry._id))) {
+      const [gate] = await readAll(gates.collection, { _id });
       corrections++;
       await (gate ? gates.removeFromJob(gate) : gates.forgetInJob(_id, { _id: job, jobId }));
     }

@@ -62,6 +62,8 @@ export const JobDoc = closedObject({
   replaced: Type.Optional(Type.Array(BsonObjectId)),
   /** The address to which the end of the job is sent; missing if there is none. */
   callbackUrl: Type.Optional(Type.String()),
+  /** The id of the job that the first `?new=1` after this one's end began; missing before. */
+  nextRunId: Type.Optional(Type.String()),
   /** Missing unless the job was announced as stale, and not reported since. */
   silence: Type.Optional(Silence),
   notes: Notes,

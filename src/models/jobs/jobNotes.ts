@@ -14,8 +14,8 @@ export const Silence = closedObject({
   id: Type.String(),
   /** The last report before the silence, or the creation of the job. The job is announced once for each. */
   since: BsonDate,
-  /** The scan that found it, if chats got one message for all its stale jobs. */
-  batch: Type.Optional(Type.String()),
+  /** The rules that have announced it; missing until the event was dispatched. */
+  rules: Type.Optional(Type.Array(Type.String())),
 });
 export type Silence = Static<typeof Silence>;
 
@@ -31,8 +31,8 @@ export interface JobTransition {
   readonly isReport: boolean;
 }
 
-/** Maximum characters of a message in a note. Bodies of webhooks are cut to fewer. */
-const MESSAGE_CHARS = 8_000;
+/** Maximum characters of a message in a note, so that all notes of a job take far less than a MiB. */
+const MESSAGE_CHARS = 4_000;
 
 /** The fields of a job that later updates change, as expressions. */
 export const WAS = {
@@ -75,8 +75,8 @@ interface ConditionalNote {
 
 function recovered({ id }: JobTransition, now: Date): ConditionalNote {
   const note = { id: `${id.toHexString()}-recovered`, type: "job.recovered", at: now };
-  // A missing batch leaves the field out. What the job was is not kept, because every report pays for the expression.
-  return { when: { $gt: ["$silence", null] }, note: { ...note, stale: "$silence.id", batch: "$silence.batch" } };
+  // Missing rules leave the field out. What the job was is not kept, because every report pays for the expression.
+  return { when: { $gt: ["$silence", null] }, note: { ...note, stale: "$silence.id", rules: "$silence.rules" } };
 }
 
 function ended(

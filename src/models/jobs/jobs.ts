@@ -3,6 +3,7 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
+import { suffixedIds } from "../../shared/text/text.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
@@ -19,7 +20,7 @@ import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
-import { countSilent, noteSilent, type SilenceScan } from "./silentJobs.ts";
+import { noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 
 /** A job without its steps, which may take megabytes. */
@@ -31,6 +32,7 @@ type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt"
 /** The projection that leaves out steps and the fields that only reports use. */
 export const WITHOUT_STEPS = {
   ...{ steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0, silence: 0, notes: 0, callbackUrl: 0 },
+  nextRunId: 0,
   "current.failedAttempts": 0,
 } as const;
 
@@ -101,7 +103,7 @@ export class Jobs {
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
-    this.notifyNotes(job, id);
+    if (job.notes) this.noted();
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     const created = lastErrorObject?.updatedExisting === false;
     if (created) this.#counter.countStarted(job);
@@ -127,7 +129,7 @@ export class Jobs {
     );
     if (job) {
       this.notifyChange(jobId);
-      this.notifyNotes(job, id);
+      if (job.notes) this.noted();
       this.countEnded(job);
       return { job, ended: job.status !== "running" };
     }
@@ -153,19 +155,11 @@ export class Jobs {
     this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
   }
 
-  /** Counts the stale jobs that are not announced, up to a limit. @throws AppError unavailable */
-  countSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
-    return countSilent(this.collection, { ...scan, ...this.#settings }, limit);
-  }
-
   /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
-  async noteSilent(
-    scan: Omit<SilenceScan, "staleAfterSeconds">,
-    page: { readonly batch: string | undefined; readonly limit: number },
-  ): Promise<number> {
-    const jobs = await noteSilent(this.collection, { ...scan, ...this.#settings }, page);
-    if (page.batch === undefined) for (const { jobId, noteId } of jobs) this.#notes.noted("job", jobId, noteId);
-    return jobs.length;
+  async noteSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
+    const count = await noteSilent(this.collection, { ...scan, ...this.#settings }, limit);
+    if (count > 0) this.noted();
+    return count;
   }
 
   /** The events that are noted. */
@@ -173,15 +167,9 @@ export class Jobs {
     return this.#settings.wanted;
   }
 
-  /** Enqueues an event that an update of a job has noted. */
-  notifyNote(jobId: string, noteId: string): void {
-    this.#notes.noted("job", jobId, noteId);
-  }
-
-  /** Enqueues the events that an update of a job has noted. @param id the id of the update */
-  notifyNotes({ jobId, notes }: Pick<JobDoc, "jobId" | "notes">, id: mongo.ObjectId): void {
-    const own = notes?.find((note) => note.id.startsWith(id.toHexString()));
-    if (own) this.notifyNote(jobId, own.id);
+  /** Triggers the dispatch of events that an update of a job has noted. */
+  noted(): void {
+    this.#notes.noted();
   }
 
   /**
@@ -223,6 +211,29 @@ export class Jobs {
     const found = await readAll<JobDoc, JobHead>(this.collection, query, { projection: WITHOUT_STEPS });
     const byId = new Map(found.map((job) => [job.jobId, job]));
     return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
+  }
+
+  /** Returns the newest of a job and the runs that have its id with a time as suffix; null if there is none. */
+  async newestRun(jobId: string): Promise<Pick<JobDoc, "_id" | "jobId" | "status" | "createdAt"> | null> {
+    const { prefix, pattern } = suffixedIds(jobId);
+    // The years 2000 to 2999, so that other ids with this prefix are not read.
+    const range = { $gte: `${prefix}-2`, $lt: `${prefix}-3`, $regex: pattern };
+    const projection = { jobId: 1, status: 1, createdAt: 1 } as const;
+    const [own, suffixed] = await readFromCaughtUpPrimary(this.collection, () =>
+      Promise.all([
+        this.collection.findOne({ jobId }, { projection }),
+        this.collection.findOne({ jobId: range }, { projection, sort: { jobId: -1 } }),
+      ]),
+    );
+    return own && suffixed ? (own.createdAt > suffixed.createdAt ? own : suffixed) : (own ?? suffixed);
+  }
+
+  /** Returns the id of the run that follows an ended one: the given id, or the one that a concurrent call has given. */
+  async nextRunId({ _id }: Pick<JobDoc, "_id">, nextRunId: string): Promise<string> {
+    const set = [{ $set: { nextRunId: { $ifNull: ["$nextRunId", { $literal: nextRunId }] } } }];
+    const options = { returnDocument: "after", projection: { nextRunId: 1 } } as const;
+    const job = await mapMongoErrors(() => this.collection.findOneAndUpdate({ _id }, set, options));
+    return job?.nextRunId ?? nextRunId;
   }
 
   /** Reads only the internal id of a job. @throws AppError job_not_found, unavailable */

@@ -24,22 +24,30 @@ export interface PingResult {
   readonly ended: Status | null;
 }
 
+interface PingOptions {
+  /** The step's message; an empty one leaves the message unchanged. */
+  readonly message: string;
+  /** Whether a job that has ended stays as it is, and a new job with a suffix takes its place. */
+  readonly startNew: boolean;
+  /** Whether the caller may create a job. */
+  readonly mayCreate: boolean;
+  /** Whether the newest run of the job is meant, and not only the job with this very id. */
+  readonly followRuns: boolean;
+}
+
 /**
  * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist and the caller
  * may create jobs.
- * @param message the step's message; an empty one leaves the message unchanged
- * @param startNew whether a job that has ended stays as it is, and a new job with a suffix takes its place
- * @param mayCreate whether the caller may create a job
  * @throws AppError job_not_found if the job does not exist and may not be created; unavailable, body_too_large, too_many_steps
  */
 export async function pingJob(
   stores: Stores,
   jobId: string,
   ping: Ping,
-  { message, startNew, mayCreate }: { message: string; startNew: boolean; mayCreate: boolean },
+  { message, startNew, mayCreate, followRuns }: PingOptions,
   clock: Clock,
 ): Promise<PingResult> {
-  const id = startNew ? await openJobId(stores, jobId, clock) : jobId;
+  const id = followRuns ? await runId(stores, jobId, startNew, clock) : jobId;
   const report = reportOf(ping, message);
   try {
     return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };
@@ -69,15 +77,10 @@ function reportOf(ping: Ping, message: string): StepReport {
 
 const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} : { exitCode });
 
-/** Returns the id unless its job has ended; then the id with the present time as its suffix. */
-async function openJobId(stores: Stores, jobId: string, clock: Clock): Promise<string> {
-  return (await hasEnded(stores, jobId)) ? withTimeSuffix(jobId, clock.now()) : jobId;
-}
-
-async function hasEnded({ jobs }: Stores, jobId: string): Promise<boolean> {
-  const job = await jobs.find(jobId).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === "job_not_found") return null;
-    throw error;
-  });
-  return job !== null && job.status !== "running";
+/** Returns the id of the newest run; with `startNew`, if that one has ended, the id of the run that follows it. */
+async function runId({ jobs }: Stores, jobId: string, startNew: boolean, clock: Clock): Promise<string> {
+  const newest = await jobs.newestRun(jobId);
+  if (!newest) return jobId;
+  if (!startNew || newest.status === "running") return newest.jobId;
+  return jobs.nextRunId(newest, withTimeSuffix(jobId, clock.now()));
 }

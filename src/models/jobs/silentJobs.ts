@@ -1,5 +1,4 @@
 import type { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { appendNotes, newNoteId } from "../notifications/note.ts";
@@ -28,50 +27,28 @@ function unannounced({ now, resumedAt, staleAfterSeconds }: SilenceScan): mongo.
   return { ...stale, $expr: { $lte: [{ $add: [resumedAt, silentMs(staleAfterSeconds)] }, now] } };
 }
 
-/** Counts the stale jobs that are not announced yet, up to a limit. @throws AppError unavailable */
-export function countSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
-  return readFromCaughtUpPrimary(collection, () => collection.countDocuments(unannounced(scan), { limit }));
-}
-
-/** A job and the event that it is stale. */
-export interface SilentJob {
-  readonly jobId: string;
-  readonly noteId: string;
-}
-
 /**
  * Notes that jobs are stale, once for each silence.
- * @param batch set if chats get one message for all of them
- * @param limit maximum number of jobs
- * @returns the jobs that were looked at; none when all stale jobs are announced
+ * @returns the number of jobs that were looked at; fewer than `limit` when all stale jobs are noted
  * @throws AppError unavailable
  */
-export async function noteSilent(
-  collection: JobCollection,
-  scan: SilenceScan,
-  { batch, limit }: { batch: string | undefined; limit: number },
-): Promise<SilentJob[]> {
+export async function noteSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
   const projection = { jobId: 1, staleAt: 1 };
   const found = await readAll(collection, unannounced(scan), { projection, limit, sort: { staleMinute: 1 } });
-  if (found.length === 0) return [];
-  const jobs = found.map(({ _id, jobId, staleAt }) => ({ _id, jobId, staleAt, noteId: newNoteId() }));
-  const updates = jobs.map(({ _id, jobId, staleAt, noteId }) => ({
+  if (found.length === 0) return 0;
+  const updates = found.map(({ _id, jobId, staleAt }) => ({
     // A report in between changes `staleAt`.
-    updateOne: {
-      filter: { _id, jobId, status: "running" as const, staleAt },
-      update: announce(noteId, batch, scan.now),
-    },
+    updateOne: { filter: { _id, jobId, status: "running" as const, staleAt }, update: announce(newNoteId(), scan.now) },
   }));
   await mapMongoErrors(() => collection.bulkWrite(updates, { ordered: false }));
-  return jobs;
+  return found.length;
 }
 
 /** Returns the update that notes a silence, unless it was noted before. */
-function announce(id: string, batch: string | undefined, now: Date): mongo.Document[] {
+function announce(id: string, now: Date): mongo.Document[] {
   const isNoted = { $eq: ["$silence.since", SILENT_SINCE] };
-  const ofBatch = batch !== undefined && { batch };
-  const note = { id, type: "job.stale", at: now, was: WAS, ...ofBatch };
-  const silence = { id, since: SILENT_SINCE, ...ofBatch };
+  const note = { id, type: "job.stale", at: now, was: WAS };
+  const silence = { id, since: SILENT_SINCE };
   return [
     {
       $set: {

@@ -1,28 +1,61 @@
 import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { exists } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import type { NotedType } from "./note.ts";
+import { readAll } from "../db/readAll.ts";
+import { NotedType } from "./note.ts";
 
-/** `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately. */
+/**
+ * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
+ * sent its messages of this minute, so that the event is part of the summary.
+ */
 const Decision = closedObject({
   id: Type.String(),
-  kind: Type.Enum(["send", "early", "held"]),
-  /** The number of events that were held back since the message before. */
+  kind: Type.Enum(["send", "early", "held", "listed"]),
+  /** The number of events that were held back or dropped since the message before. */
   held: Type.Number(),
 });
-type Decision = Static<typeof Decision>;
+export type Decision = Static<typeof Decision>;
 
-/** The events that a rule has sent and held back about one subject, such as the jobs of one name. */
+/** The messages that a rule has sent since a time, and the events that were too many. */
+const Minute = closedObject({
+  since: BsonDate,
+  sent: Type.Number(),
+  /** Whether the summary of this minute was sent. */
+  summarized: Type.Boolean(),
+  /** The number of events of the next summary, the names of the first ones, and its type. */
+  more: Type.Number(),
+  listed: Type.Array(Type.String()),
+  type: nullable(NotedType),
+});
+type Minute = Static<typeof Minute>;
+
+/** A summary whose delivery may not be stored yet. */
+const Summary = closedObject({
+  id: Type.String(),
+  type: NotedType,
+  more: Type.Number(),
+  listed: Type.Array(Type.String()),
+});
+export type Summary = Static<typeof Summary>;
+
+/** What a rule has sent and held back about one subject, such as the jobs of one name; or in one minute, whatever the subjects. */
 export const AlertDoc = closedObject({
   /** Rule and subject as JSON. */
   _id: Type.String(),
-  /** Failures in a row. */
-  failures: Type.Number(),
+  /** When the latest failures in a row happened, at most as many as the rule counts. */
+  failedAt: Type.Array(BsonDate),
+  /** When the subject last completed; null if that is unknown. */
+  completedAt: nullable(BsonDate),
   lastSentAt: nullable(BsonDate),
   /** Events since the last message. */
   held: Type.Number(),
+  /** Only of a rule as a whole. */
+  minute: Type.Optional(Minute),
+  summary: Type.Optional(Summary),
+  /** When a summary is to be made or sent; missing while there is none. */
+  dueAt: Type.Optional(BsonDate),
   /** The decisions about the latest events, because an event may be dispatched twice. */
   decided: Type.Array(Decision),
   /** Incremented by each change. */
@@ -31,25 +64,46 @@ export const AlertDoc = closedObject({
 });
 export type AlertDoc = Static<typeof AlertDoc>;
 
-export const alertCollection = defineCollection(AlertDoc, [{ keys: { expiresAt: 1 }, expireAfterSeconds: 0 }]);
+export const alertCollection = defineCollection(AlertDoc, [
+  { keys: { expiresAt: 1 }, expireAfterSeconds: 0 },
+  { keys: { dueAt: 1 }, partialFilterExpression: { dueAt: { $exists: true } } },
+]);
 
 /** Maximum decisions that are kept for one subject: more events than are dispatched a second time after a crash. */
 const MAX_DECISIONS = 200;
-/** How long a subject without events is kept, so that the failures of a job that runs once a quarter are counted. */
-const KEEP_MS = 100 * 86_400_000;
-/** Maximum optimistic-lock retries; each time another worker has dispatched an event about the same subject. */
-const MAX_ATTEMPTS = 100;
+/** How long a subject is kept at least, because events may be dispatched late or twice. */
+const KEEP_MS = 3_600_000;
+/** How much longer than its cooldown a subject with events that were held back is kept, for a message that has their number. */
+const KEEP_HELD_MS = 86_400_000;
+/** How long failures in a row, and events of a summary, are kept: a job may run once a quarter. */
+const KEEP_FAILURES_MS = 100 * 86_400_000;
+
+/** Maximum messages that a rule sends within a minute. */
+const MAX_MESSAGES = 20;
+/** Maximum names in a summary. */
+const MAX_LISTED = 10;
+const MINUTE_MS = 60_000;
+/** When the summary of a minute is sent: early enough that each event is announced within a minute. */
+const SUMMARY_AFTER_MS = 45_000;
 
 /** An event about a subject, and how its rule limits messages. */
 export interface AlertEvent {
   readonly id: string;
   readonly type: NotedType;
   readonly at: Date;
+  /** The number of events that it stands for: more than one if others were dropped before it. */
+  readonly count: number;
   /** The number of failures in a row from which `job.failed` is announced. */
   readonly after: number;
   /** Minimum time between two messages; 0 for no limit. */
   readonly cooldownMs: number;
+  /** Whether the event only ends a row of failures: the rule does not handle it. */
+  readonly isUnhandled: boolean;
 }
+
+/** Returns the key of the events about a subject by a rule; without a subject that of all its messages, or of all its questions. */
+export const alertKey = (rule: string, subject: string | null, { isQuestion = false } = {}): string =>
+  JSON.stringify(subject === null ? [rule, null, ...(isQuestion ? ["questions"] : [])] : [rule, subject]);
 
 export class Alerts {
   readonly collection: mongo.Collection<AlertDoc>;
@@ -58,32 +112,24 @@ export class Alerts {
     this.collection = collection;
   }
 
-  /**
-   * Decides whether a rule sends an event about a subject now, and counts the event. The decision about an event stays the same
-   * when it is dispatched again.
-   * @throws AppError unavailable
-   */
-  async decide(rule: string, subject: string, event: AlertEvent): Promise<Decision> {
-    const _id = JSON.stringify([rule, subject]);
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const stored = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
-      const known = stored?.decided.find(({ id }) => id === event.id);
-      if (known) return known;
-      const { decision, alert } = decide(stored ?? newAlert(_id), event);
-      if (await this.#write(alert, stored)) return decision;
-    }
-    throw new Error(`the alert ${_id} changed ${MAX_ATTEMPTS} times while it was changed`);
+  /** Reads alerts, to decide about many events together. @throws AppError unavailable */
+  async open(keys: readonly string[]): Promise<AlertChanges> {
+    const found = keys.length > 0 ? await readAll(this.collection, { _id: { $in: [...new Set(keys)] } }) : [];
+    return new AlertChanges(found);
   }
 
-  /** Writes an alert if it has not changed. @returns whether it had not */
-  async #write(alert: AlertDoc, stored: AlertDoc | null): Promise<boolean> {
-    const { _id } = alert;
-    if (stored) {
-      const query = { _id, version: stored.version };
-      return (await mapMongoErrors(() => this.collection.replaceOne(query, alert))).matchedCount > 0;
-    }
+  /**
+   * Stores changed alerts, unless another process has changed one since it was read.
+   * @returns whether all of them were stored. Those that were stay: the decisions about the same events are the same next time.
+   * @throws AppError unavailable
+   */
+  async save({ changed }: AlertChanges): Promise<boolean> {
+    if (changed.length === 0) return true;
+    const writes = changed.map((alert) => ({
+      replaceOne: { filter: { _id: alert._id, version: alert.version - 1 }, replacement: alert, upsert: true },
+    }));
     try {
-      await mapMongoErrors(() => this.collection.insertOne(alert));
+      await mapMongoErrors(() => this.collection.bulkWrite(writes, { ordered: false }));
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -91,33 +137,147 @@ export class Alerts {
     }
   }
 
-  /** Ends the row of failures about a subject. @throws AppError unavailable */
-  async endFailures(rule: string, subject: string): Promise<void> {
-    const query = { _id: JSON.stringify([rule, subject]), failures: { $gt: 0 } };
-    await mapMongoErrors(() => this.collection.updateOne(query, { $set: { failures: 0 }, $inc: { version: 1 } }));
+  /** Returns whether a summary is due. @throws AppError unavailable */
+  hasDue(now: Date): Promise<boolean> {
+    return exists(this.collection, { dueAt: { $lte: now } });
+  }
+
+  /** Reads the rules whose summary is due, or was not sent because a process ended. @throws AppError unavailable */
+  async openDue(now: Date): Promise<AlertChanges> {
+    const changes = new AlertChanges(await readAll(this.collection, { dueAt: { $lte: now } }));
+    changes.summarize(now);
+    return changes;
+  }
+
+  /** Removes a summary whose delivery is stored. @throws AppError unavailable */
+  async removeSummary({ _id }: Pick<AlertDoc, "_id">, { id }: Summary): Promise<void> {
+    const change = {
+      summary: "$$REMOVE",
+      dueAt: { $cond: [{ $gt: ["$minute.more", 0] }, "$dueAt", "$$REMOVE"] },
+      version: { $add: ["$version", 1] },
+    };
+    await mapMongoErrors(() => this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]));
   }
 }
 
-const newAlert = (_id: string): AlertDoc => ({
-  ...{ _id, failures: 0, lastSentAt: null, held: 0, decided: [], version: 0 },
-  expiresAt: new Date(0),
-});
+/** Alerts that were read together, and what is decided about events until they are stored. */
+export class AlertChanges {
+  readonly #alerts: Map<string, AlertDoc>;
+  readonly #changed = new Set<string>();
 
-function decide(alert: AlertDoc, event: AlertEvent): { decision: Decision; alert: AlertDoc } {
-  const { id, type, at, after, cooldownMs } = event;
-  const failures = type === "job.failed" ? alert.failures + 1 : type === "job.completed" ? 0 : alert.failures;
-  const isEarly = type === "job.failed" && failures < after;
-  const isHeld = alert.lastSentAt !== null && at.getTime() < alert.lastSentAt.getTime() + cooldownMs;
-  const kind = isEarly ? "early" : isHeld ? "held" : "send";
-  const decision: Decision = { id, kind, held: kind === "send" ? alert.held : 0 };
-  return {
-    decision,
-    alert: {
-      ...{ _id: alert._id, failures, version: alert.version + 1 },
-      lastSentAt: kind === "send" ? at : alert.lastSentAt,
-      held: kind === "send" ? 0 : alert.held + (kind === "held" ? 1 : 0),
-      decided: [...alert.decided, decision].slice(-MAX_DECISIONS),
-      expiresAt: new Date(at.getTime() + cooldownMs + KEEP_MS),
-    },
-  };
+  constructor(stored: readonly AlertDoc[]) {
+    this.#alerts = new Map(stored.map((alert) => [alert._id, structuredClone(alert)]));
+  }
+
+  get changed(): readonly AlertDoc[] {
+    return [...this.#changed].map((key) => this.#alerts.get(key) as AlertDoc);
+  }
+
+  /** The summaries that wait for their delivery. */
+  get summaries(): readonly { readonly _id: string; readonly summary: Summary }[] {
+    return [...this.#alerts.values()].flatMap(({ _id, summary }) => (summary ? [{ _id, summary }] : []));
+  }
+
+  /**
+   * Decides whether a rule sends an event about a subject, and counts the event. The decision stays the same when it is
+   * dispatched again. Failures are in a row by the time at which they happened, whatever the order of their dispatch.
+   */
+  decide(key: string, { id, type, at, count, after, cooldownMs, isUnhandled }: AlertEvent): Decision {
+    const alert = this.#read(key);
+    const known = alert.decided.find((one) => one.id === id);
+    if (known) return known;
+    const isFailure = type === "job.failed";
+    if (type === "job.completed" && (alert.completedAt === null || at > alert.completedAt)) alert.completedAt = at;
+    if (isFailure) alert.failedAt.push(at);
+    const { completedAt } = alert;
+    const inRow = alert.failedAt.filter((time) => completedAt === null || time > completedAt);
+    alert.failedAt = after > 1 ? inRow.sort((a, b) => a.getTime() - b.getTime()).slice(-after) : [];
+    const isEarly = isFailure && after > 1 && (alert.failedAt.length < after || !alert.failedAt.includes(at));
+    const isHeld = alert.lastSentAt !== null && at.getTime() < alert.lastSentAt.getTime() + cooldownMs;
+    const kind = isEarly || isUnhandled ? "early" : isHeld ? "held" : "send";
+    const decision: Decision = { id, kind, held: kind === "send" ? alert.held + count - 1 : 0 };
+    if (kind === "send") Object.assign(alert, { lastSentAt: at, held: 0 });
+    if (kind === "held") alert.held += count;
+    this.#store(alert, decision, at, [
+      ...(alert.lastSentAt ? [alert.lastSentAt.getTime() + cooldownMs + (alert.held > 0 ? KEEP_HELD_MS : 0)] : []),
+      ...(alert.failedAt.length > 0 ? [at.getTime() + KEEP_FAILURES_MS] : []),
+    ]);
+    return decision;
+  }
+
+  /**
+   * Decides whether a rule sends a message now, or lists the event in the summary of the minute.
+   * @param key the key of the rule without a subject
+   * @param name the event in the list
+   * @param held the number of other events that the message stands for
+   */
+  admit(key: string, { id, type }: Pick<AlertEvent, "id" | "type">, { name, held, now }: Listed): Decision {
+    const alert = this.#read(key);
+    const known = alert.decided.find((one) => one.id === id);
+    if (known) return known;
+    const minute = minuteAt(alert.minute, now);
+    const isFull = minute.sent >= MAX_MESSAGES;
+    alert.minute = isFull ? withListed(minute, type, name, held) : { ...minute, sent: minute.sent + 1 };
+    if (alert.minute.more > 0) alert.dueAt ??= new Date(dueMs(alert.minute));
+    const decision: Decision = { id, kind: isFull ? "listed" : "send", held };
+    this.#store(alert, decision, now, isFull ? [now.getTime() + KEEP_FAILURES_MS] : []);
+    return decision;
+  }
+
+  /** Makes the summaries that are due. */
+  summarize(now: Date): void {
+    for (const alert of this.#alerts.values()) {
+      const { minute, summary } = alert;
+      if (!minute || minute.more === 0 || summary) continue;
+      if (now.getTime() < dueMs(minute)) continue;
+      const { more, listed, type } = minute;
+      const id = ["summary", now.getTime(), ...(JSON.parse(alert._id) as unknown[]).slice(2)].join("-");
+      alert.summary = { id, type: type ?? "test", more, listed };
+      alert.dueAt = now;
+      const { since, sent } = minuteAt(minute, now);
+      alert.minute = { since, sent: sent + 1, summarized: true, more: 0, listed: [], type: null };
+      alert.version++;
+      this.#changed.add(alert._id);
+    }
+  }
+
+  #read(key: string): AlertDoc {
+    const found = this.#alerts.get(key);
+    if (found) return found;
+    const none = { failedAt: [], completedAt: null, lastSentAt: null, held: 0, decided: [], version: 0 };
+    const alert = { _id: key, ...none, expiresAt: new Date(0) };
+    this.#alerts.set(key, alert);
+    return alert;
+  }
+
+  #store(alert: AlertDoc, decision: Decision, at: Date, keepUntil: readonly number[]): void {
+    alert.decided = [...alert.decided, decision].slice(-MAX_DECISIONS);
+    alert.expiresAt = new Date(Math.max(at.getTime() + KEEP_MS, ...keepUntil));
+    if (!this.#changed.has(alert._id)) alert.version++;
+    this.#changed.add(alert._id);
+  }
 }
+
+interface Listed {
+  readonly name: string;
+  readonly held: number;
+  readonly now: Date;
+}
+
+/** Returns the minute that a time belongs to: the stored one, or a new one with what the last summary did not contain. */
+function minuteAt(minute: Minute | undefined, now: Date): Minute {
+  if (minute && now.getTime() < minute.since.getTime() + MINUTE_MS) return minute;
+  const { more = 0, listed = [], type = null } = minute ?? {};
+  return { since: now, sent: 0, summarized: false, more, listed, type };
+}
+
+/** Returns when the events that a minute lists are due as a summary. */
+const dueMs = ({ since, summarized }: Minute): number => since.getTime() + (summarized ? MINUTE_MS : SUMMARY_AFTER_MS);
+
+/** An alert about a failed delivery must not be the subject of another one, also as a part of a summary. */
+const withListed = (minute: Minute, type: NotedType, name: string, held: number): Minute => ({
+  ...minute,
+  more: minute.more + 1 + held,
+  listed: minute.listed.length < MAX_LISTED ? [...minute.listed, name] : minute.listed,
+  type: type === "delivery.failed" ? type : (minute.type ?? type),
+});

@@ -22,10 +22,15 @@ export const Note = closedObject({
   reason: Type.Optional(Type.String()),
   /** For `job.recovered`: the id of the event that announced the job as stale. */
   stale: Type.Optional(Type.String()),
-  /** The scan that found so many stale jobs that chats get one message for all of them. Only the scan dispatches such notes. */
-  batch: Type.Optional(Type.String()),
+  /** For `job.recovered`: the rules that have announced the job as stale; missing until that event was dispatched. */
+  rules: Type.Optional(Type.Array(Type.String())),
   /** For events of gates: the gate as clients read it. */
   gate: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
+  /** The number of events just before this one that were dropped, because too many waited. */
+  dropped: Type.Optional(Type.Number()),
+  /** The number of failed tries to dispatch it, and the time of the last one; missing before the first. */
+  tries: Type.Optional(Type.Number()),
+  triedAt: Type.Optional(BsonDate),
 });
 export type Note = Static<typeof Note>;
 
@@ -38,21 +43,10 @@ export const NOTED_INDEX = {
   partialFilterExpression: { "notes.at": { $exists: true } },
 } as const;
 
-/**
- * The kinds of records with notes. `expectation`: an expected job that may be missing; `outbox`: a deleted record whose
- * notes were not dispatched, or a test of a rule.
- */
-export const NOTED_KINDS = ["job", "run", "delivery", "expectation", "outbox"] as const;
-export type NotedKind = (typeof NOTED_KINDS)[number];
-
-/** Enqueues records with new notes. */
+/** Triggers the dispatch of new notes. */
 export interface NoteNotifier {
-  /**
-   * Never throws and never waits, because the sweep enqueues what is missing.
-   * @param id the id of the record: a job's jobId, otherwise its `_id`
-   * @param occasion makes the id of the queue entry unique, because an earlier one may be active
-   */
-  noted(kind: NotedKind, id: string, occasion: string): void;
+  /** Never throws and never waits, because the scan triggers it again. */
+  noted(): void;
 }
 
 export const NO_NOTES: NoteNotifier = { noted: () => {} };
@@ -60,13 +54,72 @@ export const NO_NOTES: NoteNotifier = { noted: () => {} };
 /** Returns a new id for an event. */
 export const newNoteId = (): string => new mongo.ObjectId().toHexString();
 
-/** Returns the expression that appends notes. */
-export const appendNotes = (...notes: readonly unknown[]) => ({
-  $concatArrays: [{ $ifNull: ["$notes", []] }, ...notes],
-});
+/**
+ * Maximum notes of one record, so that events which nobody dispatches never fill its document. Those in the middle are dropped:
+ * the oldest say when it began, the newest how it is.
+ */
+const MAX_NOTES = 50;
+/** The oldest notes that are kept. */
+const KEPT_OLDEST = 25;
 
-/** Returns the update that removes notes by their ids, and the field with the last of them. */
-export const withoutNotes = (ids: readonly string[]): mongo.Document[] => [
-  { $set: { notes: { $filter: { input: "$notes", cond: { $not: { $in: ["$$this.id", [...ids]] } } } } } },
-  { $set: { notes: { $cond: [{ $gt: ["$notes", []] }, "$notes", "$$REMOVE"] } } },
-];
+/**
+ * Returns the expression that appends notes. The note behind those that it drops counts them:
+ * `[n1 … n25, {...n27, dropped: 1}, n28 … n51]`.
+ */
+export function appendNotes(...notes: readonly unknown[]): mongo.Document {
+  const all = { $concatArrays: [{ $ifNull: ["$notes", []] }, ...notes] };
+  const dropped = { $slice: ["$$all", KEPT_OLDEST, { $add: ["$$excess", 1] }] };
+  const counts = { $map: { input: dropped, in: { $ifNull: ["$$this.dropped", 0] } } };
+  const next = [
+    { $arrayElemAt: ["$$all", { $add: ["$$excess", KEPT_OLDEST] }] },
+    { dropped: { $add: ["$$excess", { $sum: counts }] } },
+  ];
+  const rest = { $slice: ["$$all", { $add: ["$$excess", KEPT_OLDEST + 1] }, MAX_NOTES - KEPT_OLDEST - 1] };
+  const shorter = { $concatArrays: [{ $slice: ["$$all", KEPT_OLDEST] }, [{ $mergeObjects: next }], rest] };
+  return {
+    $let: {
+      vars: { all },
+      in: {
+        $let: {
+          vars: { excess: { $subtract: [{ $size: "$$all" }, MAX_NOTES] } },
+          in: { $cond: [{ $gt: ["$$excess", 0] }, shorter, "$$all"] },
+        },
+      },
+    },
+  };
+}
+
+/** The update that removes the field without a note. */
+const REMOVE_EMPTY = { $set: { notes: { $cond: [{ $gt: ["$notes", []] }, "$notes", "$$REMOVE"] } } };
+
+/**
+ * Returns the update that removes notes by their ids, and the field with the last of them.
+ * @param announced the rules by which each event `job.stale` among them was sent, which its recovery is sent by too
+ */
+export function withoutNotes(
+  ids: readonly string[],
+  announced: readonly { readonly id: string; readonly rules: readonly string[] }[] = [],
+): mongo.Document[] {
+  const left = { $filter: { input: "$notes", cond: { $not: { $in: ["$$this.id", [...ids]] } } } };
+  return [
+    { $set: { notes: left } },
+    ...announced.map(({ id, rules }) => ({
+      $set: {
+        "silence.rules": { $cond: [{ $eq: ["$silence.id", id] }, [...rules], "$silence.rules"] },
+        notes: {
+          $map: {
+            input: "$notes",
+            in: {
+              $cond: [{ $eq: ["$$this.stale", id] }, { $mergeObjects: ["$$this", { rules: [...rules] }] }, "$$this"],
+            },
+          },
+        },
+      },
+    })),
+    // Setting a part of a field that is missing creates it.
+    ...(announced.length > 0
+      ? [{ $set: { silence: { $cond: [{ $gt: ["$silence.id", null] }, "$silence", "$$REMOVE"] } } }]
+      : []),
+    REMOVE_EMPTY,
+  ];
+}

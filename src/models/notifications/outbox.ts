@@ -1,25 +1,18 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { Collections } from "../db/database.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { retryUpsert } from "../db/retry.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import type { JobDoc } from "../jobs/job.ts";
+import type { PayloadField } from "../jobs/payloadFields.ts";
 import type { RunDoc } from "../runs/run.ts";
 import type { ExpectationDoc } from "./expectation.ts";
-import {
-  NOTED_INDEX,
-  NOTED_KINDS,
-  type Note,
-  type NotedKind,
-  type NoteNotifier,
-  newNoteId,
-  withoutNotes,
-} from "./note.ts";
+import { NOTED_INDEX, type Note, type NoteNotifier, newNoteId, withoutNotes } from "./note.ts";
 
-/** A job without its steps. */
-type NotedJob = Omit<JobDoc, "steps">;
+/** A job without its steps and payloads, and with short texts, because thousands of jobs may have notes at once. */
+export type NotedJob = Omit<JobDoc, "steps" | "replaced" | PayloadField>;
 
 /** A record with notes that are to be dispatched. */
 export type NotedRecord = { readonly source: NotedSource; readonly notes: readonly Note[] } & (
@@ -30,23 +23,42 @@ export type NotedRecord = { readonly source: NotedSource; readonly notes: readon
   | { readonly kind: "test"; readonly rule: string }
 );
 
+/**
+ * The collections of records with notes. `expectations`: an expected job that may be missing; `outbox`: a deleted job whose notes
+ * were not dispatched, or a test of a rule.
+ */
+const NOTED = ["jobs", "runs", "deliveries", "expectations", "outbox"] as const;
+type NotedCollection = (typeof NOTED)[number];
+
 /** The place where a record with notes is stored. */
-export interface NotedSource {
-  readonly kind: NotedKind;
-  /** A job's jobId, otherwise the record's `_id`. */
+interface NotedSource {
+  readonly in: NotedCollection;
+  /** The query for the record. That of a job contains the key to shard by. */
+  readonly query: mongo.Document;
+}
+
+/** A note that was dispatched. */
+export interface DispatchedNote {
+  readonly source: NotedSource;
   readonly id: string;
+  /** For `job.stale`: the rules by which it was sent. */
+  readonly announcedBy?: readonly string[] | undefined;
 }
 
-/** The notes of a record that waits for its dispatch. */
-export interface LeftNotes extends NotedSource {
-  readonly noteId: string;
-}
+type JobPayloads = Pick<JobDoc, PayloadField>;
+const PAYLOADS = { input: 1, metadata: 1, output: 1 } as const;
 
-type OutboxCollections = Pick<Collections, "jobs" | "runs" | "deliveries" | "expectations" | "outbox">;
+type OutboxCollections = Pick<Collections, NotedCollection>;
 
-const COLLECTION_OF = {
-  ...{ job: "jobs", run: "runs", delivery: "deliveries", expectation: "expectations", outbox: "outbox" },
-} as const satisfies Record<NotedKind, keyof OutboxCollections>;
+/** Maximum characters of a text of a job. Bodies of webhooks are cut to fewer. */
+const MAX_TEXT_CHARS = 4_000;
+/** Maximum notes of a page, and their approximate size in characters, which limit the memory of a dispatch. */
+const PAGE_NOTES = 100;
+const PAGE_CHARS = 2 * 1024 * 1024;
+/** Number of failed tries after which a note is set aside. */
+const MAX_TRIES = 5;
+/** Maximum characters of the error of a note that was set aside. */
+const MAX_ERROR_CHARS = 1_000;
 
 /** The notes of all records: events that have happened and are not dispatched yet. */
 export class Outbox {
@@ -60,98 +72,134 @@ export class Outbox {
     this.#notes = notes;
   }
 
-  /** Reads a record with notes; null if it has none or does not exist. @throws AppError unavailable */
-  async find(source: NotedSource): Promise<NotedRecord | null> {
-    const found = await this.#read(source);
-    return found && found.notes.length > 0 ? found : null;
+  /**
+   * Lists records with notes in pages, those with the oldest note first. The collections take turns, so that many events of one
+   * do not delay those of another.
+   */
+  async *listPages(): AsyncGenerator<readonly NotedRecord[], void> {
+    let lists = NOTED.map((name) => pagesOf(this.#list(name)));
+    while (lists.length > 0) {
+      const open = [];
+      for (const list of lists) {
+        const { value, done } = await list.next();
+        if (done) continue;
+        yield value;
+        open.push(list);
+      }
+      lists = open;
+    }
   }
 
-  async #read(source: NotedSource): Promise<NotedRecord | null> {
-    const { id } = source;
+  /** Lists the jobs with a question that nobody was notified of yet. */
+  async findQuestions(): Promise<NotedRecord[]> {
+    const asking = { "openGates.gateId": { $exists: true }, "notes.type": "gate.opened" };
+    const found = this.#collections.jobs.aggregate<NotedJob>(shortJobs(asking, { limit: PAGE_NOTES }));
+    return (await readFromCaughtUpPrimary(this.#collections.jobs, () => found.toArray())).map(jobRecord);
+  }
+
+  async *#list(name: NotedCollection): AsyncGenerator<NotedRecord, void> {
+    const noted = { "notes.at": { $exists: true } };
+    const options = { hint: NOTED_INDEX.keys, batchSize: PAGE_NOTES } as const;
     const { jobs, runs, deliveries, expectations, outbox } = this.#collections;
-    switch (source.kind) {
-      case "job": {
-        const job = await readOne(jobs, { jobId: id }, { steps: 0, replaced: 0 });
-        return job && { source, kind: "job", job, isDeleted: false, notes: job.notes ?? [] };
-      }
-      case "run": {
-        const run = await readOne(runs, { _id: id });
-        return run && { source, kind: "run", run, notes: run.notes ?? [] };
-      }
-      case "delivery": {
-        const delivery = await readOne(deliveries, { _id: id });
-        return delivery && { source, kind: "delivery", delivery, notes: delivery.notes ?? [] };
-      }
-      case "expectation": {
-        const expectation = await readOne(expectations, { _id: id });
-        return expectation && { source, kind: "expectation", expectation, notes: expectation.notes ?? [] };
-      }
-      case "outbox": {
-        const found = await readOne(outbox, { _id: id });
-        if (!found) return null;
-        const { job, rule, notes = [] } = found;
-        if (job) return { source, kind: "job", job, isDeleted: true, notes };
-        return { source, kind: "test", rule: rule ?? "", notes };
-      }
+    const sort = { "notes.at": 1 } as const;
+    switch (name) {
+      case "jobs":
+        for await (const job of jobs.aggregate<NotedJob>(shortJobs(noted, { sort }), options)) yield jobRecord(job);
+        return;
+      case "runs":
+        for await (const run of runs.find(noted, options).sort(sort))
+          yield { kind: "run", run, ...sourceOf(name, run) };
+        return;
+      case "deliveries":
+        for await (const delivery of deliveries
+          .find(noted, { ...options, projection: { "parts.text": 0, "parts.plain": 0, "webhook.body": 0 } })
+          .sort(sort))
+          yield { kind: "delivery", delivery, ...sourceOf(name, delivery) };
+        return;
+      case "expectations":
+        for await (const expectation of expectations.find(noted, options).sort(sort))
+          yield { kind: "expectation", expectation, ...sourceOf(name, expectation) };
+        return;
+      case "outbox":
+        for await (const found of outbox
+          .find(noted, { ...options, projection: { "job.input": 0, "job.metadata": 0, "job.output": 0 } })
+          .sort(sort)) {
+          const { job, rule } = found;
+          if (job) yield { kind: "job", job, isDeleted: true, ...sourceOf(name, found) };
+          else yield { kind: "test", rule: rule ?? "", ...sourceOf(name, found) };
+        }
     }
+  }
+
+  /** Reads the payloads of a job with notes. @returns null if the job was deleted meanwhile @throws AppError unavailable */
+  async readPayloads({ job, isDeleted }: Extract<NotedRecord, { kind: "job" }>): Promise<JobPayloads | null> {
+    const { jobs, outbox } = this.#collections;
+    const { _id, jobId } = job;
+    if (!isDeleted) return readFromCaughtUpPrimary(jobs, () => jobs.findOne({ _id, jobId }, { projection: PAYLOADS }));
+    const kept = await readFromCaughtUpPrimary(outbox, () => outbox.findOne({ _id: _id.toHexString() }));
+    return kept?.job ?? null;
+  }
+
+  /** Returns whether notes wait that are older than a time. @throws AppError unavailable */
+  async hasLeft(before: Date): Promise<boolean> {
+    const noted = { "notes.at": { $lt: before } };
+    for (const name of NOTED) if (await exists(this.#collection(name), noted)) return true;
+    return false;
   }
 
   /** Removes notes that were dispatched. @throws AppError unavailable */
-  async remove({ kind, id }: NotedSource, noteIds: readonly string[]): Promise<void> {
-    const collection = this.#noted(kind);
-    const query: mongo.Filter<Noted> = kind === "job" ? { jobId: id } : { _id: id };
-    const noted = { ...query, "notes.at": { $exists: true } };
-    await mapMongoErrors(() => collection.updateOne(noted, withoutNotes(noteIds)));
-    if (kind === "outbox") await mapMongoErrors(() => collection.deleteOne({ ...query, notes: { $exists: false } }));
-  }
-
-  /** Lists the records with notes that are older than a time and belong to no batch, those with the oldest note first. */
-  async *listLeft(before: Date): AsyncGenerator<LeftNotes, void> {
-    for (const kind of NOTED_KINDS) {
-      const collection = this.#noted(kind);
-      const query = { "notes.at": { $lt: before } };
-      const projection = { jobId: 1, "notes.id": 1, "notes.batch": 1 };
-      const found = collection.find<Noted>(query, { projection, sort: { "notes.at": 1 }, hint: NOTED_INDEX.keys });
-      for await (const { _id, jobId, notes } of found) {
-        const left = notes.find(({ batch }) => batch === undefined || kind === "outbox");
-        if (left) yield { kind, id: kind === "job" ? jobId : String(_id), noteId: left.id };
-      }
+  async remove(notes: readonly DispatchedNote[]): Promise<void> {
+    for (const name of NOTED) {
+      const bySource = Map.groupBy(
+        notes.filter(({ source }) => source.in === name),
+        ({ source }) => source,
+      );
+      if (bySource.size === 0) continue;
+      const updates = [...bySource].map(([{ query }, own]) => ({
+        updateOne: {
+          filter: { ...query, "notes.at": { $exists: true } },
+          update: withoutNotes(
+            own.map(({ id }) => id),
+            own.flatMap(({ id, announcedBy = [] }) => (announcedBy.length > 0 ? [{ id, rules: announcedBy }] : [])),
+          ),
+        },
+      }));
+      const collection = this.#collection(name);
+      await mapMongoErrors(() => collection.bulkWrite(updates, { ordered: false }));
+      if (name !== "outbox") continue;
+      const ids = [...bySource.keys()].map(({ query }) => query._id as string);
+      await mapMongoErrors(() => collection.deleteMany({ _id: { $in: ids }, notes: { $exists: false } }));
     }
   }
 
-  /** Returns the batches of which notes are left. @throws AppError unavailable */
-  async findBatches(): Promise<string[]> {
-    const jobs = this.#noted("job");
-    const pipeline = [
-      { $match: { "notes.at": { $exists: true } } },
-      { $unwind: "$notes" },
-      { $match: { "notes.batch": { $exists: true } } },
-      { $group: { _id: "$notes.batch" } },
-    ];
-    const found = await readFromCaughtUpPrimary(jobs, () =>
-      jobs.aggregate<{ _id: string }>(pipeline, { hint: NOTED_INDEX.keys }).toArray(),
+  /**
+   * Counts a failed try to dispatch a note. After the last permitted one the note is set aside: it stays in the collection for
+   * thirty days, and nothing reads it.
+   * @returns whether it was set aside
+   * @throws AppError unavailable
+   */
+  async countFailure(source: NotedSource, note: Note, error: string): Promise<boolean> {
+    const tries = (note.tries ?? 0) + 1;
+    const now = this.#clock.now();
+    if (tries < MAX_TRIES) {
+      const tried = { $set: { "notes.$.tries": tries, "notes.$.triedAt": now } };
+      await mapMongoErrors(() =>
+        this.#collection(source.in).updateOne({ ...source.query, "notes.id": note.id }, tried),
+      );
+      return false;
+    }
+    const { outbox } = this.#collections;
+    const failed = { note, error: error.slice(0, MAX_ERROR_CHARS).toWellFormed() };
+    const kept = { job: null, rule: null, failed, failedAt: now };
+    await mapMongoErrors(() =>
+      retryUpsert(() => outbox.replaceOne({ _id: `failed-${note.id}` }, kept, { upsert: true })),
     );
-    return found.map(({ _id }) => _id);
+    await this.remove([{ source, id: note.id }]);
+    return true;
   }
 
-  /** Lists the jobs with notes of a batch. */
-  async *listBatch(batch: string): AsyncGenerator<NotedRecord, void> {
-    const query = { "notes.at": { $exists: true }, "notes.batch": batch };
-    const options = { projection: { steps: 0, replaced: 0 }, sort: { "notes.at": 1 }, hint: NOTED_INDEX.keys } as const;
-    for await (const job of this.#collections.jobs.find(query, options)) {
-      const notes = (job.notes ?? []).filter((note) => note.batch === batch);
-      yield { source: { kind: "job", id: job.jobId }, kind: "job", job, isDeleted: false, notes };
-    }
-  }
-
-  /** Removes notes of many jobs that were dispatched. @throws AppError unavailable */
-  async removeOfJobs(jobIds: readonly string[], noteIds: readonly string[]): Promise<void> {
-    const query = { jobId: { $in: [...jobIds] }, "notes.id": { $in: [...noteIds] } };
-    await mapMongoErrors(() => this.#collections.jobs.updateMany(query, withoutNotes(noteIds)));
-  }
-
-  #noted(kind: NotedKind): mongo.Collection<Noted> {
-    return this.#collections[COLLECTION_OF[kind]] as unknown as mongo.Collection<Noted>;
+  #collection(name: NotedCollection): mongo.Collection<mongo.Document & { _id: string }> {
+    return this.#collections[name] as unknown as mongo.Collection<mongo.Document & { _id: string }>;
   }
 
   /** Requests a test of a rule. @returns the id of the event @throws AppError unavailable */
@@ -159,7 +207,7 @@ export class Outbox {
     const id = newNoteId();
     const note = { id, type: "test" as const, at: this.#clock.now() };
     await mapMongoErrors(() => this.#collections.outbox.insertOne({ _id: id, job: null, rule, notes: [note] }));
-    this.#notes.noted("outbox", id, id);
+    this.#notes.noted();
     return id;
   }
 
@@ -167,31 +215,68 @@ export class Outbox {
   async keep(ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
     const { jobs, outbox } = this.#collections;
-    // One at a time, because the steps of a job may take megabytes.
-    for (const _id of ids) {
-      const job = await readOne(jobs, { _id });
-      if (!job?.notes) continue;
-      const { notes, ...rest } = job;
-      const id = _id.toHexString();
+    const found = jobs.find(
+      { _id: { $in: [...ids] }, "notes.at": { $exists: true } },
+      { projection: { steps: 0, replaced: 0 } },
+    );
+    for await (const { notes, ...job } of found) {
+      const _id = job._id.toHexString();
       // An earlier attempt may have kept it with fewer notes.
-      const kept = { job: rest, rule: null, notes };
-      await mapMongoErrors(() => retryUpsert(() => outbox.replaceOne({ _id: id }, kept, { upsert: true })));
-      this.#notes.noted("outbox", id, id);
+      const kept = { job, rule: null, notes: notes ?? [] };
+      await mapMongoErrors(() => retryUpsert(() => outbox.replaceOne({ _id }, kept, { upsert: true })));
     }
+    this.#notes.noted();
   }
 }
 
-/** The fields of a record that the outbox reads, whatever its kind. */
-interface Noted extends mongo.Document {
-  readonly _id: string;
-  readonly jobId: string;
-  readonly notes: readonly Note[];
+/** Returns the pipeline that reads jobs without what no event needs: `[{…, message: "the first characters", notes: [n1, n2]}]`. */
+function shortJobs(
+  query: mongo.Filter<JobDoc>,
+  { sort, limit }: { readonly sort?: mongo.Document; readonly limit?: number } = {},
+): mongo.Document[] {
+  const unread = ["steps", "replaced", "input", "metadata", "output", "current.message", "current.failedAttempts"];
+  const short = (field: string) => ({
+    $cond: [{ $gt: [field, null] }, { $substrCP: [field, 0, MAX_TEXT_CHARS] }, null],
+  });
+  return [
+    { $match: query },
+    ...(sort ? [{ $sort: sort }] : []),
+    ...(limit === undefined ? [] : [{ $limit: limit }]),
+    { $unset: unread },
+    { $set: { message: short("$message"), description: short("$description") } },
+  ];
 }
 
-function readOne<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  query: mongo.Filter<T>,
-  projection: mongo.Document = {},
-): Promise<mongo.WithId<T> | null> {
-  return readFromCaughtUpPrimary(collection, () => collection.findOne(query, { projection }));
+const sourceOf = (
+  name: NotedCollection,
+  { _id, notes = [] }: { readonly _id: string; readonly notes?: readonly Note[] },
+) => ({
+  source: { in: name, query: { _id } },
+  notes,
+});
+
+const jobRecord = (job: NotedJob): NotedRecord => ({
+  ...{ kind: "job", job, isDeleted: false, notes: job.notes ?? [] },
+  source: { in: "jobs", query: { _id: job._id, jobId: job.jobId } },
+});
+
+/** Groups records into pages of limited size. */
+async function* pagesOf(records: AsyncIterable<NotedRecord>): AsyncGenerator<readonly NotedRecord[], void> {
+  let page: NotedRecord[] = [];
+  let count = 0;
+  let chars = 0;
+  for await (const record of records) {
+    page.push(record);
+    count += record.notes.length;
+    chars += sizeOf(record);
+    if (count < PAGE_NOTES && chars < PAGE_CHARS) continue;
+    yield page;
+    [page, count, chars] = [[], 0, 0];
+  }
+  if (page.length > 0) yield page;
 }
+
+/** Returns the approximate size of a record's notes, and of the job or run, in characters. */
+const sizeOf = (record: NotedRecord): number =>
+  record.notes.reduce((sum, { was }) => sum + 500 + String(was?.message ?? "").length, 0) +
+  (record.kind === "run" ? (record.run.request?.message.length ?? 0) + (record.run.reply?.length ?? 0) : 0);

@@ -49,6 +49,8 @@ export interface RunView extends RunHead {
   againOf: string | null;
   /** Only of a run that is read on its own; missing if no try has failed. */
   failedAttempts?: FailedAttemptView<RunError>[];
+  /** Only of a run that is read on its own; missing if the program of its latest attempt wrote nothing to standard error. */
+  stderr?: string;
 }
 
 export interface RunRequestView {
@@ -64,6 +66,8 @@ export interface RunListQuery extends RunFilter {
 
 /** Leaves out what a run received, and what only queries compare. */
 const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0, nameWords: 0 };
+/** Leaves out what only a run that is read on its own contains, too. */
+const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0 };
 
 /** The collections that these commands read. */
 interface RunStores {
@@ -93,7 +97,13 @@ export async function readRunViews(
   return runIds.map((runId) => {
     const run = byId.get(runId);
     const failedAttempts = run?.failedTries && viewFailedAttempts(run.failedTries);
-    return run ? { ...view(run, deliveriesOf.get(runId) ?? []), ...(failedAttempts && { failedAttempts }) } : null;
+    return run
+      ? {
+          ...view(run, deliveriesOf.get(runId) ?? []),
+          ...(failedAttempts && { failedAttempts }),
+          ...(run.stderr && { stderr: run.stderr }),
+        }
+      : null;
   });
 }
 
@@ -149,7 +159,7 @@ export async function listRuns(
   { limit, cursor, ...filter }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(stores.runs.collection, {
-    ...{ query: runQuery(filter), projection: WITHOUT_REQUEST, limit, cursor },
+    ...{ query: runQuery(filter), projection: ROW, limit, cursor },
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
@@ -158,7 +168,7 @@ export async function listRuns(
 
 /** Reads runs without their replies and deliveries. @throws AppError unavailable */
 export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
-  const options = { projection: { ...WITHOUT_REQUEST, reply: 0 } };
+  const options = { projection: { ...ROW, reply: 0 } };
   const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);
   return found.map(runHead);
 }

@@ -50,14 +50,35 @@ export const MappedCall = closedObject({
 });
 export type MappedCall = Static<typeof MappedCall>;
 
+/**
+ * Why a run failed. The first line of the message is Signalbox's own sentence. Further lines are the words of the model
+ * server or of an operator's transform, which only readers with the scope runs:read get.
+ */
 export const RunError = closedObject({
   code: Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
   message: Type.String(),
 });
 export type RunError = Static<typeof RunError>;
 
+/** Returns an error without the words of others, for a sender, a message or a job. */
+export const ownWords = ({ code, message }: RunError): RunError => ({ code, message: message.split("\n", 1)[0] ?? "" });
+
+/** What an attempt reported beside its outcome. */
+export interface AttemptReport {
+  readonly usage?: StoredUsage | undefined;
+  /** The end of what the program wrote to standard error. */
+  readonly stderr?: string | undefined;
+}
+
 /** A try that failed. */
-const FailedTry = closedObject({ attempt: Type.Number(), error: RunError, startedAt: BsonDate, endedAt: BsonDate });
+const FailedTry = closedObject({
+  attempt: Type.Number(),
+  error: RunError,
+  /** The end of what the program wrote to standard error; missing if it wrote nothing. */
+  stderr: Type.Optional(Type.String()),
+  startedAt: BsonDate,
+  endedAt: BsonDate,
+});
 
 export const RunDoc = closedObject({
   /** The runId, a UUID. */
@@ -92,6 +113,8 @@ export const RunDoc = closedObject({
   replyCutOff: Type.Optional(Type.Boolean()),
   /** The sum of its tries in all rounds; missing until one reports usage. */
   usage: Type.Optional(StoredUsage),
+  /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
+  stderr: Type.Optional(Type.String()),
   error: nullable(RunError),
   /** The latest failed tries of all rounds, oldest first; missing if none has failed. */
   failedTries: Type.Optional(Type.Array(FailedTry)),

@@ -8,13 +8,14 @@ import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
-import type { Note, NoteNotifier } from "../notifications/note.ts";
+import type { NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
   type AgentRun,
+  type AttemptReport,
   type DueRun,
   type MappingOutcome,
   type NewRun,
@@ -62,10 +63,9 @@ export class Runs {
     return changed;
   }
 
-  /** Enqueues the event that an update has noted. */
-  #notifyNote(runId: string, { $push }: mongo.UpdateFilter<RunDoc>): void {
-    const { id } = ($push?.notes ?? {}) as Partial<Note>;
-    if (id !== undefined) this.#notes.noted("run", runId, id);
+  /** Triggers the dispatch of the event that an update has noted, if it has noted one. */
+  #triggerNotes({ $push }: mongo.UpdateFilter<RunDoc>): void {
+    if ($push?.notes !== undefined) this.#notes.noted();
   }
 
   /**
@@ -172,7 +172,7 @@ export class Runs {
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const change = mappingUpdate(mapped, this.#clock.now(), this.#wanted);
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(unmapped(runId, round), change));
-    if (modifiedCount === 1) this.#notifyNote(runId, change);
+    if (modifiedCount === 1) this.#triggerNotes(change);
     return this.#notifyIf(runId, modifiedCount === 1);
   }
 
@@ -183,22 +183,32 @@ export class Runs {
 
   /**
    * Ends a run if the worker still holds it.
-   * @param usage of the last try
    * @throws AppError unavailable, body_too_large
    */
-  async end(run: AgentRun, outcome: RunOutcome, usage?: StoredUsage): Promise<void> {
+  async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
     const { _id, claim } = run;
     const now = this.#clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
-    const failed = outcome.kind === "failed" && { $push: { ...note.$push, ...pushFailedTry(run, outcome.error, now) } };
-    const isEnded = await this.#lease.updateHeld(_id, claim.token, $set, { ...note, ...failed, ...addUsage(usage) });
-    if (this.#notifyIf(_id, isEnded)) this.#notifyNote(_id, note);
+    const failed = outcome.kind === "failed" && {
+      $push: { ...note.$push, ...pushFailedTry(run, outcome.error, report, now) },
+    };
+    const isEnded = await this.#lease.updateHeld(
+      _id,
+      claim.token,
+      { ...$set, ...stderrOf(report) },
+      {
+        ...note,
+        ...failed,
+        ...addUsage(report.usage),
+      },
+    );
+    if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
-  async retryLater(run: AgentRun, notBefore: Date, error: RunError, usage?: StoredUsage): Promise<boolean> {
-    const waiting = { status: "queued", claim: null, notBefore, error };
-    const change = { $push: pushFailedTry(run, error, this.#clock.now()), ...addUsage(usage) };
+  async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
+    const waiting = { status: "queued", claim: null, notBefore, error, ...stderrOf(report) };
+    const change = { $push: pushFailedTry(run, error, report, this.#clock.now()), ...addUsage(report.usage) };
     return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.claim.token, waiting, change));
   }
 
@@ -226,7 +236,7 @@ export class Runs {
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
     if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
-    this.#notifyNote(runId, change);
+    this.#triggerNotes(change);
     return { wasRunning: !isWaiting };
   }
 
@@ -290,6 +300,9 @@ export class Runs {
     return listDue(this.collection, now, before);
   }
 }
+
+/** Returns the field of standard error of the latest ended attempt; empty if the program wrote nothing. */
+const stderrOf = ({ stderr = "" }: AttemptReport) => ({ stderr });
 
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
 

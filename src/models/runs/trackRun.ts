@@ -2,7 +2,7 @@ import { ignore } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
 import { reportStep, type StepReport } from "../jobs/reports/reportStep.ts";
 import type { Stores } from "../stores.ts";
-import type { AgentRequest, RunDoc } from "./run.ts";
+import { type AgentRequest, ownWords, type RunDoc } from "./run.ts";
 
 /** Maximum characters of a reply in the job's output. Even with every character escaped, the output fits into a job. */
 const MAX_REPLY_CHARS = 800_000;
@@ -62,7 +62,11 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
         .cancel(run._id, { reason: run.cancelReason ?? null })
         .catch(ignore("job_not_found", "job_ended"));
     }
-    await track(stores, run, { status: "failed", failJob: true, message: run.error?.message });
+    await track(stores, run, {
+      status: "failed",
+      failJob: true,
+      message: run.error ? ownWords(run.error).message : undefined,
+    });
   }
 }
 

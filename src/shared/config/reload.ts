@@ -13,14 +13,14 @@ const FIXED =
  * only a start can change keep their values, and the log names those that differ.
  * @param apply puts the new configuration into effect, and receives the value of its file. The log reports the change once this
  *   is done; if it throws, the previous configuration must still be in effect
- * @returns the configuration that is in effect now
+ * @returns the configuration that is in effect now, and why it is the previous one
  */
 export async function reloadConfig(
   env: Environment,
   old: Config,
   log: Logger,
   apply: (config: Config, written: LoadedConfig["written"]) => void | Promise<void>,
-): Promise<Config> {
+): Promise<{ config: Config; problem?: string }> {
   let changed: readonly string[];
   let config: Config;
   let loaded: LoadedConfig;
@@ -35,18 +35,18 @@ export async function reloadConfig(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     log.error({ problems: error.problems }, "the changed configuration is invalid; the previous one stays in effect");
-    return old;
+    return { config: old, problem: error.message };
   }
   try {
     await apply(config, loaded.written);
   } catch (error) {
     log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in effect");
-    return old;
+    return { config: old, problem: "The changed configuration cannot be applied: the log of the service says why." };
   }
   if (changed.length > 0) log.warn({ keys: changed }, "these keys take effect at the next start");
   log.level = config.log.level;
   log.info("the changed configuration is in effect");
-  return config;
+  return { config };
 }
 
 type Section = Record<string, unknown>;

@@ -30,15 +30,18 @@ export interface Started {
   /** Maximum duration of a stop. */
   readonly deadlineMs: number;
   onError(name: string, error: unknown): void;
-  /** Applies a changed configuration on SIGHUP; never rejects. Without this function SIGHUP is ignored. */
-  reload?(): Promise<void>;
+  /**
+   * Applies a changed configuration on SIGHUP; never rejects. Without this function SIGHUP is ignored.
+   * @returns why the previous configuration stays in effect; undefined if the changed one is
+   */
+  reload?(): Promise<string | undefined>;
 }
 
 /**
  * Runs a process. It starts, sends its parent the IPC message `{ ready: … }`, and stops on SIGTERM, SIGINT, or when the
- * parent is gone. SIGHUP reloads the configuration. A StartError is printed as its message alone. A further signal more than
- * a second after the first ends the process at once (terminal and npm may each send the first one), and so does a stop that
- * takes longer than `deadlineMs`.
+ * parent is gone. SIGHUP reloads the configuration, and the IPC message `{ reloaded: … }` has the outcome. A StartError is
+ * printed as its message alone. A further signal more than a second after the first ends the process at once (terminal and
+ * npm may each send the first one), and so does a stop that takes longer than `deadlineMs`.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
   process.report.excludeEnv = true; // NODE_OPTIONS may enable crash reports, which must not contain secrets
@@ -72,7 +75,9 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
     const started = await start(lifecycle);
     ({ deadlineMs, onError } = started);
     reload = async () => {
-      if (stoppingSince === undefined) await started.reload?.();
+      if (stoppingSince !== undefined) return;
+      const problem = await started.reload?.();
+      process.send?.({ reloaded: problem ?? null });
     };
     if (isReloadWanted) reloading = reload(); // the file may have changed since the start read it
     process.send?.({ ready: started.ready });

@@ -5,6 +5,9 @@ const GRACE_MS = 2_000;
 /** How long the output of an ended program is awaited while a process that left its group keeps it open. */
 const DRAIN_MS = 1_000;
 
+/** How much of the end of standard error is kept: enough for a sentence and a short stack. */
+const KEPT_ERROR_BYTES = 4_096;
+
 export interface Program {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,6 +29,8 @@ export interface Ended {
   /** The reason when this process stopped the program: the signal aborted, or the output was too large. */
   readonly stopped: "signal" | "output" | undefined;
   readonly output: Buffer;
+  /** The last 4 KiB that the program wrote to standard error. */
+  readonly errorOutput: Buffer;
 }
 
 /** Returns whether the error code of a failed start stands for a shortage that may pass, so that a retry is useful. */
@@ -51,7 +56,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       ...(cwd !== undefined && { cwd }),
       env,
       detached: true,
-      stdio: ["pipe", "pipe", "ignore"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
     child.once("error", reject);
     const leader = child.pid;
@@ -78,6 +83,11 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       chunks.push(chunk);
       if (isAnswered?.(Buffer.concat(chunks))) child.stdin.end();
     });
+    let errorOutput: Buffer = Buffer.alloc(0);
+    child.stderr.on("data", (chunk: Buffer) => {
+      // A copy, so that the large buffer behind a piece of it is freed.
+      errorOutput = Buffer.from(Buffer.concat([errorOutput, chunk]).subarray(-KEPT_ERROR_BYTES));
+    });
     child.stdin.on("error", () => {}); // a program may ignore its input
     if (isAnswered) child.stdin.write(input);
     else child.stdin.end(input);
@@ -88,11 +98,14 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       signal.removeEventListener("abort", onAbort);
       clearTimeout(timer);
       child.stdin.destroy();
-      timer = setTimeout(() => child.stdout.destroy(), DRAIN_MS);
+      timer = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, DRAIN_MS);
     });
     child.once("close", (code, killedBy) => {
       clearTimeout(timer);
-      resolve({ code, killedBy, stopped, output: Buffer.concat(chunks) });
+      resolve({ code, killedBy, stopped, output: Buffer.concat(chunks), errorOutput });
     });
   });
 }

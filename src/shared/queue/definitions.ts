@@ -67,15 +67,11 @@ export const channelCheck = queue({
   timeoutMs: 10_000,
 });
 
-/** Returns the queues of the channels that meet a condition, and of `webhook` if that does. */
-export const deliveryQueues = (fits: (target: string) => boolean): QueueDef[] =>
-  [...DELIVERIES].flatMap(([target, def]) => (fits(target) ? [def] : []));
-
-/** Turns the noted events of a record into deliveries. */
+/** Turns all noted events into deliveries. The scan triggers it again while events are left, so the queue tries once. */
 export const notify = queue({
   name: "notify",
-  payload: Type.Object({ kind: Type.String(), id: Type.String() }),
-  attempts: 5,
+  payload: Type.Object({}),
+  attempts: 1,
 });
 
 /** Deletes ended records after their retention time, and whatever earlier deletions left behind. */

@@ -46,6 +46,7 @@ interface Occasion {
   /** A suffix of the queue entry's id, so that a delivery can be enqueued again while an earlier entry exists. */
   readonly occasion?: string | undefined;
   readonly delayMs?: number;
+  readonly priority?: number;
 }
 
 const entryId = (deliveryId: string, occasion?: string) =>
@@ -62,7 +63,8 @@ export class Queues {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #addBatchers: ReadonlyMap<string, Batcher<BulkJob, void>>;
-  readonly #triggerBatcher: Batcher<void, void>;
+  readonly #heartbeatTrigger: Batcher<void, void>;
+  readonly #notifyTrigger: Batcher<void, void>;
 
   /** @param clock the clock that all processes share, because any process may take a delayed entry by its own clock */
   constructor(connection: RedisConnection, prefix: string, clock: Clock = systemClock) {
@@ -72,7 +74,8 @@ export class Queues {
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
     this.#addBatchers = new Map([...this.#queues].map(([name, queue]) => [name, addBatcher(queue)]));
-    this.#triggerBatcher = triggerBatcher(get(this.#queues, heartbeat.name));
+    this.#heartbeatTrigger = triggerBatcher(get(this.#queues, heartbeat.name), { scheduled: false });
+    this.#notifyTrigger = triggerBatcher(get(this.#queues, notify.name), {});
   }
 
   /**
@@ -116,14 +119,18 @@ export class Queues {
     throw new AppError("unavailable", { detail });
   }
 
-  /** Adds a record with new notes to the queue that dispatches them. Never throws and never waits. */
-  noted(kind: string, id: string, occasion: string): void {
-    void this.add(notify, { kind, id }, { jobId: `note-${occasion}` });
+  /** Triggers the dispatch of noted events: now, or once more after the active one. Never throws and never waits. */
+  noted(): void {
+    void waitAtMost(this.#notifyTrigger.add(undefined));
   }
 
   /** Adds a delivery to the queue of its channel. Never rejects, like `add`. */
-  deliver({ deliveryId, channel }: DeliveryEntry, { occasion, delayMs = 0 }: Occasion = {}): Promise<void> {
-    return this.add(deliveriesTo(channel), { deliveryId }, { jobId: entryId(deliveryId, occasion), delayMs });
+  deliver(
+    { deliveryId, channel }: DeliveryEntry,
+    { occasion, delayMs = 0, priority = 0 }: Occasion = {},
+  ): Promise<void> {
+    const jobId = entryId(deliveryId, occasion);
+    return this.add(deliveriesTo(channel), { deliveryId }, { jobId, delayMs, priority });
   }
 
   /** Returns whether the queue contains a delivery under that `occasion`. Rejects while Redis is down. */
@@ -133,7 +140,7 @@ export class Queues {
 
   /** Triggers a turn of the main session: now, or once more after the active one. Never rejects, like `add`. */
   async triggerHeartbeat(): Promise<void> {
-    await waitAtMost(this.#triggerBatcher.add(undefined));
+    await waitAtMost(this.#heartbeatTrigger.add(undefined));
   }
 
   /** Returns whether a job with this id is waiting, delayed or active. Rejects while Redis is down. */
@@ -192,7 +199,7 @@ export class Queues {
     return workers.some(({ name }) => name === NO_CLIENT_LIST) ? null : workers.length;
   }
 
-  /** All BullMQ queues, for the queue board. */
+  /** All BullMQ queues, for the tests. */
   get all(): readonly Queue[] {
     return [...this.#queues.values()];
   }
@@ -217,13 +224,13 @@ const addBatcher = (queue: Queue) =>
     return jobs.map(() => undefined);
   }, EQUAL_WEIGHTS);
 
-/** Adds one entry for all callers that trigger a turn at about the same time. */
-const triggerBatcher = (queue: Queue) =>
+/** Adds one entry for all callers that trigger the queue at about the same time. */
+const triggerBatcher = (queue: Queue, data: object) =>
   new Batcher<void, void>(
     async (calls) => {
       const deduplication = { id: "trigger", keepLastIfActive: true };
       const options = { deduplication, removeOnComplete: true, removeOnFail: true };
-      await queue.add(heartbeat.name, { scheduled: false }, options).catch(unavailable);
+      await queue.add(queue.name, data, options).catch(unavailable);
       return calls.map(() => undefined);
     },
     { maxBatchSize: Number.POSITIVE_INFINITY, maxBatchWeight: 1, weightOf: () => 0 },

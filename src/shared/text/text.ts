@@ -11,8 +11,18 @@ export function isVisible(text: string): boolean {
 /** Maximum length of an identifier. */
 const MAX_IDENTIFIER_LENGTH = 256;
 
+/** The length of a suffix such as `-20260301T120000000Z`. */
+const SUFFIX_LENGTH = 20;
+
+/** Returns an identifier as far as a suffix leaves room for it. */
+const cut = (identifier: string): string => identifier.slice(0, MAX_IDENTIFIER_LENGTH - SUFFIX_LENGTH).toWellFormed();
+
 /** Returns an identifier with a time as its suffix, for a record that follows an ended one. Cuts it where there is no room. */
-export function withTimeSuffix(identifier: string, time: Date): string {
-  const suffix = `-${time.toISOString().replace(/[-:.]/g, "")}`;
-  return identifier.slice(0, MAX_IDENTIFIER_LENGTH - suffix.length).toWellFormed() + suffix;
+export const withTimeSuffix = (identifier: string, time: Date): string =>
+  `${cut(identifier)}-${time.toISOString().replace(/[-:.]/g, "")}`;
+
+/** Returns what identifiers with a suffix begin with, and a pattern of those that begin with it. */
+export function suffixedIds(identifier: string): { prefix: string; pattern: RegExp } {
+  const prefix = cut(identifier);
+  return { prefix, pattern: new RegExp(`^[\\s\\S]{${[...prefix].length}}-\\d{8}T\\d{9}Z$`) };
 }

@@ -1,188 +1,245 @@
-import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
-import { type DeliveredEvent, deliveryIdOf, type NewDelivery } from "../../models/deliveries/delivery.ts";
-import { answerUrl } from "../../models/gates/answerLinks.ts";
+import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
 import type { Note } from "../../models/notifications/note.ts";
-import type { NotedRecord, NotedSource } from "../../models/notifications/outbox.ts";
-import type { Stores } from "../../models/stores.ts";
-import type { WorkerMetrics } from "../metrics.ts";
-import { eventText, heldText } from "./eventText.ts";
+import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
+import { AppError } from "../../shared/errors.ts";
 import { eventTitle } from "./eventTitle.ts";
-import { withIncluded } from "./included.ts";
 import { type NotifyEvent, readEvent } from "./notifyEvent.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
-import { webhookBody } from "./webhookBody.ts";
+import { type SendDeps, send, sendCallback, sendSummary } from "./send.ts";
 
-export interface DispatchDeps {
-  readonly stores: Stores;
-  readonly rules: readonly Rule[];
-  readonly delivery: DeliverySettings;
-  /** The address under which people reach the service; messages have no links without it. */
-  readonly publicUrl: string | undefined;
-  readonly metrics: WorkerMetrics;
-  /** Enqueues a delivery. */
-  deliver(added: AddedDelivery): Promise<void>;
-  triggerHeartbeat(): Promise<void>;
+/** Maximum events that are read and sent concurrently. The body of a webhook may take 4 MB. */
+const CONCURRENCY = 10;
+/** Maximum reads of the alerts of a page that other processes change at the same time. */
+const MAX_ATTEMPTS = 20;
+/** How often questions are looked for while other events are dispatched: people are waiting for each other. */
+const QUESTIONS_EVERY_MS = 1_000;
+
+/** The dependencies of the dispatch of events. */
+export interface DispatchDeps extends SendDeps {
+  /** The pause before a failed event is tried again. */
+  readonly retryMs: number;
 }
 
-/** An event and the record that it is about. */
-export interface RecordedEvent {
-  readonly event: NotifyEvent;
+/** A note, and its event once it was read. */
+interface Entry {
   readonly record: NotedRecord;
+  readonly note: Note;
+  readonly event: NotifyEvent;
+}
+
+/** A rule that sends an event, with the number of events that were held back or dropped before it. */
+interface Taken {
+  readonly rule: Rule;
+  readonly held: number;
 }
 
 /**
- * Turns the notes of a record into deliveries, then removes them. It may run twice for the same notes: the ids of deliveries are
- * derived from event and rule. Notes that belong to a batch are left to the scan, unless their job was deleted.
+ * Turns all notes into deliveries, page by page, and removes them. It may run twice for the same notes, also in two processes at
+ * once: decisions about an event are stored with its id, and ids of deliveries are derived from event and rule.
+ *
+ * A note whose dispatch fails delays no other. It is tried again after a while, and set aside after the last try.
+ * @param stopping aborts when the process stops
  * @returns the number of dispatched notes
  * @throws AppError unavailable
  */
-export async function dispatchNotes(deps: DispatchDeps, source: NotedSource): Promise<number> {
-  const record = await deps.stores.outbox.find(source);
-  const isDeleted = record?.kind === "job" && record.isDeleted;
-  const notes = record?.notes.filter(({ batch }) => batch === undefined || isDeleted) ?? [];
-  if (!record || notes.length === 0) return 0;
-  for (const note of notes) await dispatchNote(deps, record, note);
-  await deps.stores.outbox.remove(
-    source,
-    notes.map(({ id }) => id),
-  );
-  return notes.length;
+export async function dispatchAll(deps: DispatchDeps, stopping?: AbortSignal): Promise<number> {
+  const { outbox } = deps.stores;
+  let total = 0;
+  for (let count = 1; count > 0 && !stopping?.aborted; total += count) {
+    count = 0;
+    let lookAt = 0;
+    for await (const page of outbox.listPages()) {
+      if (performance.now() >= lookAt) {
+        const questions = await outbox.findQuestions();
+        count += await dispatchPage(deps, questions, ({ type }) => type === "gate.opened");
+        lookAt = performance.now() + QUESTIONS_EVERY_MS;
+      }
+      count += await dispatchPage(deps, page);
+      if (stopping?.aborted) break;
+    }
+  }
+  await dispatchSummaries(deps);
+  return total;
 }
 
-async function dispatchNote(deps: DispatchDeps, record: NotedRecord, note: Note): Promise<void> {
-  const event = await readEvent(deps.stores, record, note);
-  for (const rule of deps.rules) await applyRule(deps, rule, { event, record });
-  if (event.callbackUrl !== undefined) await sendCallback(deps, event, event.callbackUrl);
-}
-
-/** Sends an event by a rule if the rule handles it and its limits permit it. */
-export async function applyRule(deps: DispatchDeps, rule: Rule, recorded: RecordedEvent): Promise<void> {
-  const { event } = recorded;
+/** Sends the summaries that are due. */
+async function dispatchSummaries(deps: DispatchDeps): Promise<void> {
   const { alerts } = deps.stores;
-  if (event.onlyRule !== undefined) {
-    if (event.onlyRule === rule.id) await send(deps, rule, recorded, 0);
-    return;
-  }
-  if (!matchesWhere(rule, event.facts)) return;
-  if (!rule.on.has(event.type)) {
-    if (event.type === "job.completed" && rule.after > 1) await alerts.endFailures(rule.id, event.subject);
-    return;
-  }
-  if (event.type === "job.recovered" && !(await hasAnnounced(deps.stores, rule, event))) return;
-  const held = await admit(deps, rule, event, event.id);
-  if (held !== null) await send(deps, rule, recorded, held);
-}
-
-/**
- * Counts an event about its subject.
- * @param eventId the id under which it is counted: that of the event, or of a batch of events
- * @returns the number of events that were held back before it, or null if it is held back itself
- */
-export async function admit(
-  { stores }: DispatchDeps,
-  { id: rule, after, cooldownMs }: Rule,
-  { type, at, subject }: NotifyEvent,
-  eventId: string,
-): Promise<number | null> {
-  if (after === 1 && cooldownMs === 0) return 0;
-  const { kind, held } = await stores.alerts.decide(rule, subject, { id: eventId, type, at, after, cooldownMs });
-  return kind === "send" ? held : null;
-}
-
-/** Returns whether the rule has sent that the job was stale, by itself or with others. */
-export async function hasAnnounced({ deliveries }: Stores, rule: Rule, event: NotifyEvent): Promise<boolean> {
-  const ids = event.announcedBy.map((eventId) => deliveryIdOf(eventId, rule.id));
-  return (await deliveries.findMany(ids)).length > 0;
-}
-
-async function send(deps: DispatchDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
-  if (rule.to.webhook) return sendWebhook(deps, rule, { event, record }, held);
-  const link = await linkOf(deps, rule, event);
-  const text = eventText(event, rule.template, link) + heldText(held);
-  return sendText(deps, rule, { id: event.id, type: event.type }, { text, title: eventTitle(event), link });
-}
-
-/** Sends a text to the chat or the main session of a rule. */
-export async function sendText(
-  deps: DispatchDeps,
-  rule: Rule,
-  event: Pick<NotifyEvent, "id" | "type">,
-  { text, title, link }: { readonly text: string; readonly title: string; readonly link: string | undefined },
-): Promise<void> {
-  const { stores } = deps;
-  const { channel, to = null, wake } = rule.to;
-  const _id = deliveryIdOf(event.id, rule.id);
-  const wanted = { _id, runId: null, text, event: { id: event.id, type: event.type, rule: rule.id } };
-  if (wake !== undefined) {
-    const isNow = wake === "now";
-    await stores.events.add([{ _id: `notify-${_id}`, text, source: `notification ${rule.id}`, wake: isNow }]);
-    const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault: null });
-    if (isNew) count(deps, rule.id, event.type);
-    if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: "sent" });
-    if (isNow) await deps.triggerHeartbeat();
-  } else if (channel !== undefined) {
-    const target = await resolveTarget(stores, { channel, to }, deps.delivery);
-    const shown = { title, ...(link !== undefined && { link }) };
-    await addAndDeliver(deps, { ...wanted, ...shown, ...target, kind: "channel" });
+  const changes = await alerts.openDue(deps.clock.now());
+  if (!(await alerts.save(changes))) return; // the scan triggers it again
+  for (const { _id, summary } of changes.summaries) {
+    const [ruleId] = JSON.parse(_id) as [string];
+    const rule = deps.rules.find(({ id }) => id === ruleId);
+    if (rule) await sendSummary(deps, rule, summary);
+    await alerts.removeSummary({ _id }, summary);
   }
 }
 
-async function sendWebhook(
+/** @returns the number of dispatched notes */
+async function dispatchPage(
   deps: DispatchDeps,
-  rule: Rule,
-  { event, record }: RecordedEvent,
-  held: number,
+  records: readonly NotedRecord[],
+  isWanted: (note: Note) => boolean = () => true,
+): Promise<number> {
+  const before = new Date(deps.clock.now().getTime() - deps.retryMs);
+  const isDue = ({ triedAt }: Note) => triedAt === undefined || triedAt <= before;
+  const due = records.flatMap((record) =>
+    record.notes
+      .filter(
+        (note) =>
+          isDue(note) &&
+          isWanted(note) &&
+          !record.notes.some(({ id }, i) => id === note.stale && !isDue(record.notes[i] as Note)),
+      )
+      .map((note) => ({ record, note })),
+  );
+  const entries: Entry[] = [];
+  const dispatched: DispatchedNote[] = [];
+  await eachOf(due, async ({ record, note }) => {
+    await orCountFailure(deps, { record, note }, async () => {
+      entries.push({ record, note, event: await readEvent(deps.stores, record, note) });
+    });
+  });
+  entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
+  const taken = await decideAll(deps, entries);
+  await eachOf(entries, async (entry) => {
+    const { record, note, event } = entry;
+    await orCountFailure(deps, entry, async () => {
+      const outcome = taken.get(entry) as Outcome | { readonly error: unknown };
+      if ("error" in outcome) throw outcome.error;
+      const { sent, announcedBy } = outcome;
+      for (const { rule, held } of sent) await send(deps, rule, { event, record }, held);
+      if (event.callbackUrl !== undefined) await sendCallback(deps, event, event.callbackUrl);
+      dispatched.push({ source: record.source, id: note.id, announcedBy });
+    });
+  });
+  await deps.stores.outbox.remove(dispatched);
+  return dispatched.length;
+}
+
+/** Dispatches a note as far as `act` does. A failure of the note is counted, so that the others go on. */
+async function orCountFailure(
+  { stores, metrics, log }: DispatchDeps,
+  { record, note }: Pick<Entry, "record" | "note">,
+  act: () => Promise<void>,
 ): Promise<void> {
-  const { webhook } = rule.to;
-  if (!webhook) return;
-  const included = await withIncluded(deps.stores, record, event.data, webhook.include);
-  const data = held > 0 ? { ...included, heldBack: held } : included;
-  const hasIncluded = webhook.include.length > 0;
-  const body = webhookBody(event, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
-  await addWebhook(deps, event, rule.id, { ...body, url: null });
+  try {
+    await act();
+  } catch (error) {
+    if (error instanceof AppError && error.code === "unavailable") throw error;
+    const { id: event, type, tries = 0 } = note;
+    const what = { event, type, tries: tries + 1, err: error };
+    if (!(await stores.outbox.countFailure(record.source, note, String(error)))) {
+      log.error(what, "an event could not be dispatched; it is tried again");
+      return;
+    }
+    metrics.notificationsFailed.inc({ type });
+    log.error(what, "an event could not be dispatched and was set aside");
+  }
 }
 
-async function sendCallback(deps: DispatchDeps, event: NotifyEvent, url: string): Promise<void> {
-  const body = webhookBody(event, event.data, { format: "standard", source: sourceOf(deps), hasIncluded: false });
-  await addWebhook(deps, event, null, { ...body, url });
+async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < items.length; i += CONCURRENCY) await Promise.all(items.slice(i, i + CONCURRENCY).map(act));
 }
 
-async function addWebhook(
+/** The rules that send an event now, and for `job.stale` also those that list it in a summary. */
+interface Outcome {
+  readonly sent: readonly Taken[];
+  readonly announcedBy: readonly string[] | undefined;
+}
+
+/** Decides about the events of a page, and stores the decisions before anything is sent. */
+async function decideAll(
   deps: DispatchDeps,
-  { id, type }: NotifyEvent,
-  rule: string | null,
-  webhook: { readonly body: string; readonly contentType: string; readonly url: string | null },
-): Promise<void> {
-  const _id = rule === null ? `${id}_callback` : deliveryIdOf(id, rule);
-  const to = rule ?? URL.parse(webhook.url ?? "")?.host ?? null;
-  const common = { _id, runId: null, kind: "webhook" as const, channel: "webhook", to, text: "", fault: null };
-  await addAndDeliver(deps, { ...common, event: { id, type, rule }, webhook });
+  entries: readonly Entry[],
+): Promise<Map<Entry, Outcome | { readonly error: unknown }>> {
+  const { alerts } = deps.stores;
+  const keys = entries.flatMap(({ event }) => deps.rules.flatMap((rule) => keysOf(rule, event)));
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const changes = await alerts.open(keys);
+    const page = new PageDecisions(deps, changes);
+    const outcomes = new Map(entries.map((entry) => [entry, page.tryDecide(entry)]));
+    if (await alerts.save(changes)) return outcomes;
+  }
+  throw new AppError("unavailable", { detail: "Other processes changed the same alerts again and again." });
 }
 
-/** Adds a delivery and enqueues it. One that exists already stays as it is: the sweep enqueues it if its entry was lost. */
-async function addAndDeliver(
-  deps: DispatchDeps,
-  delivery: NewDelivery & { readonly event: DeliveredEvent },
-): Promise<void> {
-  const { _id, channel, fault, event } = delivery;
-  if (!(await deps.stores.deliveries.add(delivery))) return;
-  count(deps, event.rule ?? "callback", event.type);
-  await deps.deliver({ deliveryId: _id, channel, fault });
+/** Returns the keys of the alerts that decide whether a rule sends an event. */
+function keysOf(rule: Rule, event: NotifyEvent): string[] {
+  const { subject, type } = event;
+  if (event.onlyRule !== undefined || !matchesWhere(rule, event.facts)) return [];
+  const isHandled = rule.on.has(type);
+  if (!isHandled && !endsFailures(rule, event)) return [];
+  return [
+    ...(rule.after > 1 || rule.cooldownMs > 0 ? [alertKey(rule.id, subject)] : []),
+    ...(isHandled && !rule.to.webhook ? [minuteKey(rule, event)] : []),
+  ];
 }
 
-const count = ({ metrics }: DispatchDeps, rule: string, type: string) => metrics.notifications.inc({ rule, type });
+const endsFailures = (rule: Rule, { type }: NotifyEvent) => type === "job.completed" && rule.after > 1;
 
-/**
- * Returns the link in a message. A question to people has the link with which they answer. The agent does not get it, because a
- * person must decide.
- */
-async function linkOf(deps: DispatchDeps, { to }: Rule, event: NotifyEvent): Promise<string | undefined> {
-  const { publicUrl, stores } = deps;
-  if (event.asks === undefined || publicUrl === undefined || to.wake !== undefined) return urlOf(deps, event);
-  return answerUrl(stores.answerLinks, publicUrl, event.asks);
+/** Questions have a minute of their own, because nobody can answer one in a summary. */
+const minuteKey = (rule: Rule, { type }: NotifyEvent) =>
+  alertKey(rule.id, null, { isQuestion: type === "gate.opened" });
+
+/** Decides about the events of one page, in the order in which they happened. */
+class PageDecisions {
+  readonly #deps: DispatchDeps;
+  readonly #changes: AlertChanges;
+  /** The rules that announce each silence. */
+  readonly #announced = new Map<string, readonly string[]>();
+  /** The number of dropped events of each record that a rule has not mentioned yet. */
+  readonly #dropped = new Map<string, number>();
+
+  constructor(deps: DispatchDeps, changes: AlertChanges) {
+    this.#deps = deps;
+    this.#changes = changes;
+  }
+
+  /** Never throws, because an event that cannot be decided about delays no other. */
+  tryDecide(entry: Entry): Outcome | { readonly error: unknown } {
+    try {
+      return this.#decide(entry);
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  #decide(entry: Entry): Outcome {
+    const { event, note } = entry;
+    const sent: Taken[] = [];
+    const announcedBy: string[] = [];
+    for (const rule of this.#deps.rules) {
+      const decision = this.#decideBy(rule, entry);
+      if (decision?.kind === "send") sent.push({ rule, held: decision.held });
+      if (decision?.kind === "send" || decision?.kind === "listed") announcedBy.push(rule.id);
+    }
+    if (event.type !== "job.stale") return { sent, announcedBy: undefined };
+    this.#announced.set(note.id, announcedBy);
+    return { sent, announcedBy };
+  }
+
+  #decideBy(rule: Rule, { event, note, record }: Entry): Pick<Decision, "kind" | "held"> | undefined {
+    if (event.onlyRule !== undefined) return event.onlyRule === rule.id ? { kind: "send", held: 0 } : undefined;
+    const source = `${rule.id} ${JSON.stringify(record.source)}`;
+    const dropped = (this.#dropped.get(source) ?? 0) + (note.dropped ?? 0);
+    this.#dropped.set(source, dropped);
+    const isHandled = rule.on.has(event.type);
+    if (!matchesWhere(rule, event.facts) || !(isHandled || endsFailures(rule, event))) return undefined;
+    const announcedBy = note.rules ?? this.#announced.get(note.stale ?? "") ?? [];
+    if (event.type === "job.recovered" && !announcedBy.includes(rule.id)) return undefined;
+    this.#dropped.set(source, 0);
+    const { id, type, at, subject } = event;
+    const { after, cooldownMs } = rule;
+    let held = dropped;
+    if (after > 1 || cooldownMs > 0) {
+      const limits = { after, cooldownMs, count: 1 + dropped, isUnhandled: !isHandled };
+      const decision = this.#changes.decide(alertKey(rule.id, subject), { id, type, at, ...limits });
+      if (decision.kind !== "send") return decision;
+      held = decision.held;
+    }
+    if (rule.to.webhook) return { kind: "send", held };
+    const listed = { name: eventTitle(event), held, now: this.#deps.clock.now() };
+    return this.#changes.admit(minuteKey(rule, event), { id, type }, listed);
+  }
 }
-
-export const urlOf = ({ publicUrl }: DispatchDeps, { path }: Pick<NotifyEvent, "path">): string | undefined =>
-  publicUrl === undefined ? undefined : publicUrl + path;
-
-const sourceOf = ({ publicUrl }: DispatchDeps): string => (publicUrl === undefined ? "signalbox" : `${publicUrl}/api`);

@@ -13,8 +13,13 @@ export function eventText(event: NotifyEvent, template: Template | undefined, ur
 function renderEvent({ type, at, data }: NotifyEvent, template: Template, url: string | undefined): string {
   const { job, run, gate } = data;
   const payload = { type, timestamp: at.toISOString(), data, job, run, gate, url };
-  return renderTemplate(template, { payload, headers: {}, query: {}, path: "", now: at }).text;
+  const scope = { payload, headers: {}, query: {}, path: "", now: at };
+  return renderTemplate(template, scope, (value, { keys }) => (OWN.has(keys.join(".")) ? value : escapeMarkdown(value)))
+    .text;
 }
+
+/** The values that no caller chooses, which need no escape. */
+const OWN = new Set(["type", "timestamp", "url"]);
 
 /** Returns the sentence about events that were held back; empty if there were none. */
 export function heldText(held: number): string {
@@ -68,24 +73,16 @@ function lines({ type, at, data }: NotifyEvent): string[] {
   }
 }
 
-/** The types of events that are announced together if there are many at once. */
-export type SilenceType = "job.stale" | "job.recovered";
-
-/** Maximum jobs that a message about many of them lists. */
-const MAX_LISTED = 10;
-
-/** Returns the text about many jobs that became stale at once, or are reported again. */
-export function summaryText(type: SilenceType, events: readonly NotifyEvent[], url: string | undefined): string {
-  const items = events.slice(0, MAX_LISTED).map(({ data: { job } }) => {
-    const name = strong(job?.name ?? job?.jobId);
-    const since = moment(job?.lastReportAt ?? job?.createdAt);
-    return type === "job.stale" ? `- ${name}, not reported since ${since}` : `- ${name}, at ${job?.progress} %`;
-  });
-  const { length } = events;
-  const more = length > MAX_LISTED ? [`- and ${length - MAX_LISTED} more`] : [];
-  const state = type === "job.stale" ? "are no longer reported" : "are reported again";
-  const list = [...items, ...more].join("\n");
-  return [`${length} jobs ${state}:`, list, ...(url === undefined ? [] : [url])].join("\n\n");
+/**
+ * Returns the text about events for which a rule sends no message each.
+ * @param listed the titles of the first ones
+ */
+export function summaryText(count: number, listed: readonly string[], url: string | undefined): string {
+  const rest = count - listed.length;
+  const list = [...listed.map((title) => `- ${escapeMarkdown(title)}`), ...(rest > 0 ? [`- and ${rest} more`] : [])];
+  const events = count === 1 ? "1 more event" : `${count} more events`;
+  const intro = `${events} within the last minute:`;
+  return [intro, list.join("\n"), ...(url === undefined ? [] : [url])].join("\n\n");
 }
 
 const strong = (text: unknown): string => `**${escapeMarkdown(oneLine(String(text ?? "")))}**`;

@@ -1,6 +1,5 @@
 import type { NotedType } from "../../models/notifications/note.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
-import type { SilenceType } from "./eventText.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
 
 /** Maximum characters of a name in a title. */
@@ -33,9 +32,8 @@ export function eventTitle({ type, data }: Pick<NotifyEvent, "type" | "data">): 
   return `${nameOf(subject)} ${PREDICATES[type]}`;
 }
 
-/** Returns the title of several events of one type. */
-export const summaryTitle = (type: SilenceType, count: number): string =>
-  `${count} jobs are ${type === "job.stale" ? "no longer reported" : "reported again"}`;
+/** Returns the title of the summary of several events. */
+export const summaryTitle = (count: number): string => (count === 1 ? "1 more event" : `${count} more events`);
 
 function nameOf(name: string | undefined): string {
   const clean = sanitizeText(name ?? "")

@@ -1,7 +1,7 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
 import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
-import type { ScanDeps } from "./scanDeps.ts";
+import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /**
  * Announces expected jobs that were not created in time, once for each time by which one was due. Looks for jobs only when one is
@@ -9,15 +9,17 @@ import type { ScanDeps } from "./scanDeps.ts";
  * @throws AppError unavailable
  */
 export async function announceMissing(deps: ScanDeps): Promise<void> {
-  const { stores, clock, timings, expect, staleAfterSeconds } = deps;
+  const { stores, clock, expect, staleAfterSeconds } = deps;
+  await stores.expectations.keepOnly(expect.map(({ id }) => id));
   if (expect.length === 0) return;
   const now = clock.now();
-  const resumedAt = await stores.presence.record(now, timings.outageMs);
+  const resumedAt = await recordScan(deps);
   const known = new Map((await stores.expectations.list()).map((one) => [one._id, one]));
   for (const { id, name, every, grace } of expect) {
     const expectation = known.get(id);
     if (expectation?.name !== name) {
-      await stores.expectations.begin(id, name);
+      const newest = await findNewest(stores.jobs, name, new Date(0));
+      await stores.expectations.begin(id, name, newest ?? null);
       continue;
     }
     const period = { everyMs: durationMs(every), graceMs: grace === undefined ? 0 : durationMs(grace) };
@@ -37,7 +39,8 @@ function latestDue(
   { everyMs, graceMs }: { everyMs: number; graceMs: number },
   now: Date,
 ): Date | undefined {
-  const from = (lastSeenAt ?? since).getTime();
+  // A job from before the expectation is no reason to miss the next one at once.
+  const from = Math.max((lastSeenAt ?? since).getTime(), since.getTime());
   const periods = Math.floor((now.getTime() - graceMs - from) / everyMs);
   if (periods < 1) return undefined;
   const due = new Date(from + periods * everyMs + graceMs);

@@ -52,7 +52,8 @@ async function readPart(stores: Stores, record: NotedRecord, name: Include[numbe
   const { job } = record;
   const field = PAYLOAD_FIELDS.find((one) => one === name);
   if (field) {
-    const payload = job[field];
+    const payload = (await stores.outbox.readPayloads(record))?.[field];
+    if (payload === undefined) return undefined;
     const texts = await stores.payloads.read(isStored(payload) ? [{ jobId: job.jobId, ref: payload }] : []);
     return unpackPayload(payload, texts);
   }

@@ -6,9 +6,9 @@ import type { PayloadField } from "../../models/jobs/payloadFields.ts";
 import { type JobWithStep, viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note, NotedType } from "../../models/notifications/note.ts";
-import type { NotedRecord } from "../../models/notifications/outbox.ts";
+import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
 import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
-import type { RunDoc } from "../../models/runs/run.ts";
+import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { EventFacts } from "./rule.ts";
@@ -30,8 +30,6 @@ export interface NotifyEvent {
   readonly callbackUrl: string | undefined;
   /** For `gate.opened`: the gate, whose link lets a person answer without a log-in. */
   readonly asks: Parameters<AnswerLinks["seal"]>[0] | undefined;
-  /** For `job.recovered`: the events that may have announced the job as stale, alone or with others. */
-  readonly announcedBy: readonly string[];
   /** The rule under test. */
   readonly onlyRule: string | undefined;
 }
@@ -57,7 +55,6 @@ export async function readEvent(stores: Stores, record: NotedRecord, note: Note)
   return {
     ...{ callbackUrl: undefined, asks: undefined, ...described },
     ...{ id: note.id, type: note.type, at: note.at },
-    announcedBy: [note.stale, note.batch].filter((id) => id !== undefined),
     onlyRule: record.kind === "test" ? record.rule : undefined,
   };
 }
@@ -90,8 +87,9 @@ async function describe(stores: Stores, record: NotedRecord, note: Note): Promis
   }
 }
 
-async function describeJob(stores: Stores, job: Omit<JobDoc, "steps">, note: Note): Promise<Described> {
-  const [view] = await viewJobs(stores, [{ ...job, input: null, metadata: null, output: null }]);
+async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise<Described> {
+  const job = { ...noted, input: null, metadata: null, output: null };
+  const [view] = await viewJobs(stores, [job]);
   if (!view) throw new Error("a job without payloads has no view");
   const { input: _, metadata: __, output: ___, ...row } = view;
   const isSilence = note.type === "job.stale" || note.type === "job.recovered";
@@ -118,7 +116,7 @@ async function describeJob(stores: Stores, job: Omit<JobDoc, "steps">, note: Not
 function describeRun(run: RunDoc): Described {
   const mapping = run.mapped?.mapping;
   return {
-    data: { run: runHead(run) },
+    data: { run: { ...runHead(run), error: run.error && ownWords(run.error) } },
     facts: { name: run.name ?? undefined, mapping },
     subject: mapping ?? run.name ?? "agent",
     path: `/runs/${encodeURIComponent(run._id)}`,

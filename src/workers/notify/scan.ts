@@ -1,9 +1,51 @@
-import { startPeriodic } from "../periodic.ts";
+import { logFailure, startPeriodic } from "../periodic.ts";
 import { announceMissing } from "./expectScan.ts";
-import type { ScanDeps } from "./scanDeps.ts";
-import { announceStale } from "./staleScan.ts";
+import { recordScan, type ScanDeps } from "./recordScan.ts";
 
-/** Starts the search for what no request reports: jobs that have become stale, and expected jobs that are missing. */
+/** Maximum jobs that one command announces. */
+const PAGE_SIZE = 500;
+/** Maximum commands of one pass, so that many stale jobs do not delay the other parts. The next pass goes on. */
+const MAX_PAGES = 20;
+
+/**
+ * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and events that are
+ * not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
+ *
+ * Every process records at each interval that it runs, whatever the passes do: a long pass is no outage.
+ */
 export function startScan(deps: ScanDeps): { close(): Promise<void> } {
-  return startPeriodic("scan", deps.timings.everyMs, [announceStale, announceMissing], deps);
+  const parts = [announceStale, announceMissing, triggerDispatch];
+  const scan = startPeriodic("scan", { everyMs: deps.timings.everyMs, pauseFactor: 0 }, parts, deps);
+  let recording: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    recording ??= recordScan(deps)
+      .catch((error: unknown) => logFailure(deps, "scan", error))
+      .finally(() => {
+        recording = undefined;
+      });
+  }, deps.timings.everyMs);
+  return {
+    async close() {
+      clearInterval(timer);
+      await scan.close();
+      await recording;
+    },
+  };
+}
+
+/** Announces the jobs that have become stale, each once. */
+async function announceStale(deps: ScanDeps, lost: AbortSignal): Promise<void> {
+  const { stores, clock, rules } = deps;
+  if (!rules.some(({ on }) => on.has("job.stale"))) return;
+  const scan = { now: clock.now(), resumedAt: await recordScan(deps) };
+  for (let page = 0; page < MAX_PAGES && !lost.aborted; page++) {
+    if ((await stores.jobs.noteSilent(scan, PAGE_SIZE)) < PAGE_SIZE) return;
+  }
+}
+
+/** Triggers the dispatch of events that are left over, because Redis was emptied or a try has failed, and of summaries. */
+async function triggerDispatch({ stores, queues, clock, timings }: ScanDeps): Promise<void> {
+  const now = clock.now();
+  const before = new Date(now.getTime() - timings.minAgeMs);
+  if ((await stores.outbox.hasLeft(before)) || (await stores.alerts.hasDue(now))) queues.noted();
 }

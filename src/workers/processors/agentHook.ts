@@ -1,7 +1,7 @@
 import type { AgentMessage, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
-import type { AgentRun, RunError } from "../../models/runs/run.ts";
+import type { AgentRun, AttemptReport, RunError } from "../../models/runs/run.ts";
 import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
 import { hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -71,14 +71,11 @@ async function executeRun(deps: AgentHookDeps, runId: string, context: RunContex
   if (run.attempts === 1) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
-  let usage: TurnUsage | undefined;
-  const onUsage = (reported: TurnUsage) => {
-    usage = reported;
-  };
-  const outcome = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, onUsage, context);
+  const report: { usage?: TurnUsage; stderr?: string } = {};
+  const outcome = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, report, context);
   metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
   metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
-  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, usage, context), context);
+  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, report, context), context);
   if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
   await retryWhileMongoIsDown(() => finalize(runId), context);
   return outcome.kind;
@@ -95,7 +92,7 @@ const crashed = (): TurnOutcome => ({
 async function turn(
   deps: AgentHookDeps,
   run: AgentRun,
-  onUsage: (usage: TurnUsage) => void,
+  report: { usage?: TurnUsage; stderr?: string },
   context: RunContext,
 ): Promise<TurnOutcome> {
   const { stores, runner } = deps;
@@ -105,11 +102,14 @@ async function turn(
     const env = await retryWhileMongoIsDown(() => deps.env(run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
-    const count = (usage: TurnUsage) => {
-      onUsage(usage);
+    const onUsage = (usage: TurnUsage) => {
+      report.usage = usage;
       deps.metrics.countUsage(usage, deps.modelLabel(model));
     };
-    return runner.run({ kind: "run", messages, model, thinking, env, onUsage: count }, signal);
+    const onStderr = (text: string) => {
+      report.stderr = text;
+    };
+    return runner.run({ kind: "run", messages, model, thinking, env, onUsage, onStderr }, signal);
   };
   const lease = {
     renew: (until: Date) => renewRun(stores, run, until),
@@ -143,13 +143,13 @@ async function storeOutcome(
   deps: AgentHookDeps,
   run: AgentRun,
   outcome: TurnOutcome,
-  usage: TurnUsage | undefined,
+  report: AttemptReport,
   { clock, timings }: RunContext,
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
   switch (outcome.kind) {
     case "stopped":
-      await runs.release(run, usage);
+      await runs.release(run, report.usage);
       await sessions.release(run.sessionKey, run.claim.token);
       await deps.requeue(run._id, run.claim.token, 0);
       return "requeued";
@@ -158,25 +158,26 @@ async function storeOutcome(
     case "replied": {
       const { text: reply, isCutOff } = outcome.reply;
       const end = { kind: "completed", reply, ...(isCutOff && { replyCutOff: true }) } as const;
-      await runs.end(run, end, usage).catch((thrown: unknown) => {
+      await runs.end(run, end, report).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts }, usage);
+        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts }, report);
       });
       return "ended";
     }
     case "failed": {
-      const error = { code: outcome.error.code, message: outcome.error.message };
+      const { code, message, quote } = outcome.error;
+      const error = { code, message: quote === undefined ? message : `${message}\n${quote}` };
       if (outcome.error.retry && run.attempts < MAX_TRIES) {
         const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
         const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
-        const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, usage);
+        const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, report);
         await sessions.release(run.sessionKey, run.claim.token);
         if (!isOurs) return "ended";
-        await trackRetry(deps.stores, run, outcome.error.message);
+        await trackRetry(deps.stores, run, message);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, usage);
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, report);
       return "ended";
     }
   }

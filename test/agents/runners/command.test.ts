@@ -39,6 +39,23 @@ describe("The command runner", () => {
     expect(text).to.equal(content.trimEnd());
   });
 
+  it("passes on the last 4 KiB of standard error as text, with the values of variables masked, also of a failure", async () => {
+    const stderr: string[] = [];
+    const onStderr = (text: string) => stderr.push(text);
+    const print = `console.error("é".repeat(5000) + "\\x1b[31mkey " + process.env.KEY); process.exitCode = Number(process.argv[1])`;
+
+    await ask(node(print, "0"), { env: { KEY: "a-secret-value" } }, { onStderr }).catch(() => {});
+    const thrown = await whatWasThrown(ask(node(print, "3"), { env: { KEY: "a-secret-value" } }, { onStderr }));
+    await ask(["cat"], {}, { onStderr });
+
+    expect(thrown.message).to.equal("The program ended with exit code 3.");
+    expect(stderr).to.have.length(2);
+    for (const text of stderr) {
+      expect(text).to.match(/^é+key …$/);
+      expect(Buffer.byteLength(text)).to.be.within(4_000, 4_096);
+    }
+  });
+
   it("passes a conversation with headings, each below a line with an id", async () => {
     const messages = [
       { role: "system", content: "Be brief." },

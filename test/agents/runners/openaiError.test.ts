@@ -109,8 +109,16 @@ describe("The openai runner without a reply", () => {
     ["402", answers(402, { error: { code: 402, message: PROMPT } }), { code: "agent_failed", message: /402 \(402\)/ }],
     ["404", answers(404, { error }), { code: "agent_failed", message: /404/ }],
     ["a redirect", answers(308, {}, { Location: "/elsewhere" }), { code: "agent_failed", message: /308/ }],
-    ["200 without choices", answers(200, { choices: [] }), { code: "agent_failed", message: /no choices/ }],
-    ["200 with null", answers(200, null), { code: "agent_failed", message: /no choices/ }],
+    [
+      "200 without choices",
+      answers(200, { choices: [] }),
+      { code: "agent_failed", message: /does agents\.runners\.openai\.baseUrl end in/ },
+    ],
+    [
+      "200 with null",
+      answers(200, null),
+      { code: "agent_failed", message: /does agents\.runners\.openai\.baseUrl end in/ },
+    ],
     [
       "200 with an error",
       answers(200, { error }),
@@ -137,7 +145,11 @@ describe("The openai runner without a reply", () => {
       { code: "agent_failed", message: /refused/ },
     ],
     ["a content filter", streams([delta({}, "content_filter")]), { code: "agent_failed", message: /content filter/ }],
-    ["a stream without choices", streams([{ choices: [] }]), { code: "agent_failed", message: /no choices/ }],
+    [
+      "a stream without choices",
+      streams([{ choices: [] }]),
+      { code: "agent_failed", message: /does agents\.runners\.openai\.baseUrl end in/ },
+    ],
     [
       "a stream without a text",
       streams([delta({ content: "" }, "stop")]),
@@ -205,7 +217,7 @@ describe("The openai runner without a reply", () => {
     [
       "an HTML page",
       (response) => response.writeHead(200, { "Content-Type": "text/html" }).end(`<p>${PROMPT}</p>`),
-      { code: "agent_failed", message: /no choices/ },
+      { code: "agent_failed", message: /does agents\.runners\.openai\.baseUrl end in/ },
     ],
     [
       "invalid JSON",
@@ -231,6 +243,39 @@ describe("The openai runner without a reply", () => {
         .and.not.include(KEY);
     });
   }
+
+  it("passes on the server's own sentence apart from the message, cut and with keys masked", async () => {
+    const long = "x ".repeat(400);
+    server.script(
+      answers(500, { error: { message: "CUDA out of memory\n on GPU 0" } }),
+      answers(401, { error: { message: `Incorrect API key provided: ${KEY}, or sk-abc***wxyz.` } }),
+      answers(500, { error: `failed: ${long}` }),
+      streams([delta({ content: "a" }), { error: { message: "overloaded", type: "server_error" } }]),
+    );
+
+    const thrown = [];
+    for (let i = 0; i < 4; i++) thrown.push(await whatWasThrown(ask()));
+
+    expect(thrown.map(({ quote }) => quote)).to.deep.equal([
+      "CUDA out of memory on GPU 0",
+      "Incorrect API key provided: …, or …",
+      `failed: ${long}`.slice(0, 300),
+      "overloaded",
+    ]);
+  });
+
+  it("names the tool that the model asked for instead of answering", async () => {
+    const calls = [{ index: 0, id: "1", type: "function", function: { name: "get_weather", arguments: "{}" } }];
+    server.script(
+      answers(200, { choices: [{ message: { content: null, tool_calls: calls }, finish_reason: "tool_calls" }] }),
+      streams([delta({ tool_calls: calls }), delta({}, "tool_calls")]),
+    );
+
+    const thrown = [await whatWasThrown(ask()), await whatWasThrown(ask())];
+
+    const message = "The model asked for the tool get_weather; the openai runner offers no tools.";
+    expect(thrown.map((error) => error.message)).to.deep.equal([message, message]);
+  });
 
   it("closes the connection of an error that never ends", async () => {
     server.requests.length = 0;

@@ -217,7 +217,6 @@ describe("the log-in with a token of server.tokens", () => {
     });
     expect((await app.call("PUT", "/api/jobs/own%2Fz", {}, cookie)).status).to.equal(201);
     expect((await app.call("PUT", "/api/jobs/other%2Fz", {}, cookie)).status).to.equal(403);
-    expect((await app.call("GET", "/queues", undefined, cookie)).status).to.equal(403);
   });
 
   it("needs jobs:read", async () => {

@@ -215,6 +215,6 @@ describe("POST /mcp without a configured token", () => {
     for (const client of clients) await client.close();
 
     expect(first).to.include.members(["job_create", "job_get", "run_get"]).and.not.include("agent_run");
-    expect(others).to.deep.equal([first, first]);
+    expect(others).to.deep.equal([first]);
   });
 });

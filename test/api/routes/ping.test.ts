@@ -96,6 +96,46 @@ describe("POST ping", () => {
     expect(await readJob(next)).to.include({ status: "completed", message: "three" });
   });
 
+  it("reports three runs of the documented recipe as three jobs", async () => {
+    for (const run of ["one", "two", "three"]) {
+      await ping(`${jobId}?new=1`, run);
+      await ping(`${jobId}/50`);
+      await ping(`${jobId}/exit/${run === "two" ? 3 : 0}`);
+    }
+
+    const { jobs } = (await app.call("GET", `/api/jobs?jobId=${jobId}&fields=status,progress,message`)).body;
+    expect(jobs.map(({ status, message }: Record<string, string>) => [status, message])).to.deep.equal([
+      ["completed", "three"],
+      ["failed", "Exit code 3"],
+      ["completed", "one"],
+    ]);
+  });
+
+  it("returns the run that new=1 has begun until it ends, also to concurrent pings of several processes", async () => {
+    const other = await startApp({ mongo: app.mongoUri });
+    try {
+      await ping(`${jobId}/done`);
+      const pings = Array.from({ length: 20 }, (_, i) =>
+        fetch(`${i % 2 ? other.url : app.url}/api/ping/${jobId}?new=1`, { method: "POST" }),
+      );
+      const answers = await Promise.all((await Promise.all(pings)).map((answer) => answer.text()));
+
+      expect(new Set(answers).size).to.equal(1);
+      expect((await app.call("GET", `/api/jobs?jobId=${jobId}`)).body.jobs).to.have.length(2);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("does not take a job for a run of another id", async () => {
+    await ping(`${jobId}/done`);
+    await ping(`${jobId}-2x-20260101T000000000Z`);
+    await ping(`${jobId}-2026`);
+    await ping(`${jobId}/30`, "late");
+
+    expect(await readJob()).to.include({ status: "completed", message: "late" });
+  });
+
   it("leaves an ended job ended without new=1", async () => {
     await ping(`${jobId}/done`, "one");
     const answer = await ping(`${jobId}/30`, "late");

@@ -1,67 +1,11 @@
-import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { Webhooks } from "@octokit/webhooks";
-import { EventWebhook } from "@sendgrid/eventwebhook";
-import { verifySlackRequest } from "@slack/bolt/dist/receivers/verify-request.js";
 import { expect } from "chai";
-import { Webhook as StandardWebhook } from "standardwebhooks";
-import Stripe from "stripe";
-import { Webhook as SvixWebhook } from "svix";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { GITHUB, SENDGRID_KEY, SIGNERS, SLACK, STANDARD, STRIPE, SVIX } from "../../support/hooks/signers.ts";
 
 const API = { Authorization: "Bearer an-api-token-of-length" };
-const GITHUB = "the secret of the GitHub webhook";
-const STRIPE = "whsec_the_secret_of_the_stripe_endpoint";
-const SLACK = "the signing secret of the Slack app";
-const STANDARD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const SVIX = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
-const SENDGRID = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-const SENDGRID_KEY = SENDGRID.publicKey.export({ format: "der", type: "spki" }).toString("base64");
 const WEEK_MS = 7 * 86_400_000;
-
-/** Signs a body as the library of a sender does. */
-type Sign = (body: string, now: Date) => Promise<Record<string, string>> | Record<string, string>;
-
-const seconds = (now: Date) => Math.floor(now.getTime() / 1_000);
-
-const SENDERS: Readonly<Record<string, Sign>> = {
-  github: async (body) => ({ "X-Hub-Signature-256": await new Webhooks({ secret: GITHUB }).sign(body) }),
-  stripe: (payload, now) => ({
-    "Stripe-Signature": new Stripe("sk_test_x").webhooks.generateTestHeaderString({
-      ...{ payload, secret: STRIPE, timestamp: seconds(now) },
-    }),
-  }),
-  // The libraries of Slack and SendGrid only verify: each signature is checked with them before it is sent.
-  slack: (body, now) => {
-    const digest = createHmac("sha256", SLACK)
-      .update(`v0:${seconds(now)}:${body}`)
-      .digest("hex");
-    const headers = { "x-slack-request-timestamp": seconds(now), "x-slack-signature": `v0=${digest}` };
-    verifySlackRequest({ ...{ signingSecret: SLACK, body, headers }, nowMilliseconds: now.getTime() });
-    return { "X-Slack-Request-Timestamp": String(seconds(now)), "X-Slack-Signature": `v0=${digest}` };
-  },
-  sendgrid: (body, now) => {
-    const timestamp = String(seconds(now));
-    const signature = sign("sha256", Buffer.from(timestamp + body), SENDGRID.privateKey).toString("base64");
-    const library = new EventWebhook();
-    const key = library.convertPublicKeyToECDSA(SENDGRID_KEY);
-    if (!library.verifySignature(key, body, signature, timestamp)) throw new Error("the library refuses the signature");
-    return {
-      "X-Twilio-Email-Event-Webhook-Signature": signature,
-      "X-Twilio-Email-Event-Webhook-Timestamp": timestamp,
-    };
-  },
-  standard: (body, now) => ({
-    "webhook-id": "msg_1",
-    "webhook-timestamp": String(seconds(now)),
-    "webhook-signature": new StandardWebhook(STANDARD).sign("msg_1", now, body),
-  }),
-  svix: (body, now) => ({
-    "svix-id": "msg_2",
-    "svix-timestamp": String(seconds(now)),
-    "svix-signature": new SvixWebhook(SVIX).sign("msg_2", now, body),
-  }),
-};
 
 const CONFIG = JSON.stringify({
   server: { apiToken: "an-api-token-of-length" },
@@ -80,7 +24,7 @@ const CONFIG = JSON.stringify({
 
 const BODY = '{ "id": "evt_1",  "event_id":"Ev1", "text": "Grüße 💶", "amount": 1.50 }\n';
 
-describe("kept requests that official libraries have signed", () => {
+describe("kept requests with the signatures of senders", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ config: CONFIG, countFailure: async () => {} });
@@ -95,9 +39,9 @@ describe("kept requests that official libraries have signed", () => {
     });
   const rows = async () => (await app.call("GET", "/api/hooks/requests", undefined, API)).body.requests;
 
-  for (const [name, sign] of Object.entries(SENDERS)) {
+  for (const [name, sign] of Object.entries(SIGNERS)) {
     it(`${name}: is kept byte for byte with its verdict, and replayed after a week`, async () => {
-      const signature = await sign(BODY, app.clock.now());
+      const signature = sign(BODY, app.clock.now());
       const first = await send(name, BODY, signature);
       const [{ requestId, signature: verdict }] = await rows();
       app.clock.advance(WEEK_MS);
@@ -121,18 +65,18 @@ describe("kept requests that official libraries have signed", () => {
     it(`${name}: a compressed body is accepted with a signature of the uncompressed one, and refused with another`, async () => {
       const packed = gzipSync(BODY);
       const coded = { "Content-Encoding": "gzip" };
-      const before = await send(name, packed, { ...coded, ...(await sign(BODY, app.clock.now())) });
-      const forged = await send(name, packed, { ...coded, ...(await sign(`${BODY} `, app.clock.now())) });
+      const before = await send(name, packed, { ...coded, ...sign(BODY, app.clock.now()) });
+      const forged = await send(name, packed, { ...coded, ...sign(`${BODY} `, app.clock.now()) });
 
       expect([before.status, forged.status]).to.deep.equal([202, 401]);
     });
   }
 
   it("sendgrid: events that are signed again make no second run", async () => {
-    const sign = SENDERS.sendgrid as Sign;
-    const first = await send("sendgrid", BODY, await sign(BODY, app.clock.now()));
+    const sign = SIGNERS.sendgrid;
+    const first = await send("sendgrid", BODY, sign(BODY, app.clock.now()));
     app.clock.advance(60_000);
-    const again = await send("sendgrid", BODY, await sign(BODY, app.clock.now()));
+    const again = await send("sendgrid", BODY, sign(BODY, app.clock.now()));
 
     expect((await again.json()).runId).to.equal((await first.json()).runId);
   });

@@ -4,9 +4,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { CloudEvent, HTTP } from "cloudevents";
 import { Webhook } from "standardwebhooks";
-import { Webhook as SvixWebhook } from "svix";
 import { proxiesOf } from "../../../src/channels/webhook/connections.ts";
 import { type WebhookMessage, type WebhookOutcome, WebhookSender } from "../../../src/channels/webhook/sender.ts";
 import { version } from "../../../src/shared/process/version.ts";
@@ -78,21 +76,16 @@ describe("webhook sender", () => {
     expect(headers["webhook-signature"]).to.match(/^v1,[A-Za-z0-9+/]{43}=$/);
   });
 
-  for (const [name, Verifier] of [
-    ["standardwebhooks", Webhook],
-    ["svix", SvixWebhook],
-  ] as const) {
-    it(`sends what the package ${name} verifies, with either secret while one replaces the other`, async () => {
-      await send({ secrets: [SECRET, NEXT_SECRET] });
+  it("sends what the package standardwebhooks verifies, with either secret while one replaces the other", async () => {
+    await send({ secrets: [SECRET, NEXT_SECRET] });
 
-      for (const secret of [SECRET, NEXT_SECRET]) {
-        expect(() => new Verifier(secret).verify(received().text, headersOf())).to.not.throw();
-      }
-      const stranger = new Verifier(`whsec_${Buffer.alloc(24, 8).toString("base64")}`);
-      expect(() => stranger.verify(received().text, headersOf())).to.throw(/signature/i);
-      expect(() => new Verifier(SECRET).verify(`${received().text} `, headersOf())).to.throw(/signature/i);
-    });
-  }
+    for (const secret of [SECRET, NEXT_SECRET]) {
+      expect(() => new Webhook(secret).verify(received().text, headersOf())).to.not.throw();
+    }
+    const stranger = new Webhook(`whsec_${Buffer.alloc(24, 8).toString("base64")}`);
+    expect(() => stranger.verify(received().text, headersOf())).to.throw(/signature/i);
+    expect(() => new Webhook(SECRET).verify(`${received().text} `, headersOf())).to.throw(/signature/i);
+  });
 
   it("sends what the package standardwebhooks for Python verifies", async () => {
     await send({ secrets: [SECRET, NEXT_SECRET] });
@@ -119,18 +112,12 @@ print(json.dumps([verifies(secret) for secret in one["secrets"]]))
     expect(stdout.trim(), stderr).to.equal("[true, true, false]");
   });
 
-  it("sends a CloudEvent that the SDK of CloudEvents parses, signed in the same way", async () => {
-    const event = { specversion: "1.0", id: "evt_1", source: "/api/jobs", type: "dev.signalbox.job.failed", data: {} };
-    await send({
-      body: Buffer.from(JSON.stringify(event)),
-      contentType: "application/cloudevents+json; charset=utf-8",
-    });
+  it("sends a CloudEvent with its content type, signed in the same way", async () => {
+    const contentType = "application/cloudevents+json; charset=utf-8";
+    await send({ contentType });
 
-    const { headers, text } = received();
-    const parsed = HTTP.toEvent({ headers, body: text }) as CloudEvent<object>;
-    expect(parsed).to.be.instanceOf(CloudEvent);
-    expect(parsed.toJSON()).to.deep.include(event);
-    new Webhook(SECRET).verify(text, headersOf());
+    expect(headersOf()["content-type"]).to.equal(contentType);
+    new Webhook(SECRET).verify(received().text, headersOf());
   });
 
   it("adds the operator's headers, which cannot replace its own", async () => {

@@ -89,18 +89,23 @@ describe("signalbox start with embedded servers", () => {
 
     instances.writeToken("the-third-token-of-hooks");
     const reloaded = await runInProcess(["reload"], env);
-    await eventually(async () => (await wake()) === 200, "the new token to be taken");
+    const status = await wake();
     instances.writeToken("short");
     const refused = await runInProcess(["reload"], env);
+    instances.writeToken("${ONLY_OF_THE_CALLER}");
+    const refusedThere = await runInProcess(["reload"], { ...env, ONLY_OF_THE_CALLER: "a-token-that-is-long-enough" });
     instances.writeToken("the-first-token-of-hooks");
 
     expect(reloaded).to.deep.equal({
       code: 0,
-      stdout: `The instance at ${url} (process ${service.pid}) reads its configuration again.\n`,
+      stdout: `The changed configuration is in effect. The instance at ${url} (process ${service.pid}) has read it.\n`,
       stderr: "",
     });
+    expect(status).to.equal(200);
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/hooks\.token must have at least 16 characters/);
+    expect(refusedThere.code).to.equal(1);
+    expect(refusedThere.stderr).to.match(/ONLY_OF_THE_CALLER is not set.*keeps its previous configuration\./s);
     expect(await wake()).to.equal(200);
   });
 
@@ -127,7 +132,8 @@ describe("signalbox start with embedded servers", () => {
     const { code, stderr } = await service.ended;
     await instances.stop();
 
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    expect(code).to.equal(0);
+    expect(stderr.split("The previous configuration stays in effect.\n").at(-1)).to.equal("");
     expect(order).to.deep.equal(["web", "worker", "redis", "mongod"]);
     expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
   });

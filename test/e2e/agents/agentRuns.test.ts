@@ -1,10 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Queue } from "bullmq";
 import { expect } from "chai";
-import { Redis } from "ioredis";
-import { agentHook, queuePrefix } from "../../../src/shared/queue/definitions.ts";
 import { isRunning } from "../../cli/service.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -63,10 +60,6 @@ describe("an agent run with a command as agent", () => {
     return answer.runId;
   };
   const read = async (runId: string): Promise<Run> => (await app.call("GET", `/api/runs/${runId}`)).body;
-  const listed = async (key: string): Promise<{ busy: boolean } | undefined> => {
-    const { body } = await app.call("GET", "/api/sessions");
-    return body.sessions.find(({ sessionKey }: { sessionKey: string }) => sessionKey === key);
-  };
   const ended = (runId: string) =>
     eventually(async () => {
       const run = await read(runId);
@@ -92,51 +85,6 @@ describe("an agent run with a command as agent", () => {
       ["user", "How is it?"],
       ["assistant", "All fine."],
     ]);
-  });
-
-  it("waits for the earlier runs of its session in the order of acceptance, while other sessions run concurrently", async () => {
-    await start(
-      'read -r line; cat > /dev/null; echo "begin $$" >> log; while [ ! -e go ]; do sleep 0.02; done; echo "end $$" >> log; echo ok',
-    );
-
-    const ids: string[] = [];
-    for (let i = 0; i < 3; i++) ids.push(await agent({ message: `m${i}`, sessionKey: "one" }));
-    const other = await agent({ message: "x", sessionKey: "two" });
-    await eventually(async () => (await read(other)).status === "running", "the other session's run");
-    await eventually(async () => (await read(ids[0] as string)).status === "running", "the first run");
-    const waiting = await Promise.all(ids.slice(1).map(async (id) => (await read(id)).status));
-    writeFileSync(join(dir, "go"), "");
-    const runs = await Promise.all([...ids, other].map(ended));
-
-    expect(waiting).to.deep.equal(["queued", "queued"]);
-    expect(runs.every(({ status, attempts }) => status === "completed" && attempts === 1)).to.equal(true);
-    for (let i = 1; i < 3; i++) expect((runs[i] as Run).startedAt >= (runs[i - 1] as Run).endedAt).to.equal(true);
-  });
-
-  it("receives the transcript of the earlier runs of its session", async () => {
-    await start('cat > prompt; while [ ! -e go ]; do sleep 0.02; done; echo "So it is."');
-
-    const sessionKey = "talk";
-    const first = await agent({ message: "The first question.", sessionKey });
-    await eventually(async () => {
-      const run = await read(first);
-      return run.status === "running" && run;
-    }, "the first run");
-    const later = await agent({ message: "The second question.", sessionKey });
-    await eventually(async () => (await listed(sessionKey))?.busy, "the session to be shown as busy");
-    const waiting = (await read(later)).status;
-    writeFileSync(join(dir, "go"), "");
-    const runs = await Promise.all([first, later].map(ended));
-
-    expect(waiting).to.equal("queued");
-    expect(runs.map(({ status, attempts }) => [status, attempts])).to.deep.equal([
-      ["completed", 1],
-      ["completed", 1],
-    ]);
-    expect((runs[1] as Run).startedAt >= (runs[0] as Run).endedAt).to.equal(true);
-    const laterPrompt = readFileSync(join(dir, "prompt"), "utf8");
-    expect(laterPrompt).to.match(/The first question\..*So it is\..*The second question\./s);
-    await eventually(async () => (await listed(sessionKey))?.busy === false, "the session to be free");
   });
 
   it("fails as timeout when it takes too long, and its program is ended", async () => {
@@ -194,25 +142,6 @@ describe("an agent run with a command as agent", () => {
     expect(body).to.deep.include({ status: "failed" });
     expect(body.error.code).to.equal("cancelled");
     expect(after.status).to.equal("completed");
-  });
-
-  it("ends at once with a summary when it is cancelled before it starts", async () => {
-    await start("cat > /dev/null; while [ ! -e go ]; do sleep 0.02; done; echo ok");
-
-    const first = await agent({ message: "x", sessionKey: "s" });
-    const second = await agent({ message: "y", sessionKey: "s", name: "Second" });
-    const third = await agent({ message: "z", sessionKey: "s" });
-    const { status } = await app.call("POST", `/api/runs/${second}/cancel`);
-    const summary = await eventually(async () => {
-      const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
-      return waiting.find(({ text }) => text.startsWith("Second"));
-    }, "the summary of the cancelled run");
-    writeFileSync(join(dir, "go"), "");
-    const runs = await Promise.all([first, second, third].map(ended));
-
-    expect(status).to.equal(200);
-    expect(summary.text).to.equal("Second: failed (cancelled): The run was cancelled.");
-    expect(runs.map((run) => run.status)).to.deep.equal(["completed", "failed", "completed"]);
   });
 
   it("fences external content also in later turns of the session", async () => {
@@ -274,18 +203,6 @@ describe("an agent run with a command as agent", () => {
     expect(await app.stores.deliveries.collection.countDocuments()).to.equal(0);
   });
 
-  it("leaves events waiting when the main session's turn fails", async () => {
-    await start("cat > /dev/null; echo x >> turns; exit 1");
-
-    await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
-    await eventually(
-      () => worker.log.some(({ msg, queue }) => msg === "the queue job failed" && queue === "heartbeat"),
-      "the turn to fail",
-    );
-
-    expect(await app.stores.events.countWaiting()).to.equal(1);
-  });
-
   it("is a tracked job too with trackAsJob, and its agent can report further steps", async () => {
     const report = `curl -s -X PUT -H 'Content-Type: application/json' -H "Authorization: Bearer $SIGNALBOX_TOKEN" -d '{"stepName":"Own step"}'`;
     await start(
@@ -321,137 +238,6 @@ describe("an agent run with a command as agent", () => {
     await eventually(async () => (await app.call("POST", `/api/runs/${bad}/retry`)).status === 202, "it to be settled");
     expect((await jobOf(bad, "completed")).output).to.deep.equal({ reply: "Done." });
   });
-
-  it("runs once, however many queue entries name it", async () => {
-    await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
-    await worker.close();
-    const ids: string[] = [];
-    for (let i = 0; i < 6; i++) ids.push(await agent({ message: `m${i}`, sessionKey: `s${i % 2}` }));
-    for (const runId of ids) {
-      for (const again of ["x", "y"]) await app.queues.add(agentHook, { runId }, { jobId: `${runId}-${again}` });
-    }
-
-    worker = await startWorker(app);
-    const runs = await Promise.all(ids.map(ended));
-
-    expect(runs.map(({ status, attempts }) => `${status} ${attempts}`)).to.deep.equal(ids.map(() => "completed 1"));
-    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(6));
-  });
-
-  it("runs once when it waits in a queue of the previous version", async () => {
-    await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
-    await worker.close();
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => agent({ message: `m${i}` })));
-    for (const queue of app.queues.all) await queue.drain();
-    const connection = new Redis(app.redisUrl);
-    const former = new Queue("accepted-runs", { connection, prefix: queuePrefix(app.prefix, "accepted-runs") });
-    await former.add("accepted-runs", { queue: "agent-hook", runIds: ids });
-
-    worker = await startWorker(app);
-    const runs = await Promise.all(ids.map(ended));
-    await former.close();
-    connection.disconnect();
-
-    expect(runs.map(({ status, attempts }) => `${status} ${attempts}`)).to.deep.equal(ids.map(() => "completed 1"));
-    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(20));
-  });
-
-  it("fails when its worker died in the third attempt, and the summary counts three attempts", async () => {
-    await start("cat > /dev/null; echo ok");
-    await worker.close();
-    const runId = await agent({ message: "x", name: "Doomed" });
-    const dead = { token: "t", until: new Date(0) };
-    const error = { code: "agent_unavailable" as const, message: "The model server answered 503." };
-    await app.stores.runs.collection.updateOne(
-      { _id: runId },
-      { $set: { status: "running", attempts: 3, claim: dead, error } },
-    );
-
-    worker = await startWorker(app);
-    const run = await ended(runId);
-
-    expect(run).to.include({ status: "failed", attempts: 3 });
-    const summary = await eventually(() => app.stores.events.collection.findOne({ source: `run ${runId}` }), "it");
-    expect(summary.text).to.equal(
-      "Doomed: failed after 3 tries (agent_failed): The worker process ended during the last of 3 attempts.",
-    );
-  });
-
-  it("does not block other runs while its end cannot be stored", async () => {
-    await start("cat > /dev/null; echo ok");
-    await worker.close();
-    const broken = await agent({ message: "unwritable", sessionKey: "a" });
-    const other = await agent({ message: "x", sessionKey: "b" });
-    const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
-    await app.stores.runs.collection.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
-    const add = app.stores.messages.addTurn.bind(app.stores.messages);
-    app.stores.messages.addTurn = (id, turn) =>
-      turn.prompt === "unwritable" ? Promise.reject(new Error("broken")) : add(id, turn);
-
-    worker = await startWorker(app);
-    await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run to be finalized");
-
-    await eventually(() => worker.log.some(({ level, run }) => level === 50 && run === broken), "the sweep to say so");
-    expect((await app.stores.runs.find(broken)).settled).to.equal(false);
-  });
-
-  it("is retried when the outcome of its turn cannot be stored, and the log contains the error", async () => {
-    await start("cat > /dev/null; echo ok");
-    const { runs } = app.stores;
-    const end = runs.end.bind(runs);
-    runs.end = () => {
-      runs.end = end;
-      return Promise.reject(new Error("broken"));
-    };
-
-    const runId = await agent({ message: "x" });
-    await eventually(() => worker.log.some(({ level, job }) => level === 50 && job === runId), "the worker to say so");
-    await runs.collection.updateOne({ _id: runId }, { $set: { "claim.until": new Date(0) } });
-    const { collection: sessions } = app.stores.sessions;
-    await sessions.updateOne({ "active.holder": `${runId}-0` }, { $set: { "active.until": new Date(0) } });
-    const run = await ended(runId);
-
-    expect(run).to.include({ status: "completed", attempts: 2 });
-    expect(run.reply?.trim()).to.equal("ok");
-  });
-
-  for (const [what, delay] of [
-    [
-      "their end",
-      ({ runs }: TestApp["stores"], hold: () => Promise<void>) => {
-        const end = runs.end.bind(runs);
-        runs.end = (...args) => hold().then(() => end(...args));
-      },
-    ],
-    [
-      "what follows from it",
-      ({ events }: TestApp["stores"], hold: () => Promise<void>) => {
-        const add = events.add.bind(events);
-        events.add = (...args) => hold().then(() => add(...args));
-      },
-    ],
-  ] as const) {
-    it(`is finished by a worker that stops while ${what} is stored`, async () => {
-      await start("cat > /dev/null; echo ok");
-      const { promise: mayBeWritten, resolve: write } = Promise.withResolvers<void>();
-      let writing = 0;
-      delay(app.stores, () => {
-        writing++;
-        return mayBeWritten;
-      });
-
-      const runs = [await agent({ message: "x" }), await agent({ message: "y" })];
-      await eventually(() => writing === 2, "both to be written");
-      const before = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
-      const closed = worker.close();
-      write();
-      await closed;
-
-      const after = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
-      expect(before.map(({ settled }) => settled === true)).to.deep.equal([false, false]);
-      expect(after.map(({ status, settled }) => [status, settled])).to.deep.equal(Array(2).fill(["completed", true]));
-    });
-  }
 
   it("writes no prompt, reply or token to the log", async () => {
     await start('cat > /dev/null; echo "secret reply"');

@@ -1,18 +1,14 @@
 import { createHmac, generateKeyPairSync, type KeyPairKeyObjectResult, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { expect } from "chai";
 import type { SENDERS } from "../../../src/shared/config/schema/mapping.ts";
 import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 
-const require = createRequire(import.meta.url);
-
 type Body = Record<string, unknown>;
-
-const RECORDED = require("@octokit/webhooks-examples") as readonly { name: string; examples: readonly Body[] }[];
 
 /**
  * Returns a body as its sender documents it:
+ * - github: https://github.com/octokit/webhooks, shortened
  * - gitlab: https://docs.gitlab.com/user/project/integrations/webhooks/, shortened
  * - stripe: https://github.com/stripe/openapi/blob/master/openapi/fixtures3.json, in an event
  * - sentry: https://docs.sentry.io/integrations/integration-platform/webhooks/issue-alerts/
@@ -23,10 +19,6 @@ const RECORDED = require("@octokit/webhooks-examples") as readonly { name: strin
  * - sendgrid: https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event, with names and ids replaced
  */
 const read = (file: string): Body => JSON.parse(readFileSync(`test/examples/${file}.json`, "utf8"));
-
-/** Returns the first recorded body of GitHub with this event and action. */
-const github = (event: string, action: string): Body =>
-  RECORDED.find(({ name }) => name === event)?.examples.find((body) => body.action === action) as Body;
 
 const secretOf = (sender: string): string => `the-secret-of-${sender}`;
 
@@ -117,7 +109,7 @@ describe("presets of senders", () => {
 
   const taken: Taken[] = [
     {
-      ...{ sender: "github", title: "a new issue", prove: byGithub("issues"), body: github("issues", "opened") },
+      ...{ sender: "github", title: "a new issue", prove: byGithub("issues"), body: read("senders/github-issues") },
       name: "GitHub Codertocat/Hello-World",
       sessionKey: "hook:github:Codertocat/Hello-World",
       message: `issues opened in Codertocat/Hello-World by Codertocat
@@ -128,7 +120,7 @@ Comment or review:  `,
     },
     {
       ...{ sender: "github", title: "a comment", prove: byGithub("issue_comment") },
-      body: github("issue_comment", "created"),
+      body: read("presets/github-issue-comment"),
       name: "GitHub Codertocat/Hello-World",
       sessionKey: "hook:github:Codertocat/Hello-World",
       message: `issue_comment created in Codertocat/Hello-World by Codertocat
@@ -255,8 +247,8 @@ Message: 14c5d75ce94.dfd.64b469.filter0001.16648.5515E0B88.0`,
       [
         ["ping", "a ping", { zen: "Keep it logically awesome.", hook_id: 1 }],
         ["push", "a push", read("senders/github-push")],
-        ["issues", "a closed issue", github("issues", "closed")],
-        ["issues", "a bot's issue", { ...github("issues", "opened"), sender: { login: "a[bot]", type: "Bot" } }],
+        ["issues", "a closed issue", changed("senders/github-issues", { action: "closed" })],
+        ["issues", "a bot's issue", changed("senders/github-issues", { sender: { login: "a[bot]", type: "Bot" } })],
       ] as const
     ).map(([event, title, body]) => ({ sender: "github" as const, title, prove: byGithub(event), body })),
     {

@@ -44,7 +44,7 @@ describe("the cost of a report", () => {
   /** Announces the silent jobs as stale. */
   async function silence(stores: Stores): Promise<void> {
     app.clock.advance(61_000);
-    await stores.jobs.noteSilent({ now: app.clock.now(), resumedAt: null }, { batch: undefined, limit: 1_000 });
+    await stores.jobs.noteSilent({ now: app.clock.now(), resumedAt: null }, 1_000);
   }
 
   for (const [what, report] of Object.entries(REPORTS))

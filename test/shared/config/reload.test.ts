@@ -23,7 +23,7 @@ describe("reloadConfig", () => {
     const old = readConfig(env());
     write("{ hooks: { maxWaitingRuns: 7 } }");
 
-    const now = await reloadConfig(env(), old, log, async ({ hooks }) => {
+    const { config: now } = await reloadConfig(env(), old, log, async ({ hooks }) => {
       await Promise.resolve();
       events.push(`applied ${hooks.maxWaitingRuns}`);
     });
@@ -36,7 +36,7 @@ describe("reloadConfig", () => {
     const old = readConfig(env());
     write("{ hooks: { maxWaitingRuns: 7 } }");
 
-    const now = await reloadConfig(env(), old, log, () => {
+    const { config: now } = await reloadConfig(env(), old, log, () => {
       throw new Error("cannot be applied");
     });
 
@@ -48,7 +48,7 @@ describe("reloadConfig", () => {
     const old = readConfig(env());
     write("{ hooks: { maxWaitingRuns: -7 } }");
 
-    const now = await reloadConfig(env(), old, log, () => void events.push("applied"));
+    const { config: now } = await reloadConfig(env(), old, log, () => void events.push("applied"));
 
     expect(events).to.deep.equal(["the changed configuration is invalid; the previous one stays in effect"]);
     expect(now).to.equal(old);

@@ -10,6 +10,8 @@ import { eventually } from "../../support/eventually.ts";
  * Shorter than in production, but long enough for the honest clients of this process: after a stall of the machine the
  * server checks its limits before it reads what they have sent.
  */
+const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
+const EACH = 25;
 const LIMITS = { headMs: 1_200, requestMs: 1_800, responseMs: 1_200, checkIntervalMs: 50 };
 const PUT =
   "PUT /api/jobs/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -60,6 +62,29 @@ describe("slow clients", () => {
     return attacker;
   }
   const isLeft = async () => (await app.connections()) <= 2; // the test's own connections are kept alive
+
+  const attackTogether = (how: Parameters<typeof attack>[0]) =>
+    Promise.all(Array.from({ length: EACH }, () => attack(how)));
+
+  for (const [title, how, answer] of [
+    ["drip a head", { first: `${HEAD}X-A: `, drip: "a" }, "408"],
+    ["drip headers", { first: HEAD, drip: "X-A: a\r\n" }, "408"],
+    ["withhold a body", { first: `${PUT}{` }, "408"],
+  ] as const) {
+    it(`are disconnected with ${answer} when they ${title}, while others are served, and leave nothing open`, async () => {
+      const slow = await attackTogether(how);
+
+      const others = await Promise.all(
+        Array.from({ length: EACH }, (_, i) => app.call("PUT", `/api/jobs/other-${i}`, {})),
+      );
+      await eventually(() => slow.every((one) => one.isDisconnected()), "all slow clients to be disconnected");
+
+      expect(others.map(({ status }) => status)).to.deep.equal(Array(EACH).fill(201));
+      for (const one of slow) expect(one.answered()).to.match(new RegExp(`^HTTP/1.1 ${answer} `));
+      for (const one of attackers.splice(0)) one.socket.destroy();
+      await eventually(async () => (await app.connections()) <= EACH, "their connections to be released");
+    });
+  }
 
   it("are disconnected when they do not read a response", async () => {
     const output = { text: "x".repeat(3_000_000) };

@@ -11,17 +11,18 @@ import { eventually } from "../../support/eventually.ts";
 const PROGRAM = `
 import os, signal, subprocess, sys
 name = "child" if len(sys.argv) > 1 else "parent"
-def handle(number, frame):
-    os.write(1, f"{name} {signal.Signals(number).name}\\n".encode())
-    if number == signal.SIGTERM:
-        if name == "parent": child.wait()
-        os._exit(7)
-for one in ("SIGINT", "SIGTERM", "SIGUSR1"): signal.signal(signal.Signals[one], handle)
+signals = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 if name == "parent":
     os.write(1, f"wrapper {os.getppid()}\\n".encode())
     child = subprocess.Popen([sys.executable, __file__, "child"])
 os.write(1, f"{name} ready\\n".encode())
-while True: signal.pause()
+while True:
+    number = signal.sigwait(signals)
+    os.write(1, f"{name} {signal.Signals(number).name}\\n".encode())
+    if number == signal.SIGTERM:
+        if name == "parent": child.wait()
+        os._exit(7)
 `;
 
 describe("signalbox run, when it gets a signal", () => {

@@ -69,7 +69,6 @@ describe("dashboard page of the settings", () => {
     await page.goto(`${app.url}/settings`);
 
     await page.getByText("The configuration is shown to tokens with the scope admin").waitFor();
-    await page.getByRole("link", { name: "queue board" }).waitFor();
     expect(await page.getByText("Configuration in force").count()).to.equal(0);
   });
 

@@ -36,17 +36,7 @@ const PATHS = [
     "/session",
   ],
   ...["/hooks/wake", "/hooks/agent", "/hooks/ci/build", "/hooks/github", "/hooks/slack", "/hooks/each", "/hooks/none"],
-  ...[
-    "/healthz",
-    "/metrics",
-    "/docs",
-    "/guide/x",
-    "/openapi.json",
-    "/queues",
-    "/queues/api/queues",
-    "/assets/x",
-    "/nowhere",
-  ],
+  ...["/healthz", "/metrics", "/docs", "/guide/x", "/openapi.json", "/assets/x", "/nowhere"],
 ];
 /** Special characters and escapes in paths, also incomplete ones. */
 const PIECES = [

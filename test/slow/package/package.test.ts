@@ -13,7 +13,6 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { INSTALL_BOARD } from "../../../src/api/pages/queueBoard.ts";
 import { GMAIL_MISSING } from "../../../src/cli/exit.ts";
 import { type Service, startShell } from "../../cli/service.ts";
 import { followPage } from "../../guide/followPages.ts";
@@ -274,13 +273,6 @@ describe("the npm package, installed in an empty folder", function () {
         });
 
         expect(await response.text()).to.include('"job_create"');
-      });
-
-      it("says how to install the queue board", async () => {
-        const response = await fetch(`${url}/queues`);
-
-        expect(response.status).to.equal(503);
-        expect(await response.text()).to.include(INSTALL_BOARD);
       });
 
       it("names in its errors the commands that need no clone", async () => {

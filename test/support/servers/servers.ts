@@ -163,7 +163,8 @@ function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
     binary: { systemBinary: bin("mongod") },
     instanceOpts: Array.from({ length: count }, () => {
       const dbPath = fastDirectory();
-      return { storageEngine: "wiredTiger" as const, ...(dbPath !== undefined && { dbPath }) };
+      const options = { storageEngine: "wiredTiger" as const, launchTimeout: LISTENS_WITHIN_MS };
+      return { ...options, ...(dbPath !== undefined && { dbPath }) };
     }),
   });
 }

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
+import pino from "pino";
 import sinon from "sinon";
 import type { Stores } from "../../../src/models/stores.ts";
+import { AppError } from "../../../src/shared/errors.ts";
 import { notify } from "../../../src/shared/queue/definitions.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
-import { type DispatchDeps, dispatchNotes } from "../../../src/workers/notify/dispatch.ts";
+import { type DispatchDeps, dispatchAll } from "../../../src/workers/notify/dispatch.ts";
 import { compileRules } from "../../../src/workers/notify/rule.ts";
-import { dispatchBatch } from "../../../src/workers/notify/staleBatch.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
@@ -34,10 +35,9 @@ describe("notify: crashes", () => {
   /** The writes of a dispatch. */
   const WRITES = [
     ["deliveries", "add"],
-    ["alerts", "decide"],
+    ["alerts", "save"],
     ["events", "add"],
     ["outbox", "remove"],
-    ["outbox", "removeOfJobs"],
   ] as const;
 
   /** Returns the deps of a dispatch that ends just before or after its nth write; `writes` counts them. */
@@ -48,9 +48,9 @@ describe("notify: crashes", () => {
       const inner = stores[store] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
       const wrapped = async (...args: unknown[]) => {
         const isCrash = ++writes === at;
-        if (isCrash && when === "before") throw new Error("crash");
+        if (isCrash && when === "before") throw new AppError("unavailable", { detail: "crash" });
         const result = await inner[method]?.(...args);
-        if (isCrash) throw new Error("crash");
+        if (isCrash) throw new AppError("unavailable", { detail: "crash" });
         return result;
       };
       const proxy = new Proxy(stores[store] as object, {
@@ -70,6 +70,7 @@ describe("notify: crashes", () => {
     delivery: { initialReplyTarget: null, channels: new Set(["log"]) },
     deliver: async () => {},
     triggerHeartbeat: async () => {},
+    ...{ clock: fixture.app.clock, log: pino({ level: "silent" }), retryMs: 0 },
   });
 
   /** Returns how many deliveries each rule has made, and how many events wake the agent. */
@@ -85,34 +86,18 @@ describe("notify: crashes", () => {
     it(`loses and repeats nothing when a dispatch ends ${when} any of its writes`, async () => {
       let crashes = 0;
       for (let at = 1; ; at++) {
-        const { jobId, path } = await createJob(fixture.app, { name: `crash ${at}` });
+        const { path } = await createJob(fixture.app, { name: `crash ${at}` });
         await report(fixture.app, path, "a", failed);
         const { deps, count } = crashing(at, when);
-        const outcome = await dispatchNotes(deps, { kind: "job", id: jobId }).catch((error: Error) => error.message);
+        const outcome = await dispatchAll(deps).catch((error: Error) => error.message);
 
-        await dispatchNotes(depsOf(fixture.app.stores), { kind: "job", id: jobId });
+        await dispatchAll(depsOf(fixture.app.stores));
 
         expect(await made()).to.deep.equal({ hook: at, second: 0, chat: at, wake: at, events: at });
         if (outcome === "crash") crashes++;
         if (count() < at) break;
       }
-      expect(crashes).to.be.at.least(6);
-      await fixture.dispatched();
-    });
-
-    it(`sends one message about a storm when its dispatch ends ${when} any of its writes`, async () => {
-      const { jobs } = fixture.app.stores;
-      for (let at = 1; at <= 12; at++) {
-        for (let i = 0; i < 3; i++) await jobs.put(`${at}-${i}`, { name: `storm ${at} ${i}`, staleAfterSeconds: 1 });
-        fixture.app.clock.advance(2_000);
-        const scan = { now: fixture.app.clock.now(), resumedAt: null };
-        await jobs.noteSilent(scan, { batch: `batch-${at}`, limit: 100 });
-        await dispatchBatch(crashing(at, when).deps, `batch-${at}`).catch(() => {});
-
-        await dispatchBatch(depsOf(fixture.app.stores), `batch-${at}`);
-
-        expect(await made()).to.deep.equal({ hook: 3 * at, second: 0, chat: at, wake: at, events: at });
-      }
+      expect(crashes).to.be.at.least(5);
       await fixture.dispatched();
     });
   }
@@ -138,9 +123,9 @@ describe("notify: crashes", () => {
 
     await Promise.all(jobs.map(({ path }) => report(fixture.app, path, "a", failed)));
 
-    await fixture.delivered("chat", 100);
+    await fixture.delivered("hook", 100);
     await Promise.all(workers.map((worker) => worker.close()));
-    expect(await made()).to.deep.equal({ hook: 100, second: 0, chat: 100, wake: 100, events: 100 });
+    expect(await made()).to.deep.equal({ hook: 100, second: 0, chat: 20, wake: 20, events: 20 });
   });
 
   it("makes no event of a repeated end of a job that an earlier version has ended", async () => {

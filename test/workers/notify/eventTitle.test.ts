@@ -24,7 +24,7 @@ describe("title of an event", () => {
   }
 
   it("of many events has their number", () => {
-    expect(summaryTitle("job.stale", 31)).to.equal("31 jobs are no longer reported");
-    expect(summaryTitle("job.recovered", 2)).to.equal("2 jobs are reported again");
+    expect(summaryTitle(31)).to.equal("31 more events");
+    expect(summaryTitle(1)).to.equal("1 more event");
   });
 });

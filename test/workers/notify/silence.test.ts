@@ -23,6 +23,7 @@ describe("notify: silent jobs", () => {
       { id: "hook", on, to: toWebhook() },
       { id: "chat", on, to: toLog },
       { id: "wake", on: ["job.stale"], to: { wake: "next-heartbeat" } },
+      { id: "failed", on: ["job.failed"], to: toLog },
       { id: "sales", on, to: toWebhook(), where: { metadata: { team: "sales" } } },
     ]);
     await scanned();
@@ -31,12 +32,14 @@ describe("notify: silent jobs", () => {
 
   /** Waits until the scan has looked at the present time. */
   async function scanned(): Promise<void> {
-    const { presence } = fixture.app.database.collections;
+    const { lastScan } = fixture.app.database.collections;
     const now = fixture.app.clock.now();
-    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
-    // The scan stores the time before it looks, and looks again only after it has finished.
-    const later = fixture.app.clock.now();
-    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > later, "the next scan");
+    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
+    // A scan looks after it has stored the time, and its process stores the time at each interval.
+    for (let i = 0; i < 2; i++) {
+      const later = fixture.app.clock.now();
+      await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > later, "the next scan");
+    }
     await fixture.dispatched();
   }
   const advance = async (seconds: number) => {
@@ -120,7 +123,7 @@ describe("notify: silent jobs", () => {
     expect(event?.text).to.match(/^\*\*Nightly\*\* has not been reported since/);
   });
 
-  it(`sends one message about ${MANY} jobs that turn stale at once, and each of them to webhooks`, async () => {
+  it(`sends ${MANY} jobs that turn stale at once to webhooks, and to chats 20 and a summary`, async () => {
     await fixture.stopWorker();
     const names = Array.from({ length: MANY }, (_, i) => `job ${i}`);
     await Promise.all(
@@ -131,32 +134,35 @@ describe("notify: silent jobs", () => {
     await advance(32);
 
     const hooks = await fixture.delivered("hook", MANY);
-    const chats = await fixture.deliveries("chat");
+    expect(await fixture.deliveries("chat")).to.have.length(20);
+    await advance(46);
+    const chats = await fixture.delivered("chat", 21);
     expect(new Set(hooks.map(({ event }) => event?.id)).size).to.equal(MANY);
     expect(hooks).to.have.length(MANY);
-    expect(chats).to.have.length(1);
-    const lines = chats[0]?.text.split("\n") ?? [];
-    expect(lines[0]).to.equal(`${MANY} jobs are no longer reported:`);
-    expect(lines.filter((line) => line.startsWith("- **job"))).to.have.length(10);
-    expect(lines.at(-1)).to.equal(`- and ${MANY - 10} more`);
-    expect(await fixture.deliveries("wake")).to.have.length(1);
+    const lines = chats.at(-1)?.text.split("\n") ?? [];
+    expect(lines[0]).to.equal(`${MANY - 20} more events within the last minute:`);
+    expect(lines.filter((line) => line.startsWith("- job"))).to.have.length(10);
+    expect(lines.at(-1)).to.equal(`- and ${MANY - 30} more`);
+    expect(await fixture.delivered("wake", 21)).to.have.length(21);
   });
 
-  it("sends one message about 30 of them that are reported again", async () => {
-    const jobs = await Promise.all(Array.from({ length: 30 }, () => create({ name: "x" })));
-    await advance(32);
-    await fixture.delivered("hook", 30);
+  it("sends no summary of a minute twice, and sends singly again in the next one", async () => {
     await fixture.stopWorker();
-
-    await Promise.all(jobs.map(({ path }) => report(fixture.app, path, "a", {})));
+    const fail = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => fixture.app.stores.jobs.put(randomUUID(), { status: "failed" })));
+    await fail(25);
     await fixture.startWorker();
+    await fixture.delivered("failed", 20);
+    await advance(46);
+    await fixture.delivered("failed", 21);
+    await advance(20);
+    await fail(1);
 
-    await fixture.delivered("hook", 60);
-    const chats = await fixture.deliveries("chat");
-    expect(chats.map(({ text }) => text.split("\n")[0])).to.deep.equal([
-      "30 jobs are no longer reported:",
-      "30 jobs are reported again:",
-    ]);
+    const texts = (await fixture.delivered("failed", 22)).map(({ text }) => text.split("\n")[0]);
+
+    expect(texts).to.have.length(22);
+    expect(texts[20]).to.equal("5 more events within the last minute:");
+    expect(texts[21]).to.match(/failed/);
   });
 
   it("sends a message for each of 20 jobs", async () => {
@@ -202,13 +208,13 @@ describe("notify: expected jobs", () => {
   const doc = () => fixture.app.database.collections.expectations.findOne({ _id: "backup" });
   const hours = async (count: number) => {
     // Shorter steps than an outage would take hours, so the scans go on in between.
-    const { presence } = fixture.app.database.collections;
+    const { lastScan } = fixture.app.database.collections;
     fixture.app.clock.advance(count * 3_600_000);
-    await presence.updateMany({}, { $set: { seenAt: fixture.app.clock.now(), resumedAt: null } });
+    await lastScan.updateMany({}, { $set: { at: fixture.app.clock.now(), resumedAt: null } });
     const now = fixture.app.clock.now();
-    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
+    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
     const later = fixture.app.clock.now();
-    await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > later, "the next scan");
+    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > later, "the next scan");
     await fixture.dispatched();
   };
 
@@ -244,11 +250,11 @@ describe("notify: expected jobs after an outage", () => {
   after(() => fixture.close());
 
   it("are missing once, and only after one more stale period", async () => {
-    const { expectations, presence } = fixture.app.database.collections;
+    const { expectations, lastScan } = fixture.app.database.collections;
     const scanned = async () => {
       for (let i = 0; i < 2; i++) {
         const now = fixture.app.clock.now();
-        await eventually(async () => ((await presence.findOne())?.seenAt ?? 0) > now, "a scan");
+        await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
       }
       await fixture.dispatched();
     };

@@ -95,9 +95,8 @@ describe("the delivery of a webhook", () => {
     expect(request.headers).to.include({ "webhook-id": `evt-${id}`, "x-env": "prod" });
     expect(new Webhook(SECRET).verify(request.text, request.headers as Record<string, string>)).to.be.an("object");
     expect(delivery).to.deep.include({ attempts: 1, lastStatus: 204, reason: null, open: false, claim: null });
-    expect(await worker.metrics.registry.metrics()).to.include(
-      'signalbox_deliveries_total{channel="webhook",outcome="sent"} 1',
-    );
+    const counted = 'signalbox_deliveries_total{channel="webhook",outcome="sent"} 1'; // after the end is stored
+    await eventually(async () => (await worker.metrics.registry.metrics()).includes(counted), counted);
   });
 
   it("is retried after 500 and after a broken connection, under the same id with a new signature", async () => {

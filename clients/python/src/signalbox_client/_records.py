@@ -151,6 +151,8 @@ class RunRecord(TypedDict, total=False):
     #: The kept request that the run was made of, and the one of which it is a replay.
     requestId: str | None
     replayOf: str | None
+    #: The end of standard error of the program of the latest attempt; absent if it wrote nothing.
+    stderr: str
     createdAt: str
     startedAt: str | None
     endedAt: str | None

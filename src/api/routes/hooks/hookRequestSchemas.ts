@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { OUTCOMES, RequestSignature } from "../../../models/hooks/hookRequest.ts";
 import * as s from "../../schemas/blocks.ts";
+import { RunError } from "../runs/runs.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
 const { type, verdict } = RequestSignature.properties;
@@ -80,16 +81,7 @@ const RunPreview = Type.Object(
     channel: text("The channel for the reply, or `last`."),
     to: text("The recipient; null means that of the main session."),
     model: text("The model; null means the configured default."),
-    error: s.nullable(
-      Type.Object(
-        {
-          code: Type.String({ description: "One of the error codes at /docs/errors." }),
-          message: Type.String({ description: "The problem and how to correct it." }),
-        },
-        s.named("RunError"),
-      ),
-      { description: "Why the run would fail; null otherwise." },
-    ),
+    error: s.nullable(RunError, { description: "Why the run would fail; null otherwise." }),
   },
   s.named("RunPreview"),
 );

@@ -13,7 +13,7 @@ import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import * as s from "../../schemas/blocks.ts";
-import { endOfRun, Run, withoutSession } from "../runs/runs.ts";
+import { endOfRun, Run, viewForSender } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
 
@@ -154,7 +154,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const waited = await waiting.until(wait, endOfRun(stores, run.runId)).catch(() => null);
       const all = { ...location, ...waited?.headers };
       if (!waited?.value.endedAt) return { status: 202, headers: all, body: answer };
-      return { status: 200, headers: all, body: { ...answer, run: withoutSession(waited.value) } };
+      return { status: 200, headers: all, body: { ...answer, run: viewForSender(waited.value) } };
     },
   });
   return [wake, agent];

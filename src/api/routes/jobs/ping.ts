@@ -13,7 +13,7 @@ const query = Type.Object(
     new: Type.Optional(
       Type.Enum(["1"], {
         description:
-          "If the job has ended, the ping creates another job, whose id is this one with the time as its suffix. The response is then `ok` and the id of the job.",
+          "If the newest run of this job has ended, the ping begins another one: a job whose id is this one with the time as its suffix. The response is then `ok` and the id of the job.",
       }),
     ),
   },
@@ -46,12 +46,13 @@ async function answerPing(
   { stores, metrics, clock }: ApiDeps,
 ) {
   const mayCreate = mayDo(authContext, "jobs:write");
-  const options = { message: messageOf(text), startNew: query.new === "1", mayCreate };
+  const followRuns = !(authContext.jobs && "jobId" in authContext.jobs); // a job token is for this very job
+  const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
   const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
   if (createdJob) metrics.jobs.inc({ outcome: "created" });
   metrics.reports.inc({ status: step.status });
   if (ended) metrics.jobs.inc({ outcome: ended });
-  return { status: 200 as const, body: options.startNew ? `ok ${jobId}\n` : "ok\n" };
+  return { status: 200 as const, body: query.new === "1" ? `ok ${jobId}\n` : "ok\n" };
 }
 
 const ping = route({
@@ -63,7 +64,7 @@ const ping = route({
   tag: "steps",
   summary: "Ping a job",
   description:
-    "For scripts and cron jobs: plain text and no JSON. Creates the job if it does not exist, which needs the scope `jobs:write`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
+    "For scripts and cron jobs: plain text and no JSON. Reports on the newest run of the job, if `new=1` has begun others. Creates the job if it does not exist, which needs the scope `jobs:write`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
   example: examples.ping,
   textBody: true,
   schemas: { params: Type.Object({ jobId: s.JobId }), query },

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { cancelRun } from "../../../models/runs/cancel.ts";
 import { type RunView, readRequest, readRun } from "../../../models/runs/readRuns.ts";
+import { ownWords } from "../../../models/runs/run.ts";
 import { runAgain } from "../../../models/runs/runAgain.ts";
 import { trackRetried } from "../../../models/runs/trackRun.ts";
 import { readWaitsFor } from "../../../models/runs/waitsFor.ts";
@@ -21,13 +22,18 @@ export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", 
   description: "`dropped`: the transform of the mapping decided that the request needs no run.",
 });
 
-const RunError = Type.Object(
+export const RunError = Type.Object(
   {
     code: Type.String({ description: "One of the error codes at /docs/errors." }),
-    message: Type.String({ description: "The problem and how to correct it." }),
+    message: Type.String({
+      description:
+        "The problem and how to correct it. A second line holds the words of the model server; a request with the hook token does not get it.",
+    }),
   },
   s.named("RunError"),
 );
+
+const Stderr = (description: string) => Type.Optional(Type.String({ description }));
 
 const WaitsFor = Type.Object(
   {
@@ -97,6 +103,10 @@ export const Run = Type.Object(
       "FailedRunAttempt",
       { ...RunError, description: "Why the attempt failed." },
       "The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.",
+      { stderr: Stderr("The end of what the program of this attempt wrote to standard error, at most 4 KiB.") },
+    ),
+    stderr: Stderr(
+      "The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.",
     ),
     waitsFor: Type.Optional(WaitsFor),
   },
@@ -121,7 +131,7 @@ const getRun = route({
   async handler({ params: { runId }, authContext, wait }, { stores, waiting, clock }) {
     const { value: run, headers } = await waiting.until(wait, endOfRun(stores, runId));
     // The hook token must not reveal the ids of other senders' runs.
-    if (authContext.actor === HOOK_ACTOR) return { status: 200, headers, body: withoutSession(run) };
+    if (authContext.actor === HOOK_ACTOR) return { status: 200, headers, body: viewForSender(run) };
     const waitsFor = run.status === "queued" ? await readWaitsFor(stores, runId, clock.now()) : undefined;
     return { status: 200, headers, body: { ...run, ...(waitsFor && { waitsFor }) } };
   },
@@ -135,8 +145,17 @@ export const endOfRun = (stores: Stores, runId: string): Awaited<RunView> => ({
   isOver: ({ endedAt }) => endedAt !== null,
 });
 
-/** Returns a run as callers with the hook token read it. */
-export const withoutSession = (run: RunView) => ({ ...run, sessionKey: null });
+/** Returns a run as senders read it, who have the hook token: without its session and without the words of others. */
+export function viewForSender({ stderr: _, failedAttempts, ...run }: RunView) {
+  return {
+    ...run,
+    sessionKey: null,
+    error: run.error && ownWords(run.error),
+    ...(failedAttempts && {
+      failedAttempts: failedAttempts.map(({ stderr: _, ...failed }) => ({ ...failed, error: ownWords(failed.error) })),
+    }),
+  };
+}
 
 const retryRun = route({
   method: "post",

@@ -58,12 +58,14 @@ export async function startGmailProcess(
     await listener?.close();
   });
   const reload = async () => {
-    current = await reloadConfig(env, current, log, async (changed) => {
+    const outcome = await reloadConfig(env, current, log, async (changed) => {
       await listener?.close();
       if (stopping) return;
       listener = listen(changed);
       if (!listener) log.info("hooks.gmail is no longer set; the listener waits until it is set again");
     });
+    current = outcome.config;
+    return outcome.problem;
   };
   log.info("the Gmail listener is ready");
   lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));

@@ -106,6 +106,7 @@ function runLines(run: Run): string[] {
       ["Ended", endedAt && `${endedAt}${took ? ` (took ${took})` : ""}`],
     ]),
     ...section(run.replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply", reply),
+    ...section("Standard error", run.stderr ?? null),
     ...deliveryLines(deliveries),
   ];
 }

@@ -99,16 +99,23 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
           changed = readSettings(given).config;
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
-          return console.error(`${error.message}\nThe previous configuration stays in effect.`);
+          return error.message;
         }
-        for (const supervised of [web, worker]) supervised.signal("SIGHUP");
-        await listener.setWanted(changed.hooks.gmail !== undefined).catch((error: Error) => {
-          console.error(`The Gmail listener did not start: ${error.message}`);
-        });
-        console.log("The changed configuration is in effect.");
+        const listening = listener
+          .setWanted(changed.hooks.gmail !== undefined)
+          .catch((error: Error) => `The Gmail listener did not start: ${error.message}`);
+        const problems = await Promise.all([web.reload(), worker.reload(), listening]);
+        return problems.find((problem) => problem !== undefined);
+      };
+      const reportReload = async () => {
+        const problem = await reload();
+        if (problem === undefined) console.log("The changed configuration is in effect.");
+        else console.error(`${problem}\nThe previous configuration stays in effect.`);
+        lock?.setReloaded(problem);
+        return problem;
       };
       return {
-        reload,
+        reload: reportReload,
         ready: { url },
         deadlineMs: webStopsMs + 2 * workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
         onError: (name, error) => console.error(`${name} failed to stop: ${error}`),

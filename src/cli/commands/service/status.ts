@@ -27,7 +27,7 @@ export function status(
 ): Promise<boolean> {
   return withService(env, options, async ({ client, url }) => {
     const checks = await readChecks(url);
-    const ready = checks.every(({ ok }) => ok);
+    const ready = checks.every(isOkOrOptional);
     // A service that is not ready may be unable to read its database.
     const figures = ready ? await readFigures(client) : null;
     if (options.json) print([cleanJson({ url, ready, checks, ...figures })]);
@@ -50,9 +50,13 @@ async function readChecks(url: string): Promise<readonly Check[]> {
   }
 }
 
+/** Returns whether the service works with this result. Without Redis it accepts reports and hooks. */
+const isOkOrOptional = ({ name, ok }: Check): boolean => ok || name === "redis";
+
 function stateOf(checks: readonly Check[]): string {
   const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return failing.length > 0 ? `not ready: ${failing.join(", ")}` : "ready";
+  if (failing.length === 0) return "ready";
+  return `${checks.every(isOkOrOptional) ? "degraded" : "not ready"}: ${failing.join(", ")}`;
 }
 
 async function readFigures(client: Client) {

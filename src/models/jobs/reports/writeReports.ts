@@ -147,7 +147,7 @@ function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;
   jobs.notifyReport(jobId, stepKey, ended !== null);
-  jobs.notifyNotes(job, reportId);
+  if (job.notes) jobs.noted();
   if (ended) jobs.countEnded({ ...job, status: ended });
   const cancelRequested = job.cancel !== undefined;
   return { step, created: step.stepId === stepId, ended, cancelRequested, replaced: (output && job.replaced) ?? [] };

@@ -27,7 +27,7 @@ export const PROBES: readonly string[] = ["/healthz", "/readyz"];
 const OWN_PATHS = [
   ...["/api", "/docs", "/guide", "/mcp", "/metrics", ...PROBES, "/openapi.json"],
   // the dashboard
-  ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
+  ...["/session", "/assets", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
   ...["/notify", "/answer", "/audit", "/gates", "/history", "/requests", "/settings"],
 ];
 

@@ -160,17 +160,13 @@ describe("a Redis Cluster", () => {
     await eventually(() => collection("events").countDocuments(received), "the turn over the event");
   });
 
-  it("shows the queues in use on the board and all in /metrics, on whatever node they are", async () => {
+  it("shows all queues in /metrics, on whatever node they are", async () => {
     const names = QUEUES.map(({ name }) => name);
     const owners = await Promise.all(QUEUES.map(async (queue) => (await cluster.ownersOf(keyOf(queue))).master));
 
-    const board = await call("GET", "/queues/api/queues");
     const metrics = await call("GET", "/metrics");
 
     expect(new Set(owners).size).to.equal(3);
-    // The board leaves out channels that are not configured.
-    const used = names.filter((name) => !name.startsWith("delivery-") || name === "delivery-telegram");
-    expect(board.body.queues.map(({ name }: { name: string }) => name)).to.have.members(used);
     for (const name of names) expect(metrics.body).to.include(`signalbox_queue_jobs{queue="${name}",state="waiting"}`);
   });
 
@@ -254,7 +250,7 @@ describe("a Redis Cluster", () => {
       ["10", "10"],
       ["0", undefined],
     ]);
-    expect([status, unmapped]).to.deep.equal([503, away.length]);
+    expect([status, unmapped]).to.deep.equal([200, away.length]);
     await eventually(async () => (await call("GET", "/readyz")).status === 200, "the web process to be ready");
     const lost = () => printed("a node of the Redis cluster cannot be reached");
     await eventually(

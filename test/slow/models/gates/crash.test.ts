@@ -8,7 +8,7 @@ import { createJob } from "../../../support/factories.ts";
 import { actOnGate } from "../../../support/gateActions.ts";
 import { toWebhook } from "../../../support/notifyFixture.ts";
 
-const PROCESS = join(import.meta.dirname, "..", "..", "support", "processes", "gates.ts");
+const PROCESS = join(import.meta.dirname, "..", "..", "..", "support", "processes", "gates.ts");
 
 const CONFIG = JSON.stringify({
   notify: [{ id: "all", on: ["gate.opened", "gate.answered", "gate.expired"], to: toWebhook() }],

@@ -5,8 +5,6 @@ import { descendantsOf } from "../../../start/processInfo.ts";
 
 /** Signals that are passed on to the program. */
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
-/** Signals that a terminal sends. */
-const FROM_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT", "SIGHUP"];
 
 /** A signal that is repeated within this time counts once: `timeout` sends it to its child and to the child's group. */
 const REPEATED_MS = 100;
@@ -65,9 +63,9 @@ export function programGroup(): ProgramGroup {
     // Node does not show whether SIGHUP was ignored when this process started, as by `nohup`.
     if (detached) return signal === "SIGHUP" ? undefined : signalProgram(signal);
     const asked = canary;
-    const wasForGroup = asked ? await asked.hasDied() : FROM_TERMINAL.includes(signal);
-    if (wasForGroup && asked === canary) canary = startCanary();
-    if (!wasForGroup) signalProgram(signal);
+    const diedOf = (await asked?.diedOf()) ?? null;
+    if (diedOf !== null && asked === canary) canary = startCanary();
+    if (diedOf !== signal) signalProgram(signal);
   };
   for (const signal of PASSED_ON) process.on(signal, received);
   return {
@@ -93,22 +91,22 @@ export function programGroup(): ProgramGroup {
 
 /** A process that shows whether a signal was sent to the whole process group, as terminals do. */
 interface Canary {
-  /** Resolves with whether a signal has ended it; a signal to the group reaches all its processes together. */
-  hasDied(): Promise<boolean>;
+  /** Resolves with the signal that has ended it, if any; a signal to the group reaches all its processes together. */
+  diedOf(): Promise<NodeJS.Signals | null>;
   end(): void;
 }
 
 /** Starts a `cat`, which dies of each signal that is passed on, and otherwise returns what it is sent. */
 function startCanary(): Canary {
   const cat = spawn("cat", { cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
-  const died = new Promise<boolean>((resolve) => {
-    cat.once("exit", () => resolve(true)).once("error", () => resolve(false));
+  const died = new Promise<NodeJS.Signals | null>((resolve) => {
+    cat.once("exit", (_code, signal) => resolve(signal)).once("error", () => resolve(null));
   });
   cat.stdin.on("error", () => {}); // it has died
   for (const part of [cat, cat.stdin, cat.stdout]) (part as { unref?(): void }).unref?.();
   return {
-    hasDied() {
-      const answered = new Promise<boolean>((resolve) => cat.stdout.once("data", () => resolve(false)));
+    diedOf() {
+      const answered = new Promise<null>((resolve) => cat.stdout.once("data", () => resolve(null)));
       cat.stdin.write("\n");
       return Promise.race([died, answered]);
     },

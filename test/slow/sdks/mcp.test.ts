@@ -8,11 +8,13 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+import { MCP_CLIENTS as CURRENT_CLIENTS } from "../../support/mcpClients.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
+import { FORMER_CLIENT } from "./formerMcpClient.ts";
 
 const require = createRequire(import.meta.url);
+const MCP_CLIENTS = [FORMER_CLIENT, ...CURRENT_CLIENTS] as const;
 const run = promisify(execFile);
 const API = "an-api-token-of-length";
 const HOOK = "a-hook-token-of-length";

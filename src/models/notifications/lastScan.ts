@@ -4,22 +4,22 @@ import { BsonDate, closedObject, defineCollection, nullable } from "../db/collec
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** When the worker processes last looked for silent jobs, whichever of them did. */
-export const PresenceDoc = closedObject({
+export const LastScanDoc = closedObject({
   _id: Type.String(),
-  seenAt: BsonDate,
+  at: BsonDate,
   /** The end of the last outage; null before the first one. */
   resumedAt: nullable(BsonDate),
 });
-export type PresenceDoc = Static<typeof PresenceDoc>;
+export type LastScanDoc = Static<typeof LastScanDoc>;
 
-export const presenceCollection = defineCollection(PresenceDoc);
+export const lastScanCollection = defineCollection(LastScanDoc);
 
 const ID = "scan";
 
-export class Presence {
-  readonly collection: mongo.Collection<PresenceDoc>;
+export class LastScan {
+  readonly collection: mongo.Collection<LastScanDoc>;
 
-  constructor(collection: mongo.Collection<PresenceDoc>) {
+  constructor(collection: mongo.Collection<LastScanDoc>) {
     this.collection = collection;
   }
 
@@ -30,10 +30,10 @@ export class Presence {
    * @throws AppError unavailable
    */
   async record(now: Date, outageMs: number): Promise<Date | null> {
-    const isResumed = { $gt: [{ $subtract: [now, { $ifNull: ["$seenAt", now] }] }, outageMs] };
+    const isResumed = { $gt: [{ $subtract: [now, { $ifNull: ["$at", now] }] }, outageMs] };
     const set = {
       resumedAt: { $cond: [isResumed, now, { $ifNull: ["$resumedAt", null] }] },
-      seenAt: { $max: ["$seenAt", now] },
+      at: { $max: ["$at", now] },
     };
     const found = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], { upsert: true, returnDocument: "after" }),

@@ -1,0 +1,131 @@
+import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
+import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
+import { answerUrl } from "../../models/gates/answerLinks.ts";
+import type { Summary } from "../../models/notifications/alerts.ts";
+import type { NotedRecord } from "../../models/notifications/outbox.ts";
+import { NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { WorkerMetrics } from "../metrics.ts";
+import { eventText, heldText, summaryText } from "./eventText.ts";
+import { eventTitle, summaryTitle } from "./eventTitle.ts";
+import { withIncluded } from "./included.ts";
+import type { NotifyEvent } from "./notifyEvent.ts";
+import type { Rule } from "./rule.ts";
+import { webhookBody } from "./webhookBody.ts";
+
+export interface SendDeps {
+  readonly stores: Stores;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rules: readonly Rule[];
+  readonly delivery: DeliverySettings;
+  /** The address under which people reach the service; messages have no links without it. */
+  readonly publicUrl: string | undefined;
+  readonly metrics: WorkerMetrics;
+  /** Enqueues a delivery. */
+  deliver(added: AddedDelivery): Promise<void>;
+  triggerHeartbeat(): Promise<void>;
+}
+
+/** An event and the record that it is about. */
+interface RecordedEvent {
+  readonly event: NotifyEvent;
+  readonly record: NotedRecord;
+}
+
+/** Sends an event by a rule. @param held the number of events that were held back or dropped before it */
+export async function send(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
+  if (rule.to.webhook) return sendWebhook(deps, rule, { event, record }, held);
+  const link = await linkOf(deps, rule, event);
+  const text = eventText(event, rule.template, link) + heldText(held);
+  return sendText(deps, rule, { id: event.id, type: event.type }, { text, title: eventTitle(event), link });
+}
+
+/** Sends the summary of the events that were too many for a rule within a minute. */
+export async function sendSummary(deps: SendDeps, rule: Rule, { id, type, more, listed }: Summary): Promise<void> {
+  const link = urlOf(deps, { path: "/" });
+  return sendText(deps, rule, { id, type }, { text: summaryText(more, listed, link), title: summaryTitle(more), link });
+}
+
+/** Sends a text to the chat or the main session of a rule. */
+async function sendText(
+  deps: SendDeps,
+  rule: Rule,
+  event: Pick<NotifyEvent, "id" | "type">,
+  { text, title, link }: { readonly text: string; readonly title: string; readonly link: string | undefined },
+): Promise<void> {
+  const { stores } = deps;
+  const { channel, to = null, wake } = rule.to;
+  const _id = deliveryIdOf(event.id, rule.id);
+  const wanted = { _id, runId: null, text, event: { id: event.id, type: event.type, rule: rule.id } };
+  if (wake !== undefined) {
+    const isNow = wake === "now";
+    await stores.events.add([{ _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow }]);
+    const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault: null });
+    if (isNew) count(deps, rule.id, event.type);
+    if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: "sent" });
+    if (isNow) await deps.triggerHeartbeat();
+  } else if (channel !== undefined) {
+    const target = await resolveTarget(stores, { channel, to }, deps.delivery);
+    const shown = { title, ...(link !== undefined && { link }) };
+    await addAndDeliver(deps, { ...wanted, ...shown, ...target, kind: "channel" });
+  }
+}
+
+async function sendWebhook(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
+  const { webhook } = rule.to;
+  if (!webhook) return;
+  const included = await withIncluded(deps.stores, record, event.data, webhook.include);
+  const data = held > 0 ? { ...included, heldBack: held } : included;
+  const hasIncluded = webhook.include.length > 0;
+  const body = webhookBody(event, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
+  await addWebhook(deps, event, rule.id, { ...body, url: null });
+}
+
+/** Sends an event to the `callbackUrl` of its job or run. */
+export async function sendCallback(deps: SendDeps, event: NotifyEvent, url: string): Promise<void> {
+  const body = webhookBody(event, event.data, { format: "standard", source: sourceOf(deps), hasIncluded: false });
+  await addWebhook(deps, event, null, { ...body, url });
+}
+
+async function addWebhook(
+  deps: SendDeps,
+  { id, type }: NotifyEvent,
+  rule: string | null,
+  webhook: { readonly body: string; readonly contentType: string; readonly url: string | null },
+): Promise<void> {
+  const _id = rule === null ? `${id}_callback` : deliveryIdOf(id, rule);
+  const to = rule ?? URL.parse(webhook.url ?? "")?.host ?? null;
+  const common = { _id, runId: null, kind: "webhook" as const, channel: "webhook", to, text: "", fault: null };
+  await addAndDeliver(deps, { ...common, event: { id, type, rule }, webhook });
+}
+
+/** Adds a delivery and enqueues it. One that exists already stays as it is: the sweep enqueues it if its entry was lost. */
+async function addAndDeliver(
+  deps: SendDeps,
+  delivery: NewDelivery & { readonly event: DeliveredEvent },
+): Promise<void> {
+  const { _id, channel, fault, event } = delivery;
+  if (!(await deps.stores.deliveries.add(delivery))) return;
+  count(deps, event.rule ?? "callback", event.type);
+  await deps.deliver({ deliveryId: _id, channel, fault, priority: priorityOf({ event }) });
+}
+
+const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.notifications.inc({ rule, type });
+
+/**
+ * Returns the link in a message. A question to people has the link with which they answer. The agent does not get it, because a
+ * person must decide.
+ */
+async function linkOf(deps: SendDeps, { to }: Rule, event: NotifyEvent): Promise<string | undefined> {
+  const { publicUrl, stores } = deps;
+  if (event.asks === undefined || publicUrl === undefined || to.wake !== undefined) return urlOf(deps, event);
+  return answerUrl(stores.answerLinks, publicUrl, event.asks);
+}
+
+const urlOf = ({ publicUrl }: SendDeps, { path }: Pick<NotifyEvent, "path">): string | undefined =>
+  publicUrl === undefined ? undefined : publicUrl + path;
+
+const sourceOf = ({ publicUrl }: SendDeps): string => (publicUrl === undefined ? "signalbox" : `${publicUrl}/api`);
