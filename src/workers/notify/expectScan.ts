@@ -1,7 +1,7 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
 import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
-import { recordScan, type ScanDeps } from "./scan.ts";
+import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /**
  * Announces expected jobs that were not created in time, once for each time by which one was due. Looks for jobs only when one is
