@@ -87,6 +87,8 @@ export default {
     // The parser reads type imports too. TypeScript's own API, the default, ends with TypeScript 6.
     parser: "swc",
     doNotFollow: { path: "^node_modules/" },
+    // These tests have packages of their own, which only the slow tier installs and type-checks.
+    exclude: { path: "^test/slow/sdks/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
   },
 };

@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "token.create": "a job token was created",
   "gate.answer": "a gate was answered",
   "gate.withdraw": "a gate was withdrawn",
+  "gate.expire": "a gate expired; the actor is `expiry`",
   "run.retry": "a run was retried",
   "run.again": "a run was started again",
   "run.cancel": "a run was cancelled",

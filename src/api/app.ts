@@ -128,7 +128,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const info = { title: "Signalbox", version: settings.version, description: about(basePath) };
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
-  mountAnswerPage(router, { stores: deps.stores, clock, bodies, countFailure: settings.countFailure, recordRefusal });
+  mountAnswerPage(router, { stores: deps.stores, bodies, countFailure: settings.countFailure, recordRefusal });
   mountGuide(router, DASHBOARD, basePath);
   const strict = settings.strict ?? false;
   router.post(

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   "token.create",
   "gate.answer",
   "gate.withdraw",
+  "gate.expire",
   "run.retry",
   "run.again",
   "run.cancel",

@@ -97,6 +97,7 @@ export function openStores(
   const runs = new Runs(collections.runs, clock, changes, notes, wanted);
   const sessions = new Sessions(collections.sessions, clock);
   const idempotencyKeys = new IdempotencyKeys(collections.idempotencyKeys, clock);
+  const audit = new AuditLog(collections.audit, clock);
   const deliveries = new Deliveries(collections.deliveries, clock, changes, notes, wanted);
   return {
     ...{ jobs, payloads, runs, sessions, deliveries },
@@ -113,10 +114,10 @@ export function openStores(
     expectations: new Expectations(collections.expectations, clock, notes),
     runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys,
-    gates: new Gates(collections.gates, jobs, clock),
+    gates: new Gates(collections.gates, jobs, { clock, audit }),
     answerLinks: new AnswerLinks(idempotencyKeys),
     endedLogins: new EndedLogins(collections.endedLogins),
-    audit: new AuditLog(collections.audit, clock),
+    audit,
     leases: new Leases(collections.leases, clock),
     gmailMailboxes: new GmailMailboxes(collections.gmailMailboxes, clock),
   };

@@ -159,6 +159,12 @@ export const ERRORS = {
     title: "The gate was answered already.",
     fix: "Read the answer in `gate`. To ask again, open a gate with another key.",
   },
+  gate_changed: {
+    status: 409,
+    retry: false,
+    title: "The question of the gate has changed since it was shown.",
+    fix: "Read `gate`, and answer again with its `revision`.",
+  },
   gate_closed: {
     status: 409,
     retry: false,

@@ -99,8 +99,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
-  const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
-    if (fault === null) await queues.deliver({ deliveryId, channel });
+  const deliver = async ({ fault, channel, deliveryId, priority = 0 }: AddedDelivery) => {
+    if (fault === null) await queues.deliver({ deliveryId, channel }, { priority });
     else metrics.deliveries.inc({ channel, outcome: "failed" });
   };
   const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
@@ -167,6 +167,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics, modelLabel },
         runnerName: runnerName(agents),
         defaults: { ...agents.defaults, model },
+        ruleTurnsPerMinute: config.notifyTurnsPerMinute,
         // The built-in prompt is only about events, so that without them the model has nothing to do.
         needsEvents: agents.defaults.heartbeat.prompt === undefined,
         prompt: (events, delivered) =>
@@ -184,10 +185,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliverProcessor(
         {
           ...{ stores, name, channel, metrics, followDeliveries: session.followDeliveries },
-          requeue: (deliveryId, occasion, delayMs) =>
-            queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
+          requeue: (deliveryId, occasion, delayMs, priority) =>
+            queues.deliver({ deliveryId, channel: name }, { occasion, delayMs, priority }),
         },
-        new ChannelLimiter(timings.channel),
+        { channel: new ChannelLimiter(timings.channel), receivers: new ReceiverLimiter(timings.webhook) },
       ),
     ]),
     [

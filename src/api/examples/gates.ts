@@ -16,6 +16,7 @@ const GATE = {
   gateId: "5e3d0f1c-7a3a-4b0e-8d65-0c7a4e2f9b11",
   jobId: "import-2041",
   key: "publish",
+  revision: 1,
   ...QUESTION,
   status: "open",
   action: null,

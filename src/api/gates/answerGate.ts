@@ -1,5 +1,5 @@
 import type { Action, GateDoc } from "../../models/gates/gate.ts";
-import { type Gates, gateClosed } from "../../models/gates/gates.ts";
+import { type Gates, gateChanged, gateClosed } from "../../models/gates/gates.ts";
 import { packObject, unpackObject } from "../../models/jobs/freeObject.ts";
 import { invalidField } from "../../shared/errors.ts";
 import { checkContent } from "./content.ts";
@@ -9,18 +9,21 @@ interface Answer {
   readonly action: Action;
   readonly content?: Record<string, unknown> | null;
   readonly answeredBy: string;
+  /** The revision of the question that was shown; undefined if the caller does not say. */
+  readonly revision?: number | undefined;
 }
 
 /**
  * Records a person's answer, once it fits the question.
  * @param find reads the gate; called again if its question changes meanwhile
  * @returns the answered gate
- * @throws AppError invalid_body, gate_answered, gate_closed, unavailable; what `find` throws
+ * @throws AppError invalid_body, gate_answered, gate_changed, gate_closed, unavailable; what `find` throws
  */
 export async function answerGate(gates: Gates, find: () => Promise<GateDoc>, answer: Answer): Promise<GateDoc> {
   for (;;) {
     const gate = await find();
     if (gate.status !== "open") throw gateClosed(gate);
+    if (answer.revision !== undefined && answer.revision !== gate.revision) throw gateChanged(gate);
     const { action, answeredBy } = answer;
     const content = packObject("content", contentOf(gate, answer));
     const answered = await gates.answer(gate, { action, content, answeredBy });

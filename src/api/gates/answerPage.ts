@@ -15,6 +15,7 @@ import { contentOf, type Submitted } from "./form.ts";
 import type { FormSchema } from "./formSchema.ts";
 import { POLICY } from "./page.ts";
 import { answeredPage, closedPage, questionPage } from "./pages.ts";
+import { visibleName } from "./visibleName.ts";
 
 /** Maximum size of a submitted form in bytes. */
 const FORM_LIMIT = 256 * 1024;
@@ -41,7 +42,6 @@ class PageError extends Error {
 
 interface PageDeps {
   readonly stores: ApiDeps["stores"];
-  readonly clock: ApiDeps["clock"];
   readonly bodies: MemoryBudget;
   readonly countFailure: CountFailure;
   readonly recordRefusal: RecordRefusal;
@@ -107,7 +107,7 @@ function rejectOtherSites(ctx: Context): void {
 }
 
 /** Returns the gate of the request's token, whatever its status. @throws PageError, AppError rate_limited, unavailable */
-async function findGate(ctx: Context, { stores, clock, countFailure, recordRefusal }: PageDeps): Promise<GateDoc> {
+async function findGate(ctx: Context, { stores, countFailure, recordRefusal }: PageDeps): Promise<GateDoc> {
   const sealed = await stores.answerLinks.open(String(ctx.params.token));
   if (!sealed) {
     await countFailure(ctx.ip);
@@ -115,9 +115,7 @@ async function findGate(ctx: Context, { stores, clock, countFailure, recordRefus
     const advice = "It may have been cut off: copy the whole link from your message.";
     throw new PageError(404, closedPage("This link is not valid", advice));
   }
-  const { _id, job, expiresAt } = sealed;
-  if (expiresAt && expiresAt <= clock.now())
-    throw gone("This link has expired", "The question can no longer be answered with it.");
+  const { _id, job } = sealed; // the time may have been extended since: that of the gate counts
   const gate = await stores.gates.findById(_id);
   if (!gate?.job.equals(job)) throw gone("This question no longer exists", "Its job was deleted.");
   if (gate.status === "withdrawn") throw gone("This question was withdrawn", "It needs no answer any more.");
@@ -137,7 +135,9 @@ async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: P
   if (gate.status === "answered") throw new PageError(409, answeredPage(gate));
   if (!action)
     throw new PageError(400, questionPage(gate, "Choose Accept, Decline or Cancel.", { submitted, faults: new Map() }));
-  const seen = submitted.get("revision") ?? String(gate.revision);
+  const seen = submitted.get("revision");
+  if (seen === null)
+    throw new PageError(400, questionPage(gate, "Read the question, and answer with the form of this page."));
   const find = async () => {
     const current = await findGate(ctx, deps);
     if (current.status === "answered") throw new PageError(409, answeredPage(current));
@@ -164,10 +164,10 @@ function contentFor({ requestedSchema }: GateDoc, action: Action, submitted: Sub
 
 /** Returns how the answer's author is recorded. Anybody who has the link may enter any name. */
 function nameOf(submitted: Submitted): string {
-  const name = sanitizeText(submitted.get("answeredBy") ?? "")
-    .replaceAll("\n", " ")
-    .trim()
-    .slice(0, MAX_NAME_CHARS);
+  const name = visibleName(sanitizeText(submitted.get("answeredBy") ?? "").replaceAll("\n", " ")).slice(
+    0,
+    MAX_NAME_CHARS,
+  );
   return name ? `${name.toWellFormed()} (by link)` : "link";
 }
 

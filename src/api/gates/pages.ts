@@ -14,6 +14,8 @@ const when = (time: Date): Html =>
 const question = ({ title, message }: GateDoc): Html =>
   html`<h1>${title}</h1>${message && html`<p class="text">${message}</p>`}`;
 
+const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+
 /** Returns the page with the question and its form. @param notice what a person must read first; set if the form was rejected */
 export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected): string {
   const schema = schemaOf(gate);
@@ -22,6 +24,7 @@ export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected
     notice ? `Not recorded: ${gate.title}` : gate.title,
     html`${question(gate)}
 <p class="soft">Job ${gate.jobId}. Asked ${when(gate.createdAt)}.${gate.expiresAt && html` Answer before ${when(gate.expiresAt)}.`}</p>
+${gate.expiresAt && html`<p class="soft">Without an answer by then, it counts as ${DECISIONS[gate.onExpiry].toLowerCase()}.</p>`}
 ${notice && html`<p class="bad" role="alert">${notice}</p>`}
 <form method="post">
 <input type="hidden" name="revision" value="${gate.revision}">
@@ -35,8 +38,6 @@ ${schema && formFields(schema, rejected)}
 </form>`,
   );
 }
-
-const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
 
 /** Returns the page with the answer that was given, and by whom. */
 export function answeredPage(gate: GateDoc): string {

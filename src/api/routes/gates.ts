@@ -12,9 +12,12 @@ import { findGate, findGateJob, findGateWithJob, listGates } from "../../models/
 import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
+import { missingScope } from "../auth/authorize.ts";
+import { type Caller, mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
+import { visibleName } from "../gates/visibleName.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas/blocks.ts";
 
@@ -48,13 +51,19 @@ const Gate = Type.Object(
     gateId: Type.String({ description: "Identifies the gate. Assigned by the service." }),
     jobId: s.JobId,
     key: GateKey,
+    revision: Type.Integer({
+      description:
+        "Grows with each change of the question, its form, `onExpiry` or `expiresAt`. Send it with the answer.",
+    }),
     title: Title,
     message: Message,
     requestedSchema: s.nullable(s.FreeObject("The form as a JSON Schema; null if the answer is only an action.")),
     status: Type.Enum([...STATUSES], { description: "`open` until the gate is answered, expires or is withdrawn." }),
     action: s.nullable(gateAction("The decision of the person, or `onExpiry` of a gate that has expired.")),
     content: Content,
-    answeredBy: s.nullable(Type.String(), { description: "The person who answered; null if nobody did." }),
+    answeredBy: s.nullable(Type.String(), {
+      description: "The person who answered; `expiry` if nobody did in time; else null.",
+    }),
     createdAt: s.Timestamp("When the gate was opened."),
     answeredAt: s.TimestampOrNull("When the gate was answered; null if it was not."),
     expiresAt: ExpiresAt,
@@ -74,8 +83,21 @@ const GateBody = Type.Object(
     message: Type.Optional(Message),
     requestedSchema: Type.Optional(s.nullable(RequestedSchema)),
     expiresAt: Type.Optional(ExpiresAt),
-    onExpiry: Type.Optional(gateAction("The action of the gate if it expires (default `decline`).")),
-    ...s.readOnly("gateId", "jobId", "key", "status", "action", "content", "answeredBy", "createdAt", "answeredAt"),
+    onExpiry: Type.Optional(
+      gateAction("The action of the gate if it expires (default `decline`). `accept` needs the scope `gates:answer`."),
+    ),
+    ...s.readOnly(
+      "gateId",
+      "jobId",
+      "key",
+      "revision",
+      "status",
+      "action",
+      "content",
+      "answeredBy",
+      "createdAt",
+      "answeredAt",
+    ),
     ...s.readOnly("cancelRequested"),
   },
   s.named("Question"),
@@ -93,12 +115,16 @@ const putGate = route({
   example: examples.putGate,
   schemas: { params, body: GateBody },
   bodyLimit: BODY_LIMIT,
+  authContext: "api",
   answers: { 200: Gate, 201: Gate },
   errors: ["job_not_found", "job_ended", "gate_answered", "gate_closed", "too_many_gates"],
-  async handler({ params: { jobId, key }, body }, { stores, clock }) {
+  async handler({ params: { jobId, key }, body, authContext }, { stores, clock }) {
     const question = toQuestion(body);
+    const mayDecide = mayDo(authContext, "gates:answer");
+    if (question.onExpiry === "accept" && !mayDecide) throw mayNotDecide(authContext);
     const job = await findGateJob(stores, jobId);
     const existing = await stores.gates.find(job, key);
+    if (existing?.onExpiry === "accept" && !mayDecide && isEarlier(question, existing)) throw mayNotDecide(authContext);
     if (existing && existing.status !== "open") throw gateClosed(existing);
     if (job.status !== "running") throw jobEnded(jobId);
     if (question.expiresAt && question.expiresAt <= clock.now())
@@ -108,6 +134,16 @@ const putGate = route({
     return { status: created ? 201 : 200, body: viewFor(job, gate) };
   },
 });
+
+/** Returns whether a question lets an open gate expire earlier. */
+const isEarlier = ({ expiresAt }: Question, gate: GateDoc): boolean =>
+  expiresAt != null && (gate.expiresAt === null || expiresAt < gate.expiresAt);
+
+/**
+ * Returns the error of a caller who may not decide: a gate that accepts by expiry is an answer, which code must not give to its
+ * own question.
+ */
+const mayNotDecide = (caller: Caller) => missingScope(caller, ["gates:answer"]);
 
 /** Returns a gate as the code that asks reads it. */
 const viewFor = ({ cancel }: GateJob, gate: GateDoc) => ({
@@ -167,6 +203,12 @@ const AnswerBody = Type.Object(
     action: gateAction("`accept`, `decline`, or `cancel` for neither: the three actions of MCP's elicitation."),
     content: Type.Optional(Content),
     answeredBy: Type.Optional(AnsweredBy),
+    revision: Type.Optional(
+      Type.Integer({
+        description:
+          "The `revision` of the gate that was shown to the person. The answer is refused with 409 `gate_changed` if the gate has changed since.",
+      }),
+    ),
   },
   s.named("GateAnswer"),
 );
@@ -185,10 +227,10 @@ const answer = route({
   bodyLimit: BODY_LIMIT,
   authContext: "api",
   answers: { 200: Gate },
-  errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_closed"],
+  errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_changed", "gate_closed"],
   audit: ({ params: { jobId, key } }) => ({ action: "gate.answer", target: `${jobId}/${key}` }),
   async handler({ params: { jobId, key }, body, authContext }, { stores }) {
-    const answeredBy = body.answeredBy ?? (authContext?.login ? "dashboard" : "api");
+    const answeredBy = visibleName(body.answeredBy) || (authContext?.login ? "dashboard" : "api");
     const find = () => findGate(stores, jobId, key);
     return { status: 200, body: viewGate(await answerGate(stores.gates, find, { ...body, answeredBy })) };
   },

@@ -88,6 +88,8 @@ export interface Gate {
   gateId: string;
   jobId: string;
   key: string;
+  /** Grows with each change of the question. Send it with the answer. */
+  revision: number;
   title: string;
   message: string | null;
   /** The form as a JSON Schema: MCP's `requestedSchema`. */
@@ -109,6 +111,8 @@ export interface GateAnswer {
   content?: FreeObject | null;
   /** A name for people. */
   answeredBy?: string;
+  /** The `revision` of the gate that was shown: the answer is refused if the gate has changed since. */
+  revision?: number;
 }
 
 /** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */

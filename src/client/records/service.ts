@@ -67,6 +67,7 @@ export type AuditAction =
   | "token.create"
   | "gate.answer"
   | "gate.withdraw"
+  | "gate.expire"
   | "run.retry"
   | "run.again"
   | "run.cancel"

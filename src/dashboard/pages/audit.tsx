@@ -19,6 +19,7 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "token.create": "Created a job token",
   "gate.answer": "Answered a question",
   "gate.withdraw": "Withdrew a question",
+  "gate.expire": "A question expired",
   "run.retry": "Retried a run",
   "run.again": "Ran a run again",
   "run.cancel": "Cancelled a run",

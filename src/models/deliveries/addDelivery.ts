@@ -29,6 +29,8 @@ export interface AddedDelivery {
   readonly deliveryId: string;
   readonly channel: string;
   readonly fault: string | null;
+  /** Its priority in the queue; without it the highest. */
+  readonly priority?: number;
 }
 
 /**

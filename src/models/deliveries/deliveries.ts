@@ -238,9 +238,9 @@ export class Deliveries {
     throw conflict(`The delivery has already ended: its state is ${state}.`);
   }
 
-  /** Fails all waiting deliveries of a lane. @returns their number @throws AppError unavailable */
-  async failLane(lane: string, reason: string): Promise<number> {
-    return this.#failAll({ open: true, lane, ...this.#lease.free(this.#clock.now()) }, reason);
+  /** Fails all waiting deliveries to a recipient. @returns their number @throws AppError unavailable */
+  async failAllTo({ channel, to }: Pick<DeliveryDoc, "channel" | "to">, reason: string): Promise<number> {
+    return this.#failAll({ open: true, state: "pending", channel, to, ...this.#lease.free(this.#clock.now()) }, reason);
   }
 
   /**

@@ -70,7 +70,7 @@ export const DeliveryDoc = closedObject({
    * `callbackUrl`.
    */
   to: nullable(Type.String()),
-  /** Channel and recipient, or one webhook or test alone. The deliveries of a lane are sent one at a time, in order. */
+  /** Channel and recipient of replies, or one event or test alone. The deliveries of a lane are sent one at a time, in order. */
   lane: Type.String(),
   text: Type.String(),
   /** The title of an event's message, for services that show one; missing for a reply. */
@@ -136,6 +136,13 @@ export const deliveryIdOf = (eventId: string, ruleId: string): string => `${even
 
 /** Returns whether a delivery is a test of a rule or of a channel. */
 export const isTest = ({ event }: { readonly event?: DeliveredEvent | undefined }): boolean => event?.type === "test";
+
+/**
+ * Returns the priority of a delivery in the queue of its channel: replies, and questions to people, go before other events. Lower
+ * is sooner.
+ */
+export const priorityOf = ({ event }: { readonly event?: DeliveredEvent | undefined }): number =>
+  event && event.type !== "gate.opened" ? 1 : 0;
 
 export const kindOf = ({ kind = "channel" }: Pick<DeliveryDoc, "kind">): DeliveryKind => kind;
 

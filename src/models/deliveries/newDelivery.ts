@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { type DeliveredEvent, type DeliveryDoc, type DeliveryKind, isTest, type NewDelivery } from "./delivery.ts";
+import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 
 /**
@@ -29,8 +29,9 @@ type LaneFields = Pick<DeliveryDoc, "_id" | "channel" | "to"> & {
   readonly event?: DeliveredEvent | undefined;
 };
 
-/** Returns the lane of a delivery. Webhooks may arrive in any order, and a test does not wait for what the channel holds up. */
-export const laneOf = ({ _id, kind, channel, to, event }: LaneFields): string => {
-  if (kind === "webhook") return `webhook ${_id}`;
-  return isTest({ event }) ? `test ${_id}` : `${channel} ${to}`;
-};
+/**
+ * Returns the lane of a delivery. Only replies wait for one another: each event and each test has a lane of its own, so that a
+ * message that fails delays no other.
+ */
+export const laneOf = ({ _id, kind, channel, to, event }: LaneFields): string =>
+  event ? `${kind === "webhook" ? "webhook" : "event"} ${_id}` : `${channel} ${to}`;

@@ -33,7 +33,7 @@ const GateDoc = closedObject({
   createdAt: BsonDate,
   answeredAt: nullable(BsonDate),
   expiresAt: nullable(BsonDate),
-  /** Grows with each change of the question, so that an answer is never taken for one to another question. */
+  /** Grows with each change of the question, its form, `onExpiry` or `expiresAt`, so that an answer is never taken for one to another question. */
   revision: Type.Number(),
 });
 export type GateDoc = Static<typeof GateDoc>;
@@ -50,6 +50,7 @@ export interface GateView {
   gateId: string;
   jobId: string;
   key: string;
+  revision: number;
   title: string;
   message: string | null;
   requestedSchema: FreeObject | null;
@@ -68,6 +69,7 @@ export function viewGate(gate: GateDoc): GateView {
     gateId: gate._id,
     jobId: gate.jobId,
     key: gate.key,
+    revision: gate.revision,
     title: gate.title,
     message: gate.message,
     requestedSchema: unpackObject(gate.requestedSchema),

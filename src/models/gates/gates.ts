@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { AuditLog } from "../audit.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
@@ -33,6 +34,9 @@ const KEEP_AFTER_END_MS = 86_400_000;
 /** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
 export const MAX_OPEN_GATES = 100;
 
+/** Who lets a gate expire: no request does. */
+const BY_EXPIRY = { actor: "expiry", address: "", requestId: "" };
+
 const literal = (value: unknown) => ({ $literal: value });
 
 /**
@@ -44,11 +48,17 @@ export class Gates {
   readonly collection: mongo.Collection<GateDoc>;
   readonly #jobs: Jobs;
   readonly #clock: Clock;
+  readonly #audit: Pick<AuditLog, "add">;
 
-  constructor(collection: mongo.Collection<GateDoc>, jobs: Jobs, clock: Clock) {
+  constructor(
+    collection: mongo.Collection<GateDoc>,
+    jobs: Jobs,
+    { clock, audit }: { readonly clock: Clock; readonly audit: Pick<AuditLog, "add"> },
+  ) {
     this.collection = collection;
     this.#jobs = jobs;
     this.#clock = clock;
+    this.#audit = audit;
   }
 
   /** Finds a gate of a job; null if there is none. A gate whose time has passed expires first. @throws AppError unavailable */
@@ -144,6 +154,7 @@ export class Gates {
     const now = this.#clock.now();
     if (gate.status !== "open" || gate.expiresAt === null || gate.expiresAt > now) return gate;
     const closed = await this.#close(gate, expired(gate), { expiresAt: { $lte: now }, onExpiry: gate.onExpiry });
+    if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", `${gate.jobId}/${gate.key}`);
     return closed ?? (await this.#findCurrent({ _id: gate._id })) ?? gate;
   }
 
@@ -260,9 +271,11 @@ const NO_QUESTION = { message: null, requestedSchema: null, expiresAt: null, onE
 
 const or = (field: string, fallback: unknown) => ({ $ifNull: [`$${field}`, literal(fallback)] });
 
-/** The expression for whether a question differs from the stored one in what a person answers. */
+/** The expression for whether a question differs from the stored one in what a person answers, or what silence means. */
 function isOtherQuestion(question: Question): mongo.Document {
-  const fields = (["title", "message", "requestedSchema"] as const).filter((field) => question[field] !== undefined);
+  const fields = (["title", "message", "requestedSchema", "expiresAt", "onExpiry"] as const).filter(
+    (field) => question[field] !== undefined,
+  );
   return { $or: fields.map((field) => ({ $ne: [`$${field}`, literal(question[field])] })) };
 }
 
@@ -276,6 +289,13 @@ export function gateClosed(gate: GateDoc): AppError {
   }
   return new AppError("gate_closed", { detail: `${name} is ${gate.status} and can no longer be used.`, body });
 }
+
+/** Returns the error of an answer to a question that has changed since it was shown. */
+export const gateChanged = (gate: GateDoc) =>
+  new AppError("gate_changed", {
+    detail: `The question of the gate ${JSON.stringify(gate.key)} has changed since it was shown. Read it again.`,
+    body: { gate: viewGate(gate) },
+  });
 
 /** Returns the error of a gate that a job has no room for. */
 export const tooManyGates = () =>

@@ -32,7 +32,11 @@ export const answered = ({ action, content, answeredBy }: GateAnswer, now: Date)
 });
 
 /** The fields of a gate whose time has passed. */
-export const expired = ({ onExpiry }: GateDoc) => ({ status: "expired" as const, action: onExpiry });
+export const expired = ({ onExpiry }: GateDoc) => ({
+  status: "expired" as const,
+  action: onExpiry,
+  answeredBy: "expiry",
+});
 
 /** The fields of a gate that is withdrawn. */
 export const withdrawn = () => ({ status: "withdrawn" as const });

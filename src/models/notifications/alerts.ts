@@ -79,7 +79,7 @@ const KEEP_HELD_MS = 86_400_000;
 const KEEP_FAILURES_MS = 100 * 86_400_000;
 
 /** Maximum messages that a rule sends within a minute. */
-export const MAX_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 /** Maximum names in a summary. */
 const MAX_LISTED = 10;
 const MINUTE_MS = 60_000;

@@ -41,9 +41,15 @@ export class Expectations {
     return readAll(this.collection, {});
   }
 
+  /** Removes expectations that are not configured any more, so that one that is added again begins anew. @throws AppError unavailable */
+  async keepOnly(ids: readonly string[]): Promise<void> {
+    const removed = { _id: { $nin: [...ids] }, notes: { $exists: false } };
+    await mapMongoErrors(() => this.collection.deleteMany(removed));
+  }
+
   /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
-  async begin(id: string, name: string): Promise<void> {
-    const fresh = { name, since: this.#clock.now(), lastSeenAt: null, missedAt: null };
+  async begin(id: string, name: string, lastSeenAt: Date | null = null): Promise<void> {
+    const fresh = { name, since: this.#clock.now(), lastSeenAt, missedAt: null };
     const isOther = { _id: id, name: { $ne: name } };
     const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(isOther, { $set: fresh }));
     if (matchedCount > 0) return;

@@ -31,6 +31,9 @@ export const EventDoc = closedObject({
 });
 export type EventDoc = Static<typeof EventDoc>;
 
+/** The beginning of the ids of events that rules add. */
+export const NOTIFICATION_PREFIX = "notify-";
+
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
@@ -105,6 +108,12 @@ export class Events {
   /** Makes all waiting events trigger a turn at once, because their scheduled time has come. */
   async wakeAll(): Promise<void> {
     await mapMongoErrors(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
+  }
+
+  /** Lets events wait for the next scheduled turn. */
+  async postpone(ids: readonly string[]): Promise<void> {
+    const query = { _id: { $in: [...ids] }, waiting: true };
+    await mapMongoErrors(() => this.collection.updateMany(query, { $set: { wake: false } }));
   }
 
   /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */

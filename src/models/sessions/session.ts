@@ -34,6 +34,8 @@ export const SessionDoc = closedObject({
   owner: Type.Optional(Type.String()),
   /** Only in the main session, after a failed turn. */
   pause: Type.Optional(MainPause),
+  /** Only of the main session: the number of turns within a minute that rules wanted; missing before the first one. */
+  ruleTurns: Type.Optional(closedObject({ since: BsonDate, count: Type.Number() })),
   lastUsedAt: BsonDate,
 });
 export type SessionDoc = Static<typeof SessionDoc>;
@@ -45,6 +47,9 @@ export interface SessionTurn {
   readonly key: string;
   readonly holder: string;
 }
+
+/** The time within which turns that rules start are counted. */
+const RULE_TURNS_MS = 60_000;
 
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
@@ -88,6 +93,17 @@ export class Sessions {
   /** Deletes the sessions that have no running turn. @throws AppError unavailable */
   async deleteIdle(keys: readonly string[]): Promise<void> {
     await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
+  }
+
+  /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
+  async countRuleTurn(): Promise<number> {
+    const now = this.#clock.now();
+    const isSame = { $gt: ["$ruleTurns.since", new Date(now.getTime() - RULE_TURNS_MS)] };
+    const next = { since: "$ruleTurns.since", count: { $add: ["$ruleTurns.count", 1] } };
+    const change = [{ $set: { ruleTurns: { $cond: [isSame, next, { since: now, count: 1 }] } } }];
+    const options = { projection: { ruleTurns: 1 }, returnDocument: "after" } as const;
+    const found = await mapMongoErrors(() => this.collection.findOneAndUpdate({ _id: MAIN_SESSION }, change, options));
+    return found?.ruleTurns?.count ?? 1;
   }
 
   /**

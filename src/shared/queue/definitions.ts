@@ -67,10 +67,6 @@ export const channelCheck = queue({
   timeoutMs: 10_000,
 });
 
-/** Returns the queues of the channels that meet a condition, and of `webhook` if that does. */
-export const deliveryQueues = (fits: (target: string) => boolean): QueueDef[] =>
-  [...DELIVERIES].flatMap(([target, def]) => (fits(target) ? [def] : []));
-
 /** Turns all noted events into deliveries. The scan triggers it again while events are left, so the queue tries once. */
 export const notify = queue({
   name: "notify",

@@ -46,6 +46,7 @@ interface Occasion {
   /** A suffix of the queue entry's id, so that a delivery can be enqueued again while an earlier entry exists. */
   readonly occasion?: string | undefined;
   readonly delayMs?: number;
+  readonly priority?: number;
 }
 
 const entryId = (deliveryId: string, occasion?: string) =>
@@ -124,8 +125,12 @@ export class Queues {
   }
 
   /** Adds a delivery to the queue of its channel. Never rejects, like `add`. */
-  deliver({ deliveryId, channel }: DeliveryEntry, { occasion, delayMs = 0 }: Occasion = {}): Promise<void> {
-    return this.add(deliveriesTo(channel), { deliveryId }, { jobId: entryId(deliveryId, occasion), delayMs });
+  deliver(
+    { deliveryId, channel }: DeliveryEntry,
+    { occasion, delayMs = 0, priority = 0 }: Occasion = {},
+  ): Promise<void> {
+    const jobId = entryId(deliveryId, occasion);
+    return this.add(deliveriesTo(channel), { deliveryId }, { jobId, delayMs, priority });
   }
 
   /** Returns whether the queue contains a delivery under that `occasion`. Rejects while Redis is down. */

@@ -51,6 +51,8 @@ export class ChannelLimiter {
   #needsProbe = false;
   /** True while an admitted message probes the channel. */
   #isProbing = false;
+  /** The number of urgent messages that wait. Others are not admitted before them. */
+  #urgent = 0;
 
   constructor(timings = TIMINGS.channel) {
     this.#timings = timings;
@@ -120,15 +122,22 @@ export class ChannelLimiter {
    * Waits until the channel may be used, for at most `timings.maxWaitMs`.
    * @param retriedAt when this message was last retried by hand. After a stop such a message is admitted early, because the
    *   credentials may have been corrected; it obeys limits like any other.
+   * @param isUrgent whether the message goes before the others, such as a question to a person
    */
-  async admit(signal: AbortSignal, retriedAt?: Date): Promise<Admission> {
+  async admit(signal: AbortSignal, retriedAt?: Date, isUrgent = false): Promise<Admission> {
+    if (!isUrgent) return this.#admit(signal, retriedAt, isUrgent);
+    this.#urgent++;
+    return this.#admit(signal, retriedAt, isUrgent).finally(() => this.#urgent--);
+  }
+
+  async #admit(signal: AbortSignal, retriedAt: Date | undefined, isUrgent: boolean): Promise<Admission> {
     for (;;) {
       const closure = this.#closure(retriedAt);
       const forMs = closure.until - performance.now();
       if (forMs > this.#timings.maxWaitMs || signal.aborted) {
         return { kind: "refused", forMs: Math.max(forMs, 1), reason: closure.reason };
       }
-      if (forMs <= 0 && !this.#isProbing) {
+      if (forMs <= 0 && !this.#isProbing && (isUrgent || this.#urgent === 0)) {
         this.#isProbing = this.#needsProbe;
         return { kind: "admitted", epoch: this.#epoch };
       }

@@ -129,7 +129,11 @@ export class DeliveryAttempt {
       if (!(await deliveries.update(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };
     }
     for (let index = this.#parts.findIndex(({ state }) => state !== "sent"); index >= 0; ) {
-      const admission = await this.#limiter.admit(this.#signal, this.#retriedAt());
+      const admission = await this.#limiter.admit(
+        this.#signal,
+        this.#retriedAt(),
+        this.#delivery.event?.type === "gate.opened",
+      );
       if (this.#signal.aborted) {
         if (admission.kind === "admitted") this.#limiter.report(admission.epoch, false);
         return { kind: this.#context.signal.aborted ? "stopped" : "lost" };

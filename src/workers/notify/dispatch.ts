@@ -7,8 +7,10 @@ import { type NotifyEvent, readEvent } from "./notifyEvent.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
 import { type SendDeps, send, sendCallback, sendSummary } from "./send.ts";
 
-/** Maximum events that are read and sent concurrently. The body of a webhook may take 4 MB. */
-const CONCURRENCY = 10;
+/** Maximum events that are read and sent concurrently: a page, whose deliveries are stored by one command. */
+const CONCURRENCY = 100;
+/** The same if a rule includes parts of the record: then a body may take 4 MB. */
+const CONCURRENCY_WITH_PARTS = 10;
 /** Maximum reads of the alerts of a page that other processes change at the same time. */
 const MAX_ATTEMPTS = 20;
 /** How often questions are looked for while other events are dispatched: people are waiting for each other. */
@@ -95,14 +97,14 @@ async function dispatchPage(
   );
   const entries: Entry[] = [];
   const dispatched: DispatchedNote[] = [];
-  await eachOf(due, async ({ record, note }) => {
+  await eachOf(deps, due, async ({ record, note }) => {
     await orCountFailure(deps, { record, note }, async () => {
       entries.push({ record, note, event: await readEvent(deps.stores, record, note) });
     });
   });
   entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
   const taken = await decideAll(deps, entries);
-  await eachOf(entries, async (entry) => {
+  await eachOf(deps, entries, async (entry) => {
     const { record, note, event } = entry;
     await orCountFailure(deps, entry, async () => {
       const outcome = taken.get(entry) as Outcome | { readonly error: unknown };
@@ -138,8 +140,10 @@ async function orCountFailure(
   }
 }
 
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  for (let i = 0; i < items.length; i += CONCURRENCY) await Promise.all(items.slice(i, i + CONCURRENCY).map(act));
+async function eachOf<T>({ rules }: DispatchDeps, items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const hasParts = rules.some(({ to }) => (to.webhook?.include.length ?? 0) > 0);
+  const size = hasParts ? CONCURRENCY_WITH_PARTS : CONCURRENCY;
+  for (let i = 0; i < items.length; i += size) await Promise.all(items.slice(i, i + size).map(act));
 }
 
 /** The rules that send an event now, and for `job.stale` also those that list it in a summary. */

@@ -13,8 +13,13 @@ export function eventText(event: NotifyEvent, template: Template | undefined, ur
 function renderEvent({ type, at, data }: NotifyEvent, template: Template, url: string | undefined): string {
   const { job, run, gate } = data;
   const payload = { type, timestamp: at.toISOString(), data, job, run, gate, url };
-  return renderTemplate(template, { payload, headers: {}, query: {}, path: "", now: at }).text;
+  const scope = { payload, headers: {}, query: {}, path: "", now: at };
+  return renderTemplate(template, scope, (value, { keys }) => (OWN.has(keys.join(".")) ? value : escapeMarkdown(value)))
+    .text;
 }
+
+/** The values that no caller chooses, which need no escape. */
+const OWN = new Set(["type", "timestamp", "url"]);
 
 /** Returns the sentence about events that were held back; empty if there were none. */
 export function heldText(held: number): string {

@@ -1,7 +1,7 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
 import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
-import { recordScan, type ScanDeps } from "./scan.ts";
+import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /**
  * Announces expected jobs that were not created in time, once for each time by which one was due. Looks for jobs only when one is
@@ -10,6 +10,7 @@ import { recordScan, type ScanDeps } from "./scan.ts";
  */
 export async function announceMissing(deps: ScanDeps): Promise<void> {
   const { stores, clock, expect, staleAfterSeconds } = deps;
+  await stores.expectations.keepOnly(expect.map(({ id }) => id));
   if (expect.length === 0) return;
   const now = clock.now();
   const resumedAt = await recordScan(deps);
@@ -17,7 +18,8 @@ export async function announceMissing(deps: ScanDeps): Promise<void> {
   for (const { id, name, every, grace } of expect) {
     const expectation = known.get(id);
     if (expectation?.name !== name) {
-      await stores.expectations.begin(id, name);
+      const newest = await findNewest(stores.jobs, name, new Date(0));
+      await stores.expectations.begin(id, name, newest ?? null);
       continue;
     }
     const period = { everyMs: durationMs(every), graceMs: grace === undefined ? 0 : durationMs(grace) };
@@ -37,7 +39,8 @@ function latestDue(
   { everyMs, graceMs }: { everyMs: number; graceMs: number },
   now: Date,
 ): Date | undefined {
-  const from = (lastSeenAt ?? since).getTime();
+  // A job from before the expectation is no reason to miss the next one at once.
+  const from = Math.max((lastSeenAt ?? since).getTime(), since.getTime());
   const periods = Math.floor((now.getTime() - graceMs - from) / everyMs);
   if (periods < 1) return undefined;
   const due = new Date(from + periods * everyMs + graceMs);

@@ -24,11 +24,17 @@ export interface EventFacts {
   readonly mapping?: string | undefined;
 }
 
+/** The cooldown of rules that wake the agent at once, unless they have their own: a turn may cause the next event. */
+const WAKE_COOLDOWN_MS = 60_000;
+
 export function compileRules(rules: Config["notify"]): readonly Rule[] {
   return rules.map(({ on, template, after = 1, cooldown, ...rule }) => ({
     ...rule,
-    ...{ on: new Set(on), template: template === undefined ? undefined : parseTemplate(template) },
-    ...{ after, cooldownMs: cooldown === undefined ? 0 : durationMs(cooldown) },
+    ...{ on: new Set(on), template: template === undefined ? undefined : parseTemplate(template, { hasRaw: true }) },
+    ...{
+      after,
+      cooldownMs: cooldown === undefined ? (rule.to.wake === "now" ? WAKE_COOLDOWN_MS : 0) : durationMs(cooldown),
+    },
   }));
 }
 

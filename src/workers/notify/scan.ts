@@ -1,24 +1,11 @@
-import type { Config } from "../../shared/config/schema/config.ts";
-import type { Queues } from "../../shared/queue/producer.ts";
-import type { Timings } from "../../shared/timings.ts";
-import { logFailure, type PeriodicDeps, startPeriodic } from "../periodic.ts";
-import type { DispatchDeps } from "./dispatch.ts";
+import { logFailure, startPeriodic } from "../periodic.ts";
 import { announceMissing } from "./expectScan.ts";
+import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /** Maximum jobs that one command announces. */
 const PAGE_SIZE = 500;
 /** Maximum commands of one pass, so that many stale jobs do not delay the other parts. The next pass goes on. */
 const MAX_PAGES = 20;
-
-/** The dependencies of the search for silent and missing jobs. */
-export interface ScanDeps extends PeriodicDeps {
-  readonly stores: DispatchDeps["stores"];
-  readonly queues: Pick<Queues, "noted">;
-  readonly rules: DispatchDeps["rules"];
-  readonly expect: Config["expect"];
-  readonly staleAfterSeconds: number;
-  readonly timings: Timings["sweep"];
-}
 
 /**
  * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and events that are
@@ -45,10 +32,6 @@ export function startScan(deps: ScanDeps): { close(): Promise<void> } {
     },
   };
 }
-
-/** Records that a worker looks for silent jobs. @returns the end of the last outage, or null before the first one */
-export const recordScan = ({ stores, clock, timings }: ScanDeps): Promise<Date | null> =>
-  stores.lastScan.record(clock.now(), timings.outageMs);
 
 /** Announces the jobs that have become stale, each once. */
 async function announceStale(deps: ScanDeps, lost: AbortSignal): Promise<void> {

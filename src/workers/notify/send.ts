@@ -1,8 +1,9 @@
 import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
-import { type DeliveredEvent, deliveryIdOf, type NewDelivery } from "../../models/deliveries/delivery.ts";
+import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
 import { answerUrl } from "../../models/gates/answerLinks.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
+import { NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
@@ -61,7 +62,7 @@ async function sendText(
   const wanted = { _id, runId: null, text, event: { id: event.id, type: event.type, rule: rule.id } };
   if (wake !== undefined) {
     const isNow = wake === "now";
-    await stores.events.add([{ _id: `notify-${_id}`, text, source: `notification ${rule.id}`, wake: isNow }]);
+    await stores.events.add([{ _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow }]);
     const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault: null });
     if (isNew) count(deps, rule.id, event.type);
     if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: "sent" });
@@ -109,7 +110,7 @@ async function addAndDeliver(
   const { _id, channel, fault, event } = delivery;
   if (!(await deps.stores.deliveries.add(delivery))) return;
   count(deps, event.rule ?? "callback", event.type);
-  await deps.deliver({ deliveryId: _id, channel, fault });
+  await deps.deliver({ deliveryId: _id, channel, fault, priority: priorityOf({ event }) });
 }
 
 const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.notifications.inc({ rule, type });

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
-import { type DeliveryDoc, isTest } from "../../models/deliveries/delivery.ts";
+import { type DeliveryDoc, isTest, priorityOf } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { AttemptOutcome } from "../deliveries/attemptOutcome.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
 import { DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
+import { ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
+import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 
@@ -12,31 +14,59 @@ export interface DeliverDeps extends DeliveryAttemptDeps {
   /** Whether a sent reply makes its recipient the reply target of the main session. */
   readonly followDeliveries: boolean;
   /** Enqueues a delivery again. `occasion` makes the id of this queue entry unique. */
-  requeue(deliveryId: string, occasion: string, delayMs: number): Promise<void>;
+  requeue(deliveryId: string, occasion: string, delayMs: number, priority: number): Promise<void>;
 }
 
-/** Returns the processor that delivers the replies of one channel, part by part, from the first that was not sent. */
-export function deliverProcessor(deps: DeliverDeps, limiter = new ChannelLimiter()): Processor {
+interface Limiters {
+  readonly channel: ChannelLimiter;
+  /** Limits the concurrent alerts to each recipient, so that one that hangs leaves the process free for the others. */
+  readonly receivers: ReceiverLimiter;
+}
+
+/** Returns the processor that delivers the messages of one channel, part by part, from the first that was not sent. */
+export function deliverProcessor(
+  deps: DeliverDeps,
+  { channel, receivers }: Limiters = { channel: new ChannelLimiter(), receivers: new ReceiverLimiter() },
+): Processor {
   return async ({ payload }, context) => {
     const { deliveryId } = payload as { deliveryId: string };
-    const { deliveries } = deps.stores;
-    const token = randomUUID();
-    const timings = context.timings.lease;
-    const now = context.clock.now();
-    const leaseEnd = new Date(now.getTime() + timings.durationMs);
-    const delivery = await acquireDelivery(deps.stores, deliveryId, token, leaseEnd, now);
-    if (typeof delivery === "string") return { kind: "done", result: { delivery } };
-    const lease = {
-      renew: (until: Date) => deliveries.renew(deliveryId, token, until),
-      now: () => context.clock.now(),
-    };
-    const outcome = await withLease(lease, timings, (lost) => {
-      const signal = AbortSignal.any([lost, context.signal]);
-      return new DeliveryAttempt(deps, limiter, delivery, token, context, signal).run();
-    });
-    await storeOutcome(deps, delivery, token, outcome, context);
-    return { kind: "done", result: { delivery: outcome.kind } };
+    const [waiting] = await deps.stores.deliveries.findMany([deliveryId]);
+    if (!waiting || priorityOf(waiting) === 0 || isTest(waiting)) return deliver(deps, channel, deliveryId, context);
+    const receiver = String(waiting.to);
+    const permission = receivers.acquire(receiver);
+    if (permission.kind === "refused") return { kind: "delay", ms: Math.ceil(permission.forMs) };
+    const began = performance.now();
+    try {
+      return await deliver(deps, channel, deliveryId, context);
+    } finally {
+      receivers.release(receiver, { isAnswered: true, durationMs: performance.now() - began });
+    }
   };
+}
+
+async function deliver(
+  deps: DeliverDeps,
+  limiter: ChannelLimiter,
+  deliveryId: string,
+  context: RunContext,
+): Promise<ProcessorOutcome> {
+  const { deliveries } = deps.stores;
+  const token = randomUUID();
+  const timings = context.timings.lease;
+  const now = context.clock.now();
+  const leaseEnd = new Date(now.getTime() + timings.durationMs);
+  const delivery = await acquireDelivery(deps.stores, deliveryId, token, leaseEnd, now);
+  if (typeof delivery === "string") return { kind: "done", result: { delivery } };
+  const lease = {
+    renew: (until: Date) => deliveries.renew(deliveryId, token, until),
+    now: () => context.clock.now(),
+  };
+  const outcome = await withLease(lease, timings, (lost) => {
+    const signal = AbortSignal.any([lost, context.signal]);
+    return new DeliveryAttempt(deps, limiter, delivery, token, context, signal).run();
+  });
+  await storeOutcome(deps, delivery, token, outcome, context);
+  return { kind: "done", result: { delivery: outcome.kind } };
 }
 
 /** Stores how an attempt ended and enqueues what follows. Writes nothing when the lease is lost. */
@@ -54,12 +84,12 @@ async function storeOutcome(
   if (outcome.kind === "lost") return;
   if (outcome.kind === "stopped") {
     await withRetry(() => deliveries.retryLater(_id, token, null));
-    return requeue(_id, token, 0);
+    return requeue(_id, token, 0, priorityOf(delivery));
   }
   if (outcome.kind === "delay") {
     const notBefore = new Date(clock.now().getTime() + outcome.afterMs);
     await withRetry(() => deliveries.retryLater(_id, token, notBefore, outcome.change));
-    return requeue(_id, `at-${notBefore.getTime()}`, outcome.afterMs);
+    return requeue(_id, `at-${notBefore.getTime()}`, outcome.afterMs, priorityOf(delivery));
   }
   const isSent = outcome.kind === "sent";
   const reason = "reason" in outcome ? outcome.reason : null;
@@ -69,11 +99,11 @@ async function storeOutcome(
     await withRetry(() => sessions.setReplyTarget({ channel, to }));
   if (reason !== null) {
     // The other deliveries to an unreachable recipient would be refused too, one after another.
-    const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;
+    const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failAllTo(delivery, reason)) : 0;
     log.warn({ deliveryId: _id, channel, reason, others }, "a delivery failed");
     metrics.deliveries.inc({ channel: name, outcome: "failed" }, others);
   }
   metrics.deliveries.inc({ channel: name, outcome: isSent ? "sent" : "failed" });
   const next = await withRetry(() => deliveries.findNext(lane));
-  if (next) await requeue(next._id, `after-${_id}`, 0);
+  if (next) await requeue(next._id, `after-${_id}`, 0, 0);
 }

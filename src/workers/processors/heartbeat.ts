@@ -5,7 +5,7 @@ import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../mo
 import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
 import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
-import type { EventDoc } from "../../models/sessions/event.ts";
+import { type EventDoc, NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { backoff } from "../../shared/backoff.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
@@ -40,6 +40,8 @@ export interface HeartbeatDeps {
   isWorthDelivering(reply: string): boolean;
   /** Returns the label of a model in metrics. */
   modelLabel(model: string | undefined): string;
+  /** Maximum turns within a minute that only events of rules start. */
+  readonly ruleTurnsPerMinute: number;
   /** Whether a scheduled turn is left out while no events are waiting. */
   readonly needsEvents: boolean;
   /**
@@ -95,7 +97,14 @@ async function runTurns(
   for (let due = scheduled; !lost.aborted; due = false) {
     const { events, more } = await queue.findWaiting({ limit: MAX_EVENTS, maxChars: deps.session.maxChars });
     // Another turn follows for events that did not fit, and for new events that ask for a turn at once.
-    const wanted = events.length > 0 && (turns === 0 || hasMore || events.some(({ wake }) => wake));
+    const wakes = events.filter(({ wake }) => wake);
+    const areOfRules = events.length > 0 && (wakes.length > 0 ? wakes : events).every(isOfRule);
+    // Events of rules that are to wait for a heartbeat start no turn, whatever has triggered this one.
+    const canWait = areOfRules && wakes.length === 0 && !more;
+    const wanted = events.length > 0 && ((turns === 0 && !canWait) || hasMore || wakes.length > 0);
+    if (wanted && !due && areOfRules && wakes.length > 0 && !(await mayStart(deps, wakes, context))) {
+      return { kind: "done", result: { turns, end: "limit" } };
+    }
     if (!wanted && (!due || deps.needsEvents)) return { kind: "done", result: { turns }, isIdle: turns === 0 };
     const delivered = await retryWhileMongoIsDown(() => findDelivered(deps, events), context);
     const { text, taken, told } = deps.prompt(events, delivered);
@@ -126,6 +135,23 @@ const pauseAfter = ({ retry }: Timings) => backoff({ initialMs: retry.heartbeatM
 function logWaiting(log: Logger, runnerName: string, { code, message }: AppError, nextTryAt: Date): void {
   const time = nextTryAt.toTimeString().slice(0, "hh:mm".length);
   log.warn({ code, nextTryAt }, `The main session waits for ${runnerName} (next try ${time}): ${message}`);
+}
+
+const isOfRule = ({ _id }: EventDoc): boolean => _id.startsWith(NOTIFICATION_PREFIX);
+
+/** Returns whether events of rules may start a turn now. Above the limit of a minute they wait for the next heartbeat. */
+async function mayStart(
+  { stores: { sessions, events }, ruleTurnsPerMinute: limit }: HeartbeatDeps,
+  wakes: readonly EventDoc[],
+  context: RunContext,
+): Promise<boolean> {
+  const count = await retryWhileMongoIsDown(() => sessions.countRuleTurn(), context);
+  if (count <= limit) return true;
+  if (count === limit + 1) {
+    context.log.warn({ limit }, "rules wake the agent too often; their events wait for the next heartbeat");
+  }
+  await retryWhileMongoIsDown(() => events.postpone(wakes.map(({ _id }) => _id)), context);
+  return false;
 }
 
 /** Returns the ids of the summaries whose runs deliver their reply to the recipient of the main session. */

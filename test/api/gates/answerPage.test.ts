@@ -64,7 +64,7 @@ describe("answer page", () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
   const post = (link: string, form: Record<string, string>, more: Record<string, string> = {}) =>
-    visit(link, { method: "POST", body: new URLSearchParams(form), headers: more });
+    visit(link, { method: "POST", body: new URLSearchParams({ revision: "1", ...form }), headers: more });
   const anHour = () => new Date(app.clock.now().getTime() + HOUR_MS).toISOString();
 
   it("shows the question and the form without a log-in, and GET and HEAD change nothing", async () => {
@@ -155,12 +155,22 @@ describe("answer page", () => {
     expect([deleted.status, deleted.text.includes("no longer exists")]).to.deep.equal([410, true]);
   });
 
-  it("ends a link at the time that it was sealed for, although the gate stays open", async () => {
+  it("keeps a link as long as its gate, also when its time is extended", async () => {
     const link = await open({ expiresAt: anHour() });
     await open({ expiresAt: new Date(app.clock.now().getTime() + 3 * HOUR_MS).toISOString() });
-    app.clock.advance(HOUR_MS);
+    app.clock.advance(2 * HOUR_MS);
+    expect((await visit(link)).status).to.equal(200);
+    app.clock.advance(2 * HOUR_MS);
     expect((await visit(link)).status).to.equal(410);
-    expect((await visit(await linkOf())).status).to.equal(200);
+  });
+
+  it("says what silence means, and takes no answer without the revision of what was shown", async () => {
+    const link = await open({ expiresAt: anHour(), onExpiry: "accept" });
+    const shown = await visit(link);
+    const body = new URLSearchParams({ action: "accept" });
+    const { status } = await visit(link, { method: "POST", body });
+    expect(shown.text).to.contain("Without an answer by then, it counts as accepted.");
+    expect([status, (await gate()).status]).to.deep.equal([400, "open"]);
   });
 
   it("refuses every token that differs from the sealed one, and never logs a token", async () => {

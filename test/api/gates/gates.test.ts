@@ -39,11 +39,59 @@ describe("gates", () => {
     expect((await job()).waitingFor).to.deep.equal([]);
   });
 
+  it("refuses an answer to what was not shown: another question, another time, another meaning of silence", async () => {
+    const { body: first } = await put("publish", { title: "Publish 3 prices?", expiresAt: inAnHour() });
+    for (const change of [{ title: "Delete everything?" }, { expiresAt: null }, { onExpiry: "cancel" }]) {
+      const { body: changed } = await put("publish", { title: "Delete everything?", ...change });
+      const refused = await answer("publish", { action: "accept", revision: changed.revision - 1 });
+      expect([refused.status, refused.body.code]).to.deep.equal([409, "gate_changed"]);
+      expect(refused.body.gate).to.deep.equal(changed);
+    }
+
+    const { body: last } = await get("publish");
+    const answered = await answer("publish", {
+      action: "accept",
+      revision: last.revision,
+      answeredBy: "An\u202en\u200b",
+    });
+
+    expect([first.revision, last.revision]).to.deep.equal([1, 4]);
+    expect(answered.body).to.include({ status: "answered", answeredBy: "Ann" });
+  });
+
+  it("lets nobody accept by silence, or sooner, without the scope gates:answer", async () => {
+    const API = "an-api-token-of-length";
+    const own = await startApp({ apiToken: API });
+    const admin = { Authorization: `Bearer ${API}` };
+    await own.call("PUT", "/api/jobs/a", {}, admin);
+    const { body } = await own.call("POST", "/api/jobs/a/token", { scope: "report" }, admin);
+    const asJob = (question: object) =>
+      own.call("PUT", "/api/jobs/a/gates/go", { title: "Go?", ...question }, { Authorization: `Bearer ${body.token}` });
+    const inMinutes = (count: number) => new Date(own.clock.now().getTime() + count * MINUTE_MS).toISOString();
+
+    const opened = await asJob({ onExpiry: "accept", expiresAt: inMinutes(1) });
+    const byAdmin = { title: "Go?", onExpiry: "accept", expiresAt: inMinutes(60) };
+    await own.call("PUT", "/api/jobs/a/gates/go", byAdmin, admin);
+    const sooner = await asJob({ expiresAt: inMinutes(1) });
+    const later = await asJob({ expiresAt: inMinutes(90) });
+    own.clock.advance(91 * MINUTE_MS);
+    const expired = await own.call("GET", "/api/jobs/a/gates/go", undefined, admin);
+    const audit = await own.call("GET", "/api/audit?action=gate.expire", undefined, admin);
+
+    expect([opened.status, opened.body.detail]).to.satisfy(
+      ([status, detail]: [number, string]) => status === 403 && detail.includes("gates:answer"),
+    );
+    expect([sooner.status, later.status]).to.deep.equal([403, 200]);
+    expect(expired.body).to.include({ status: "expired", action: "accept", answeredBy: "expiry" });
+    expect(audit.body.entries).to.have.length(1);
+    await own.close();
+  });
+
   it("changes the question of an open gate, and keeps the fields that are absent", async () => {
     const first = await put("publish", { title: "Publish?", message: "Soon", expiresAt: inAnHour() });
     const again = await put("publish", { title: "Publish all?" });
     expect(again.status).to.equal(200);
-    expect(again.body).to.deep.equal({ ...first.body, title: "Publish all?" });
+    expect(again.body).to.deep.equal({ ...first.body, title: "Publish all?", revision: 2 });
     expect((await put("publish", again.body)).body).to.deep.equal(again.body);
     expect((await put("publish", { title: "Publish all?", message: null })).body.message).to.equal(null);
   });

@@ -239,7 +239,7 @@ describe("notify: events of runs and deliveries", () => {
 
     await deliveries.add({ ...alert, _id: "at-once", fault: "The channel telegram is not configured." });
     await deliveries.add({ ...alert, _id: "later", fault: null });
-    await deliveries.failLane("telegram carl", "Nobody is there.");
+    await deliveries.failAllTo({ channel: "telegram", to: "carl" }, "Nobody is there.");
     await deliveries.add({ ...alert, _id: "held", fault: null });
     const until = new Date(fixture.app.clock.now().getTime() + 60_000);
     await deliveries.acquire("held", "token", until);
@@ -259,10 +259,10 @@ describe("notify: events of runs and deliveries", () => {
     for (const _id of ids) {
       await deliveries.add({ _id, runId: null, channel: "signal", to: "bert", text: "x", fault: null });
     }
-    await deliveries.failLane("signal bert", "Nobody is there.");
+    await deliveries.failAllTo({ channel: "signal", to: "bert" }, "Nobody is there.");
     fixture.app.clock.advance(1_000);
     await deliveries.retry(ids[0] as string, "bert");
-    await deliveries.failLane("signal bert", "Nobody is there.");
+    await deliveries.failAllTo({ channel: "signal", to: "bert" }, "Nobody is there.");
 
     await fixture.startWorker();
 

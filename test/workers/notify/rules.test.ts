@@ -81,7 +81,7 @@ describe("notify: conditions and contents of rules", () => {
           on,
           to: toLog,
           where: { jobId: "text" },
-          template: "{{job.name}}: {{type}} {{data.reason}}{{url}}",
+          template: "{{job.name}} {{{job.name}}}: {{type}} {{data.reason}}{{url}}",
         },
         { id: "default", on, to: toLog, where: { jobId: "text" } },
       ],
@@ -174,14 +174,14 @@ describe("notify: conditions and contents of rules", () => {
 
   it("renders the rule's template, or the default text with a link", async () => {
     const { jobs } = fixture.app.stores;
-    await jobs.put("text/1", { name: "Nightly", message: "see [a](http://b) & _c_", status: "failed" });
+    await jobs.put("text/1", { name: "*Nightly*", message: "see [a](http://b) & _c_", status: "failed" });
 
     const [rendered] = await fixture.delivered("text", 1);
     const [usual] = await fixture.delivered("default", 1);
 
-    expect(rendered?.text).to.equal(`Nightly: job.failed ${publicUrl}/jobs/text%2F1`);
+    expect(rendered?.text).to.equal(`\\*Nightly\\* *Nightly*: job.failed ${publicUrl}/jobs/text%2F1`);
     expect(usual?.text).to.equal(
-      `**Nightly** failed.\n\nsee \\[a\\]\\(http\\:\\/\\/b\\) \\& \\_c\\_\n\n${publicUrl}/jobs/text%2F1`,
+      `**\\*Nightly\\*** failed.\n\nsee \\[a\\]\\(http\\:\\/\\/b\\) \\& \\_c\\_\n\n${publicUrl}/jobs/text%2F1`,
     );
   });
 });

@@ -8,6 +8,7 @@ import type { DeliveryDoc, DeliveryPart } from "../../../src/models/deliveries/d
 import { deliveriesTo, QUEUES, type QueueDef } from "../../../src/shared/queue/definitions.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 import { ChannelLimiter } from "../../../src/workers/deliveries/channelLimiter.ts";
+import { ReceiverLimiter } from "../../../src/workers/deliveries/receiverLimiter.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
 import { type DeliverDeps, deliverProcessor } from "../../../src/workers/processors/deliver.ts";
 import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
@@ -76,7 +77,7 @@ describe("a delivery", () => {
       queues.deliver({ deliveryId, channel: "telegram" }, { occasion, delayMs });
     const processor = deliverProcessor(
       { stores, name: "telegram", channel, metrics, requeue, followDeliveries: true },
-      limiter,
+      { channel: limiter, receivers: new ReceiverLimiter() },
     );
     metrics.addSeries({ channels: ["telegram"], rules: [], readStopped: () => readStoppedChannels(stores) });
     const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);

@@ -103,6 +103,8 @@ class GateRecord(TypedDict):
     gateId: str
     jobId: str
     key: str
+    #: Grows with each change of the question.
+    revision: int
     title: str
     message: str | None
     #: The form as a JSON Schema: MCP's `requestedSchema`.

@@ -24,7 +24,12 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
     const name = String(data.get("answeredBy") ?? "").trim();
     const content = action === "accept" && gate.requestedSchema ? { content: contentOf(fields, data) } : {};
     try {
-      await service.gates.answer(gate.jobId, gate.key, { action, ...content, ...(name && { answeredBy: name }) });
+      await service.gates.answer(gate.jobId, gate.key, {
+        action,
+        ...content,
+        revision: gate.revision,
+        ...(name && { answeredBy: name }),
+      });
       showToast(`${DONE[action]}: ${gate.title}`);
       onAnswered();
     } catch (error) {

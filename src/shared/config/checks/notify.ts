@@ -152,7 +152,7 @@ function headerFault(name: string, value: string): string | false {
 /** Checks that a template parses and refers to values that an event can have. */
 function templateFault(text: string): string | false {
   try {
-    const parts = parseTemplate(text);
+    const parts = parseTemplate(text, { hasRaw: true });
     for (const part of parts) {
       if (typeof part === "string") continue;
       const [first] = part.root === "payload" ? part.keys : [part.root];

@@ -5,6 +5,8 @@ export type Template = readonly (string | Reference)[];
 export interface Reference {
   readonly root: "payload" | "headers" | "query" | "path" | "now" | "item";
   readonly keys: readonly string[];
+  /** Whether the value is inserted as it is, also where others are escaped: it is written `{{{…}}}`. */
+  readonly isRaw?: true;
 }
 
 /** The values that a template can refer to. */
@@ -45,18 +47,21 @@ const QUOTED = /"([^"]*)"|'([^']*)'/y;
  * - `{{"…"}}` is a literal text: two literal braces are written `{{"{{"}}`.
  *
  * White space just inside the braces is ignored. Single braces and a lone `}}` are text.
+ * @param options.hasRaw whether `{{{…}}}` stands for a value that is not escaped
  * @throws TemplateError
  */
-export function parseTemplate(text: string): Template {
+export function parseTemplate(text: string, { hasRaw = false } = {}): Template {
   const parts: (string | Reference)[] = [];
   let at = 0;
   for (;;) {
     const open = text.indexOf("{{", at);
     if (open < 0) break;
     parts.push(text.slice(at, open));
-    const expression = new Expression(text, open);
-    parts.push(expression.read());
-    at = expression.end;
+    const isRaw = hasRaw && text.startsWith("{{{", open);
+    const expression = new Expression(text, isRaw ? open + 1 : open);
+    const part = expression.read();
+    parts.push(isRaw && typeof part !== "string" ? { ...part, isRaw } : part);
+    at = isRaw && text[expression.end] === "}" ? expression.end + 1 : expression.end;
   }
   parts.push(text.slice(at));
   return parts.filter((part) => part !== "");
@@ -180,13 +185,17 @@ function reference(first: string | undefined, keys: readonly string[]): Referenc
  * JSON. Only own properties are looked up, and in arrays only items. A missing value or null becomes the empty string.
  * `missing` is true when any value was missing, null or the empty string.
  */
-export function renderTemplate(template: Template, scope: TemplateScope): { text: string; missing: boolean } {
+export function renderTemplate(
+  template: Template,
+  scope: TemplateScope,
+  escape: (text: string, reference: Reference) => string = (text) => text,
+): { text: string; missing: boolean } {
   let missing = false;
   const texts = template.map((part) => {
     if (typeof part === "string") return part;
     const text = toText(lookUp(part, scope));
     if (text === "") missing = true;
-    return text;
+    return part.isRaw ? text : escape(text, part);
   });
   return { text: texts.join(""), missing };
 }

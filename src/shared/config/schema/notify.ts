@@ -132,7 +132,7 @@ export const RuleSchema = Type.Object(
       duration({
         examples: ["1h"],
         description:
-          "Minimum time between two messages about the same subject: jobs of one name, one mapping, or one channel. Further events are counted, and the next message has their number.",
+          "Minimum time between two messages about the same subject: jobs of one name, one mapping, or one channel. Further events are counted, and the next message has their number. The default is a minute with `wake: now`, otherwise none.",
       }),
     ),
   },
@@ -145,6 +145,13 @@ export const NotifySchemas = {
     default: [],
     examples: [[{ id: "ops", on: ["job.failed"], to: { channel: "telegram", to: "1234" } }]],
     description: "Rules that send events to web servers, chats, or the agent.",
+  }),
+  notifyTurnsPerMinute: Type.Integer({
+    default: 6,
+    minimum: 1,
+    maximum: 1_000,
+    description:
+      "Maximum turns of the main session within a minute that rules with `wake: now` start. Further events wait for the next heartbeat, so that an agent whose turns cause events does not wake itself without end.",
   }),
   expect: Type.Array(
     Type.Object(

@@ -16,7 +16,7 @@ export interface JobOptions {
   readonly staleAfter?: number;
 }
 
-export interface Result {
+interface Result {
   readonly exitCode: number;
   readonly durationMs: number;
   /** The last lines of output. */
