@@ -5,6 +5,7 @@ import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/config/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
+import { decimalOf } from "../shared/text/decimal.ts";
 import { PING_STATE_PATTERN } from "./schemas/blocks.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
@@ -13,8 +14,8 @@ const withFormats = addFormats as unknown as typeof addFormats.default;
 
 /** Compiles a check of JSON, which converts no values. */
 export const compileBody = compiler(new Ajv(options));
-/** Compiles a check of values of the URL, which are all strings: it converts numbers, booleans and lists, and fills in defaults. */
-const compileUrl = compiler(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+/** Compiles a check of values of the URL, which fills in defaults. */
+const compileUrl = compiler(new Ajv({ ...options, useDefaults: true }));
 
 /**
  * Returns a function that compiles the schemas of routes, each once: a reload of the configuration makes the schemas of the hooks
@@ -59,8 +60,10 @@ export function bodyCheck(schema: TSchema, { compile = compileBody, at = "" } = 
  * parameter of each fault.
  */
 export function urlCheck(schema: TObject): (value: unknown) => void {
+  const convertValues = urlConverter(schema);
   const validate = compileUrl(schema);
   return (value) => {
+    convertValues(value as Record<string, unknown>);
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field, detail }) => ({
       parameter: field ?? error.instancePath.split("/")[1] ?? "",
@@ -68,6 +71,33 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
     }));
     throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
+}
+
+/**
+ * Returns a function that converts the strings of a URL to the numbers, booleans and lists of the schema, in place. It leaves the
+ * others for the check to report.
+ */
+function urlConverter({
+  properties,
+  patternProperties = {},
+}: TObject & { patternProperties?: Record<string, TSchema> }) {
+  const patterns = Object.entries(patternProperties).map(([pattern, one]) => [new RegExp(pattern), one] as const);
+  return (values: Record<string, unknown>): void => {
+    for (const [name, value] of Object.entries(values)) {
+      const schema = Object.hasOwn(properties, name)
+        ? properties[name]
+        : patterns.find(([pattern]) => pattern.test(name))?.[1];
+      if (schema) values[name] = converted(value, schema);
+    }
+  };
+}
+
+function converted(value: unknown, schema: TSchema): unknown {
+  const { type, items } = schema as { type?: string; items?: TSchema };
+  if (type === "array") return [value].flat().map((item) => converted(item, items ?? {}));
+  if (typeof value !== "string") return value;
+  if (type === "integer" || type === "number") return decimalOf(value, type) ?? value;
+  return type === "boolean" && /^(true|false)$/.test(value) ? value === "true" : value;
 }
 
 /**

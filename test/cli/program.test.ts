@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { CommanderError } from "commander";
 import sinon from "sinon";
-import { timeOrAge } from "../../src/cli/program/arguments.ts";
+import { numberFrom, seconds, timeOrAge } from "../../src/cli/program/arguments.ts";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
 import { version } from "../../src/shared/process/version.ts";
@@ -224,6 +224,30 @@ describe("signalbox", () => {
       }
     });
   }
+
+  for (const text of [
+    "2026-13",
+    "2026-02-30",
+    "2026-11-31",
+    "2026-02-30T12:00",
+    "2026-02-30T12:00:00Z",
+    "2025-02-29 12:00",
+  ]) {
+    it(`refuses ${text}, which is no day of the calendar`, () => {
+      expect(() => timeOrAge(text)).to.throw("It must be a date such as");
+    });
+  }
+
+  for (const text of ["0x10", "1e2", "0b11", " ", " 5", "5 ", "", "Infinity"]) {
+    it(`refuses ${JSON.stringify(text)} as a number`, () => {
+      expect(() => numberFrom(0, 1_000)(text)).to.throw("It must be a number from 0 to 1000.");
+      expect(() => seconds(text)).to.throw("It must be a number of seconds");
+    });
+  }
+
+  it("reads numbers with a fraction and a sign", () => {
+    expect(["0.5", ".5", "+5", "12"].map(seconds)).to.deep.equal([0.5, 0.5, 5, 12]);
+  });
 
   it("lists all commands and exits with 2 without a command", async () => {
     const { code, stderr } = await runInProcess([], {});

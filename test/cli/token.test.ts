@@ -38,6 +38,7 @@ describe("signalbox token new", () => {
     [["--scopes", "jobs:everything"], /the scopes are jobs:read, jobs:report/],
     [["--scopes", "jobs:read", "--name", "No Name"], /letters a to z/],
     [["--scopes", "jobs:read", "--expires-at", "tomorrow"], /a date such as/],
+    [["--scopes", "jobs:read", "--expires-at", "2026-11-31"], /an existing date/],
     [[], /--scopes/],
   ] as const)
     it(`refuses ${args.join(" ") || "a token without scopes"}`, async () => {

@@ -1,3 +1,4 @@
+import { decimalOf } from "../../shared/text/decimal.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
@@ -121,7 +122,7 @@ function enteredValue({ type, format }: FieldSchema, values: readonly string[], 
   if (type === "boolean") return values.length > 0;
   if (type === "array") return values.length > 0 || isRequired ? values : undefined;
   if (text === "") return undefined;
-  if (type !== "string") return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type !== "string") return decimalOf(text, type) ?? text;
   if (format === "date-time" && /T\d\d:\d\d(:\d\d)?$/.test(text)) return `${text.length > 16 ? text : `${text}:00`}Z`;
   return text.replaceAll("\r\n", "\n");
 }

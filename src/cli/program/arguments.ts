@@ -1,6 +1,8 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/duration.ts";
+import { isTime } from "../../shared/text/calendar.ts";
+import { decimalOf } from "../../shared/text/decimal.ts";
 import { isObject } from "../../shared/text/json.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */
@@ -17,8 +19,8 @@ export const wholeNumber =
 export const numberFrom =
   (least: number, most: number) =>
   (text: string): number => {
-    const value = Number(text);
-    if (text.trim() !== "" && value >= least && value <= most) return value;
+    const value = decimalOf(text, "number");
+    if (value !== undefined && value >= least && value <= most) return value;
     throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
   };
 
@@ -34,8 +36,8 @@ export function jsonObject(text: string): Record<string, unknown> {
 }
 
 export function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value;
+  const value = decimalOf(text, "number");
+  if (value !== undefined && value > 0) return value;
   throw new InvalidArgumentError("It must be a number of seconds greater than 0.");
 }
 
@@ -51,7 +53,7 @@ const DATE_PATTERN = /^((?:19|20)\d\d)(?:-(\d\d)(?:-(\d\d))?)?$/;
 export function timeOrAge(text: string): string {
   const ago = text.replace(/ ago$/, "");
   if (new RegExp(DURATION_PATTERN).test(ago)) return new Date(Math.max(0, Date.now() - durationMs(ago))).toISOString();
-  const time = beginningOf(text) ?? new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
+  const time = beginningOf(text) ?? new Date(TIME_PATTERN.test(text) && isTime(text) ? text : Number.NaN);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
   throw new InvalidArgumentError(
     "It must be a date such as 2026-03-01, a time such as 2026-03-01T12:00:00Z, today, yesterday, or a duration before now such as 2h or 7d.",
@@ -63,10 +65,9 @@ function beginningOf(text: string): Date | undefined {
   const now = new Date();
   if (text === "today") return new Date(now.getFullYear(), now.getMonth(), now.getDate());
   if (text === "yesterday") return new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
-  const [, year, month = "1", day = "1"] = DATE_PATTERN.exec(text) ?? [];
+  const [, year, month = "01", day = "01"] = DATE_PATTERN.exec(text) ?? [];
   if (year === undefined) return undefined;
-  const date = new Date(Number(year), Number(month) - 1, Number(day));
-  return date.getMonth() === Number(month) - 1 && date.getDate() === Number(day) ? date : undefined; // not 31 April
+  return isTime(`${year}-${month}-${day}`) ? new Date(Number(year), Number(month) - 1, Number(day)) : undefined;
 }
 
 export type Pairs = Readonly<Record<string, readonly string[]>>;

@@ -1,3 +1,4 @@
+import { decimalOf } from "../text/decimal.ts";
 import { isObject } from "../text/json.ts";
 import { type ConfigNode, childNode } from "./nodes.ts";
 import { ConfigSchema, configKeys } from "./schema/config.ts";
@@ -38,8 +39,7 @@ export function substitute(
 
 /** Converts the text of an environment variable to a number or a boolean where the schema expects one. */
 function convert(text: string, node: ConfigNode | undefined): unknown {
-  if (node?.type === "integer" && /^-?\d+$/.test(text.trim())) return Number(text);
-  if (node?.type === "number" && /^-?\d+(\.\d+)?$/.test(text.trim())) return Number(text);
+  if (node?.type === "integer" || node?.type === "number") return decimalOf(text.trim(), node.type) ?? text;
   if (node?.type === "boolean" && /^(true|false)$/.test(text.trim())) return text.trim() === "true";
   return text;
 }

@@ -117,6 +117,18 @@ describe("answer page", () => {
     expect(await gate()).to.include({ action: "decline", content: null, answeredBy: "link" });
   });
 
+  for (const number of [" ", "0x10", "1e2", "0b11", " 5"]) {
+    it(`does not read ${JSON.stringify(number)} as a number`, async () => {
+      const link = await open({ requestedSchema: SCHEMA });
+      const entered = { ...FILLED, "field.rows": number, "field.price": number, action: "accept" };
+      const { status, text } = await post(link, entered);
+
+      expect(status).to.equal(400);
+      expect(text).to.contain("rows must be an integer").and.contain("price must be a number");
+      expect((await gate()).status).to.equal("open");
+    });
+  }
+
   it("does not take an answer for one to a question that has changed", async () => {
     const link = await open();
     const revision = /name="revision" value="(\d+)"/.exec((await visit(link)).text)?.[1] ?? "";

@@ -83,6 +83,24 @@ describe("POST ping", () => {
     expect(await readJob(`${jobId}-c`)).to.include({ status: "failed", message: "Killed" });
   });
 
+  for (const code of ["%20", "0x0", "0b0", "0e2", "0.0", "%200", "-", "zero"]) {
+    it(`refuses the exit code ${code}, and reports nothing`, async () => {
+      const { status, text } = await ping(`${jobId}/exit/${code}`);
+
+      expect(status).to.equal(400);
+      expect(text).to.include("code must be an integer");
+      expect((await app.call("GET", `/api/jobs/${jobId}`)).status).to.equal(404);
+    });
+  }
+
+  it("reads an exit code with a sign", async () => {
+    await ping(`${jobId}/exit/+5`);
+    await ping(`${jobId}-b/exit/-1`);
+
+    expect(await readJob()).to.include({ status: "failed", message: "Exit code 5" });
+    expect(await readJob(`${jobId}-b`)).to.include({ status: "failed", message: "Exit code -1" });
+  });
+
   it("starts a job with a suffix for new=1 when the job has ended, and answers its id", async () => {
     const first = await ping(`${jobId}/exit/0?new=1`, "one");
     const second = await ping(`${jobId}?new=1`, "two");

@@ -78,6 +78,13 @@ describe("server.tokens", () => {
     ],
     ["a prefix beside admin", [token({ scopes: ["admin"], jobs: { idPrefix: "a" } })], /jobs has no effect/],
     ["a date that does not exist", [token({ expiresAt: "2027-13-01" })], /server\.tokens\.0\.expiresAt/],
+    ["a day that does not exist", [token({ expiresAt: "2026-11-31" })], /expiresAt must be an existing date or time/],
+    [
+      "a time on such a day",
+      [token({ expiresAt: "2026-02-30T18:00:00Z" })],
+      /expiresAt must be an existing date or time/,
+    ],
+    ["an hour that does not exist", [token({ expiresAt: "2026-02-28T25:00Z" })], /expiresAt must be an existing date/],
     ["a date in words", [token({ expiresAt: "next year" })], /server\.tokens\.0\.expiresAt/],
     ["a reserved name", [token({ name: "anonymous" })], /server\.tokens\.0\.name must not be anonymous/],
   ];

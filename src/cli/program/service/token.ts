@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/config/formats/scopes.ts";
+import { isTime } from "../../../shared/text/calendar.ts";
 import { withExamples } from "../examples.ts";
 
 /** Returns a parser that accepts what the configuration accepts. */
@@ -11,6 +12,12 @@ const scope = matching(
   SCOPE_PATTERN,
   "a list such as jobs:read,jobs:report; the scopes are jobs:read, jobs:report, jobs:write, gates:answer, runs:read, runs:write, hooks:NAME and admin",
 );
+
+function expiry(text: string): string {
+  matching(EXPIRY_PATTERN, "a date such as 2027-06-30")(text);
+  if (isTime(text)) return text;
+  throw new InvalidArgumentError("It must be an existing date.");
+}
 
 /** `token …` */
 export function addToken(program: Command): void {
@@ -27,7 +34,7 @@ export function addToken(program: Command): void {
     )
     .requiredOption("--scopes <list>", "scopes, separated by commas", (list: string) => list.split(",").map(scope))
     .option("--id-prefix <prefix>", "beginning of the ids of the jobs that the token can use")
-    .option("--expires-at <date>", "when the token ends", matching(EXPIRY_PATTERN, "a date such as 2027-06-30"))
+    .option("--expires-at <date>", "when the token ends", expiry)
     .action(async (options: { name: string; scopes: string[]; idPrefix?: string; expiresAt?: string }) => {
       const { newToken } = await import("../../commands/service/newToken.ts");
       newToken(options);

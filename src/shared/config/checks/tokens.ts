@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isTime } from "../../text/calendar.ts";
 import { allTokens } from "../formats/tokenList.ts";
 import type { Config } from "../schema/config.ts";
 import { BUILT_IN_HOOKS } from "./mappings.ts";
@@ -61,7 +62,7 @@ export function scopedTokenFaults({ server, hooks }: Pick<Config, "server" | "ho
         jobs !== undefined &&
           scopes.includes("admin") &&
           "jobs has no effect with the scope admin, which allows everything: remove one of the two",
-        expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt)) && "expiresAt must be an existing date or time",
+        expiresAt !== undefined && !isTime(expiresAt) && "expiresAt must be an existing date or time",
       ].map((fault) => fault && `server.tokens.${i}.${fault}`.replace(/\.needs /, " needs "));
     }),
   ];
