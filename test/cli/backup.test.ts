@@ -1,10 +1,24 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { mongo } from "mongoose";
+import { interrupts } from "../../src/cli/terminal/interrupt.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { acceptRun, createJob, report, whole } from "../support/factories.ts";
@@ -69,7 +83,83 @@ describe("signalbox backup and restore", () => {
     await backup();
 
     expect(statSync(file).mode & 0o777).to.equal(0o600);
-    expect(existsSync(`${file}.unfinished`)).to.equal(false);
+    expect(readdirSync(folder)).to.deep.equal(["all.backup"]);
+  });
+
+  it("uses no file that somebody else has prepared", async () => {
+    const before = readdirSync(folder);
+    writeFileSync(`${file}.unfinished`, "prepared", { mode: 0o666 });
+    await backup();
+
+    expect(readFileSync(`${file}.unfinished`, "utf8")).to.equal("prepared");
+    rmSync(`${file}.unfinished`);
+    expect(readdirSync(folder)).to.deep.equal(before);
+  });
+
+  for (const [what, exists] of [
+    ["of an older backup", true],
+    ["of a file that does not exist yet", false],
+  ] as const) {
+    it(`writes to the target ${what} when the file is a symbolic link`, async () => {
+      const disk = mkdtempSync(join(folder, "disk-"));
+      const [link, latest] = [join(disk, "link.backup"), join(disk, "latest.backup")];
+      if (exists) writeFileSync(latest, "old");
+      symlinkSync("latest.backup", link);
+      const made = await backup(link);
+      const restored = await restore(latest);
+
+      expect([made.code, restored.code]).to.deep.equal([0, 0]);
+      expect(lstatSync(link).isSymbolicLink()).to.equal(true);
+      expect(statSync(latest).mode & 0o777).to.equal(0o600);
+      expect(readdirSync(disk).sort()).to.deep.equal(["latest.backup", "link.backup"]);
+      rmSync(disk, { recursive: true });
+    });
+  }
+
+  it("writes into a pipe as it is", async () => {
+    const [pipe, copy] = [join(folder, "pipe"), join(folder, "copy.backup")];
+    execFileSync("mkfifo", [pipe]);
+    const reader = spawn("cat", [pipe], { stdio: ["ignore", openSync(copy, "w"), "ignore"] });
+    const [made] = await Promise.all([backup(pipe), once(reader, "exit")]);
+    const restored = await restore(copy);
+
+    expect(made).to.deep.equal({ code: 0, stdout: "", stderr: "" });
+    expect(lstatSync(pipe).isFIFO()).to.equal(true);
+    expect(restored.code).to.equal(0);
+    for (const path of [pipe, copy]) rmSync(path);
+  });
+
+  it("writes into the process substitution of a shell", async () => {
+    const copy = join(folder, "copy.backup");
+    await app.settled();
+    const command = '"$0" src/cli/main.ts backup >(cat > "$1"); code=$?; wait $!; exit $code';
+    const { stdout } = await promisify(execFile)("bash", ["-c", command, process.execPath, copy], {
+      env: { PATH: process.env.PATH, MONGODB_URI: app.mongoUri },
+    });
+
+    expect(stdout).to.equal("");
+    expect((await restore(copy)).code).to.equal(0);
+    rmSync(copy);
+  });
+
+  it("leaves nothing behind when it is interrupted", async () => {
+    const { source } = interrupts;
+    interrupts.source = { on: (name, stop) => name === "SIGINT" && stop(name), off: () => {} };
+    try {
+      const { code, stdout, stderr } = await backup(join(folder, "interrupted.backup"));
+
+      expect({ code, stdout, stderr }).to.deep.equal({ code: 130, stdout: "", stderr: "" });
+      expect(readdirSync(folder)).to.deep.equal(["all.backup"]);
+    } finally {
+      interrupts.source = source;
+    }
+  });
+
+  it("removes nothing that it cannot write to", async () => {
+    const { code, stderr } = await backup(folder);
+
+    expect([code, stderr]).to.deep.equal([1, `${folder} cannot be used (EISDIR).\n`]);
+    expect(readdirSync(folder)).to.deep.equal(["all.backup"]);
   });
 
   it("refuses a database that holds data, and replaces the data with --force", async () => {

@@ -409,6 +409,38 @@ describe("signalbox/client while the service is unavailable", () => {
     }
   });
 
+  it("retries a completion for its whole time, although it was joined to a progress report that was retried before", async () => {
+    const random = sinon.stub(Math, "random").returns(0.5);
+    const clock = sinon.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const arrived: object[] = [];
+    let isDown = false;
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      if (isDown) throw new TypeError("fetch failed");
+      arrived.push(JSON.parse(String(init?.body)));
+      return Response.json({});
+    };
+    const client = createClient({ url: "http://127.0.0.1", retryForMs: 20_000, fetch });
+    try {
+      const step = client.job("j").step("s", { name: "S" });
+      await step.start();
+      isDown = true;
+      step.progress(50);
+      await clock.tickAsync(10_000);
+      const completed = step.complete({ message: "done" });
+      await clock.tickAsync(12_000); // the first report has been tried for more than 20 seconds by now
+      isDown = false;
+      await clock.tickAsync(10_000);
+      await completed;
+
+      expect(arrived).to.have.length(2);
+      expect(arrived[1]).to.include({ status: "completed", message: "done" });
+    } finally {
+      await client.close();
+      clock.restore();
+      random.restore();
+    }
+  });
+
   for (const status of [301, 302, 307, 308]) {
     it(`does not follow a redirect with ${status}, and names the new address without its password`, async () => {
       const other = await startChannelServer();

@@ -1,3 +1,4 @@
+import { isNtfyTopic } from "../../shared/config/formats/recipient.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
@@ -12,8 +13,6 @@ const LIMIT_BYTES = 4_096;
 /** Maximum characters of a title: phones show fewer. */
 const MAX_TITLE_CHARS = 250;
 
-const TOPIC = /^[\w-]{1,64}$/;
-
 /**
  * Creates the channel for ntfy. Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
  * key.
@@ -26,7 +25,7 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
     idempotentForMs: 0,
     async send({ to, text, title, link }, signal) {
       const topic = to.trim();
-      if (!TOPIC.test(topic)) {
+      if (!isNtfyTopic(topic)) {
         return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." };
       }
       const { url, headers } = endpoint(`/${topic}`);

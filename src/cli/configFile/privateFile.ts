@@ -1,15 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { writeTarget } from "./writeTarget.ts";
 
 /**
- * Writes a file that only this user can read, atomically.
+ * Writes a file that only this user can read, atomically. With `replace` the target of a symbolic link is replaced, and a pipe or
+ * a device is written to.
  * @returns false if the file exists and `replace` is false
  */
 export function writePrivateFile(path: string, text: string, { replace }: { replace: boolean }): boolean {
-  const temporary = `${path}.${randomUUID()}.tmp`;
+  const target = replace ? writeTarget(path) : { path, temporary: `${path}.${randomUUID()}.tmp` };
+  const { temporary } = target;
+  if (temporary === undefined) {
+    writeFileSync(target.path, text);
+    return true;
+  }
   try {
     writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
-    if (replace) renameSync(temporary, path);
+    if (replace) renameSync(temporary, target.path);
     else linkSync(temporary, path);
     return true;
   } catch (error) {

@@ -8,6 +8,7 @@ const secretOf = (bytes: number, fill = 7) => `whsec_${Buffer.alloc(bytes, fill)
 const SECRET = secretOf(24);
 const WEBHOOK = { url: "https://x.example/in", secret: SECRET };
 const TELEGRAM = { telegram: { botToken: "1:a" } };
+const NTFY_AND_EMAIL = { ntfy: {}, email: { host: "mail.example", from: "a@example.com" } };
 
 /** Parses a configuration with one channel and one expectation. */
 function problemsOf(file: object): readonly string[] {
@@ -370,4 +371,58 @@ describe("hooks.path: the check", () => {
       expect(problemsOf({ hooks: { path } })[0]).to.match(/^hooks\.path must not begin with \/(notify|answer), /);
     });
   }
+});
+
+describe("recipients", () => {
+  const TOPIC = "must be an ntfy topic: up to 64 letters, digits, - and _";
+  const ADDRESS = "must be a mail address, such as ops@example.com";
+  const refused: [string, string, string][] = [
+    ["ntfy", "my topic!", TOPIC],
+    ["ntfy", "https://ntfy.sh/topic", TOPIC],
+    ["ntfy", "x".repeat(65), TOPIC],
+    ["email", "nobody", ADDRESS],
+    ["email", "a@example.com, b@example.com", ADDRESS],
+    ["email", "Ops <ops@example.com>", ADDRESS],
+  ];
+  for (const [channel, to, fault] of refused) {
+    it(`to which ${channel} can never send are refused: ${to}`, () => {
+      const file = {
+        channels: NTFY_AND_EMAIL,
+        notify: [message({}, { channel, to })],
+        session: { main: { channel, to } },
+      };
+
+      expect(problemsOf(file)).to.have.members([`notify.0.to.to ${fault}`, `session.main.to ${fault}`]);
+    });
+  }
+
+  it("that may exist are accepted", () => {
+    for (const [channel, to] of [
+      ["ntfy", " my-topic_7 "],
+      ["email", "ops@example.com"],
+      ["email", "root@localhost"],
+    ] as const) {
+      const file = {
+        channels: NTFY_AND_EMAIL,
+        notify: [message({}, { channel, to })],
+        session: { main: { channel, to } },
+      };
+
+      expect(problemsOf(file)).to.deep.equal([]);
+    }
+  });
+
+  it("are checked where a mapping names them without a template", () => {
+    const mapping = (to: string) => ({
+      match: { path: "a" },
+      messageTemplate: "x",
+      deliver: true,
+      channel: "ntfy",
+      to,
+    });
+    const problems = (to: string) => problemsOf({ channels: NTFY_AND_EMAIL, hooks: { mappings: [mapping(to)] } });
+
+    expect(problems("my topic!")).to.deep.equal([`hooks.mappings.0.to ${TOPIC}`]);
+    expect(problems("{{topic}}")).to.deep.equal([]);
+  });
 });

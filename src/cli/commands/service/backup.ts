@@ -7,13 +7,15 @@ import { type Counts, checkBackup, deleteAll, isEmpty, readBackup, restoreBackup
 import { readConfig } from "../../../shared/config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { version } from "../../../shared/process/version.ts";
+import { writeTarget } from "../../configFile/writeTarget.ts";
+import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { withDatabase } from "../../withStores.ts";
 import { prepareDatabase } from "./release.ts";
 
 /**
  * `backup`: writes everything that MongoDB holds to a compressed file. Processes may go on running. The file appears only once
  * it is complete.
- * @param file `-` for standard output
+ * @param file `-` for standard output; a pipe or a device is written to as it is, without a message, which may go there too
  * @throws StartError when MongoDB cannot be used, or the file cannot be written
  */
 export function backup(env: NodeJS.ProcessEnv, file: string): Promise<void> {
@@ -27,15 +29,22 @@ export function backup(env: NodeJS.ProcessEnv, file: string): Promise<void> {
       { objectMode: false },
     );
     if (file === "-") return pipeline(source, createGzip(), process.stdout, { end: false });
-    const unfinished = `${file}.unfinished`;
     try {
-      await pipeline(source, createGzip(), createWriteStream(unfinished, { mode: 0o600 })); // It holds all data.
-      await rename(unfinished, file);
+      const { path, temporary } = writeTarget(file);
+      if (temporary === undefined) return await pipeline(source, createGzip(), createWriteStream(path));
+      await untilInterrupted(async (signal) => {
+        try {
+          const stream = createWriteStream(temporary, { flags: "wx", mode: 0o600, flush: true }); // It holds all data.
+          await pipeline(source, createGzip(), stream, { signal });
+          await rename(temporary, path);
+        } finally {
+          await rm(temporary, { force: true });
+        }
+        console.log(`${file} holds ${describe(counts)}.`);
+      });
     } catch (error) {
-      await rm(unfinished, { force: true });
       throw fileError(error, file);
     }
-    console.log(`${file} holds ${describe(counts)}.`);
   });
 }
 

@@ -3,6 +3,7 @@ import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../queue/r
 import { durationMs } from "../formats/duration.ts";
 import { keepRequestsFault } from "../formats/keepRequests.ts";
 import { modelEntries, resolveModel } from "../formats/modelList.ts";
+import { recipientFault } from "../formats/recipient.ts";
 import { sessionKeyFault } from "../formats/sessionKey.ts";
 import type { Config } from "../schema/config.ts";
 import { gmailFaults } from "./gmail.ts";
@@ -69,6 +70,13 @@ const CHECKS: readonly Check[] = [
     find: ({ hooks: { defaultSessionKey: key, allowedSessionKeyPrefixes: prefixes } }) => {
       const fault = key === undefined ? null : sessionKeyFault(key, prefixes);
       return [fault !== null && `hooks.defaultSessionKey ${fault}`];
+    },
+  },
+  {
+    reads: ["session.main"],
+    find: ({ session: { main } }) => {
+      const fault = main && recipientFault(main.channel, main.to);
+      return [fault && `session.main.to ${fault}`];
     },
   },
   {

@@ -1,4 +1,5 @@
 import { resolveModel } from "../formats/modelList.ts";
+import { recipientFault } from "../formats/recipient.ts";
 import { publicKeyOf } from "../formats/senderKeys.ts";
 import { GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessionKey.ts";
 import { parseTemplate, type Template, TemplateError } from "../formats/template.ts";
@@ -78,6 +79,7 @@ export function mappingFaults(config: Config): string[] {
         (mapping.id === undefined
           ? `id is missing: without it, this mapping and hooks.mappings.${twin} have the same name, ${name}`
           : `id is used twice: hooks.mappings.${twin} has the name ${name} too`),
+      recipientFaultOf(mapping),
       modelFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
@@ -120,6 +122,14 @@ function parsedOrFault(text: string): Template | string {
     if (error instanceof TemplateError) return error.message;
     throw error;
   }
+}
+
+/** Checks a recipient without a template. One with a template is known when its values are. */
+function recipientFaultOf({ channel, to = "" }: Mapping): string | false | undefined {
+  const parsed = parsedOrFault(to);
+  if (channel === "last" || typeof parsed === "string" || isBlank(parsed)) return false;
+  const fault = parsed.every((part) => typeof part === "string") && recipientFault(channel, parsed.join(""));
+  return fault && `to ${fault}`;
 }
 
 function modelFault({ model }: Mapping, { agents }: Config): string | false {

@@ -1,5 +1,6 @@
 import { readAllowedHost } from "../../outbound/allowedHosts.ts";
 import type { EventType } from "../formats/eventTypes.ts";
+import { recipientFault } from "../formats/recipient.ts";
 import { parseTemplate, TemplateError } from "../formats/template.ts";
 import type { Config } from "../schema/config.ts";
 import { signingSecretFaults } from "./signingSecrets.ts";
@@ -95,11 +96,13 @@ function targetFaults(to: Target, channels: Config["channels"]): Faults {
     const hasNone = Object.values(channels).every((settings) => settings === undefined);
     return [hasNone && "to.channel is last and no channel is configured: add one to channels"];
   }
+  const form = recipient?.trim() ? recipientFault(channel, recipient) : undefined;
   return [
     channels[channel] === undefined && `to.channel is ${channel}, which is not configured: add channels.${channel}`,
     recipient === undefined
       ? `to.to is missing: name the recipient on ${channel}, or set to.channel to last`
       : recipient.trim() === "" && "to.to must not be blank",
+    form && `to.to ${form}`,
   ];
 }
 

@@ -188,14 +188,14 @@ function reference(first: string | undefined, keys: readonly string[]): Referenc
 export function renderTemplate(
   template: Template,
   scope: TemplateScope,
-  escape: (text: string, reference: Reference) => string = (text) => text,
+  escapeText: (text: string, reference: Reference) => string = (text) => text,
 ): { text: string; missing: boolean } {
   let missing = false;
   const texts = template.map((part) => {
     if (typeof part === "string") return part;
     const text = toText(lookUp(part, scope));
     if (text === "") missing = true;
-    return part.isRaw ? text : escape(text, part);
+    return part.isRaw ? text : escapeText(text, part);
   });
   return { text: texts.join(""), missing };
 }
