@@ -61,6 +61,7 @@ const GATE = {
   gateId: "1b6f0d52-3c0a-4a57-9f0e-5c1f2f6f7a10",
   jobId: JOB.jobId,
   key: "publish",
+  revision: 1,
   title: "Publish 1,030 files?",
   message: "12 of them replace files of yesterday.",
   requestedSchema: null,
@@ -153,7 +154,7 @@ export const EVENT_EXAMPLES: Readonly<Record<EventType | "test", EventExample>> 
   },
   "gate.expired": {
     when: "a question gets no answer in time",
-    data: { job: JOB, gate: { ...GATE, status: "expired", action: "decline" } },
+    data: { job: JOB, gate: { ...GATE, status: "expired", action: "decline", answeredBy: "expiry" } },
   },
   test: { when: "somebody tests a rule. It cannot be named in `on`", data: { rule: "sales" } },
 };

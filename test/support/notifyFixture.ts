@@ -22,10 +22,18 @@ export const toLog = { channel: "log", to: "people" };
 export class NotifyFixture {
   readonly app: TestApp;
   #worker: TestWorker;
+  /** The passes of the scan that came to their last part. */
+  #passes = 0;
 
   private constructor(app: TestApp, worker: TestWorker) {
     this.app = app;
     this.#worker = worker;
+    const { outbox } = app.stores;
+    const hasLeft = outbox.hasLeft.bind(outbox);
+    outbox.hasLeft = (before) => {
+      this.#passes++;
+      return hasLeft(before);
+    };
   }
 
   /** @param more further keys of the configuration */
@@ -74,6 +82,13 @@ export class NotifyFixture {
       return counts.every((count) => count === 0);
     };
     await eventually(isDone, "the dispatch of all events");
+  }
+
+  /** Waits until the scan has looked at the present state in a whole pass, and all events are dispatched. */
+  async scanned(): Promise<void> {
+    const before = this.#passes;
+    await eventually(() => this.#passes >= before + 2, "a pass of the scan"); // The first may have begun earlier.
+    await this.dispatched();
   }
 
   /** Waits until a rule has made a number of deliveries, and all events are dispatched. */

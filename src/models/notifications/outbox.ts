@@ -234,16 +234,23 @@ function shortJobs(
   query: mongo.Filter<JobDoc>,
   { sort, limit }: { readonly sort?: mongo.Document; readonly limit?: number } = {},
 ): mongo.Document[] {
-  const unread = ["steps", "replaced", "input", "metadata", "output", "current.message", "current.failedAttempts"];
+  const unread = ["steps", "replaced", "input", "metadata", "output", "current.failedAttempts"];
   const short = (field: string) => ({
     $cond: [{ $gt: [field, null] }, { $substrCP: [field, 0, MAX_TEXT_CHARS] }, null],
   });
+  const shortStep = {
+    $cond: [
+      { $eq: [{ $type: "$current" }, "object"] },
+      { $mergeObjects: ["$current", { message: short("$current.message") }] },
+      "$current",
+    ],
+  };
   return [
     { $match: query },
     ...(sort ? [{ $sort: sort }] : []),
     ...(limit === undefined ? [] : [{ $limit: limit }]),
     { $unset: unread },
-    { $set: { message: short("$message"), description: short("$description") } },
+    { $set: { message: short("$message"), description: short("$description"), current: shortStep } },
   ];
 }
 

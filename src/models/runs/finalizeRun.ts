@@ -2,7 +2,7 @@ import { type AddedDelivery, addDelivery, type DeliverySettings } from "../deliv
 import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
 import { markedReply } from "./cutOffReply.ts";
-import type { RunDoc } from "./run.ts";
+import { ownWords, type RunDoc } from "./run.ts";
 import { trackEnded } from "./trackRun.ts";
 
 /** Maximum characters of a reply in the run's summary. */
@@ -79,5 +79,5 @@ function summary({ name, status, attempts, error, reply, replyCutOff }: RunDoc):
   const note = replyCutOff ? ", but the reply was cut off at the length limit of the model" : "";
   if (status === "completed") return `${title}${note}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;
   const tries = attempts === 0 ? "" : ` after ${attempts} ${attempts === 1 ? "try" : "tries"}`;
-  return `${title}${tries} (${error?.code}): ${error?.message}`;
+  return `${title}${tries} (${error?.code}): ${error && ownWords(error).message}`;
 }

@@ -174,7 +174,10 @@ describe("an agent run with a model server", () => {
     const [pause = 0, longer = 0] = FAST_TIMINGS.retry.runMs;
     expect([second - first >= pause, third - second >= longer]).to.deep.equal([true, true]);
     expect(failed).to.deep.include({ status: "failed", reply: null, attempts: 3 });
-    expect(failed.error).to.deep.equal({ code: "agent_unavailable", message: "The model server answered 500." });
+    expect(failed.error).to.deep.equal({
+      code: "agent_unavailable",
+      message: "The model server answered 500.\nbroken",
+    });
     expect(await summaryOf(stays)).to.equal(
       "Report: failed after 3 tries (agent_unavailable): The model server answered 500.",
     );
@@ -202,11 +205,16 @@ describe("an agent run with a model server", () => {
     expect(JSON.stringify(model.requests[1]?.body.messages)).to.include("One, two, thr").and.not.include("cut off");
   });
 
-  const hopeless: [string, Behaviour, string][] = [
-    ["a 401", answers(401, { error: { message: "bad key" } }), "The model server answered 401."],
-    ["a 200 without choices", answers(200, { id: "x" }), "The model server's answer has no choices."],
+  const hopeless: [string, Behaviour, string, string][] = [
+    ["a 401", answers(401, { error: { message: "bad key" } }), "The model server answered 401.", "\nbad key"],
+    [
+      "a 200 without choices",
+      answers(200, { id: "x" }),
+      "The model server's answer is not one of the chat completions API: does agents.runners.openai.baseUrl end in /v1?",
+      "",
+    ],
   ];
-  for (const [title, behaviour, message] of hopeless) {
+  for (const [title, behaviour, message, quote] of hopeless) {
     it(`fails at once after ${title}, with the reason in its summary`, async () => {
       await start();
       model.script(behaviour);
@@ -214,7 +222,11 @@ describe("an agent run with a model server", () => {
       const runId = await agent({ message: "x", name: "Report" });
       const run = await ended(runId);
 
-      expect(run).to.deep.include({ status: "failed", attempts: 1, error: { code: "agent_failed", message } });
+      expect(run).to.deep.include({
+        status: "failed",
+        attempts: 1,
+        error: { code: "agent_failed", message: message + quote },
+      });
       expect(await summaryOf(runId)).to.equal(`Report: failed after 1 try (agent_failed): ${message}`);
       expect(model.requests).to.have.length(1);
     });

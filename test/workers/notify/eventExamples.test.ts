@@ -85,8 +85,12 @@ describe("the examples of events", () => {
     const expiresAt = new Date(app.clock.now().getTime() + 10_000).toISOString();
     await app.call("PUT", `${asking.path}/gates/publish`, question);
     await app.call("POST", `${asking.path}/gates/publish/answer`, { action: "accept", answeredBy: "ada" });
-    await app.call("PUT", `${asking.path}/gates/late`, { ...question, expiresAt });
+    const waiting = await createJob(app, { name: "Nightly" });
+    await app.call("PUT", `${waiting.path}/gates/late`, { ...question, expiresAt });
     await app.call("POST", "/api/notify/all/test");
+    // A job waits only until its question has expired.
+    const opened = async () => (await fixture.bodies("all")).filter(({ type }) => type === "gate.opened");
+    await eventually(async () => (await opened()).length === 2, "both questions to be announced");
     app.clock.advance(11_000);
     const has = (type: string) => async () => (await fixture.bodies("all")).some((body) => body.type === type);
     for (const type of ["job.stale", "job.missing", "run.completed", "gate.expired", "test"])

@@ -30,18 +30,7 @@ describe("notify: silent jobs", () => {
   });
   afterEach(() => fixture.close());
 
-  /** Waits until the scan has looked at the present time. */
-  async function scanned(): Promise<void> {
-    const { lastScan } = fixture.app.database.collections;
-    const now = fixture.app.clock.now();
-    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
-    // A scan looks after it has stored the time, and its process stores the time at each interval.
-    for (let i = 0; i < 2; i++) {
-      const later = fixture.app.clock.now();
-      await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > later, "the next scan");
-    }
-    await fixture.dispatched();
-  }
+  const scanned = () => fixture.scanned();
   const advance = async (seconds: number) => {
     fixture.app.clock.advance(seconds * 1_000);
     await scanned();
@@ -207,35 +196,27 @@ describe("notify: expected jobs", () => {
 
   const doc = () => fixture.app.database.collections.expectations.findOne({ _id: "backup" });
   const hours = async (count: number) => {
-    // Shorter steps than an outage would take hours, so the scans go on in between.
-    const { lastScan } = fixture.app.database.collections;
     fixture.app.clock.advance(count * 3_600_000);
+    // Shorter steps than an outage would take hours.
+    const { lastScan } = fixture.app.database.collections;
     await lastScan.updateMany({}, { $set: { at: fixture.app.clock.now(), resumedAt: null } });
-    const now = fixture.app.clock.now();
-    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
-    const later = fixture.app.clock.now();
-    await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > later, "the next scan");
-    await fixture.dispatched();
+    await fixture.scanned();
+    return fixture.bodies("hook");
   };
 
   it("are missing once for each time by which one was due, and not after one was created", async () => {
-    await eventually(doc, "the beginning of the expectation");
-    await hours(25);
-    const early = await fixture.bodies("hook");
-    await hours(2);
-    const first = await fixture.bodies("hook");
-    await hours(1);
-    const still = await fixture.bodies("hook");
+    await eventually(doc, "the beginning of the expectations");
+    const early = await hours(25);
+    const first = await hours(2);
+    const still = await hours(1);
     await fixture.app.stores.jobs.put("b1", { name: "Nightly backup of sales" });
-    await hours(25);
-    const inTime = await fixture.bodies("hook");
-    await hours(2);
-    const second = await fixture.bodies("hook");
+    const inTime = await hours(25);
+    const second = await hours(2);
 
     expect([early, first, still, inTime, second].map(({ length }) => length)).to.deep.equal([0, 1, 1, 1, 2]);
-    expect(first[0].data).to.deep.equal({ expect: { id: "backup", name: "Nightly backup" }, lastSeenAt: null });
+    expect(first[0]?.data).to.deep.equal({ expect: { id: "backup", name: "Nightly backup" }, lastSeenAt: null });
     const { createdAt } = await fixture.app.stores.jobs.find("b1");
-    expect(second[1].data.lastSeenAt).to.equal(createdAt.toISOString());
+    expect(second[1]?.data).to.deep.include({ lastSeenAt: createdAt.toISOString() });
   });
 });
 
@@ -250,23 +231,16 @@ describe("notify: expected jobs after an outage", () => {
   after(() => fixture.close());
 
   it("are missing once, and only after one more stale period", async () => {
-    const { expectations, lastScan } = fixture.app.database.collections;
-    const scanned = async () => {
-      for (let i = 0; i < 2; i++) {
-        const now = fixture.app.clock.now();
-        await eventually(async () => ((await lastScan.findOne())?.at ?? 0) > now, "a scan");
-      }
-      await fixture.dispatched();
-    };
+    const { expectations } = fixture.app.database.collections;
     await eventually(() => expectations.findOne({ _id: "hourly" }), "the beginning of the expectation");
     await fixture.stopWorker();
     fixture.app.clock.advance(5 * 3_600_000);
     await fixture.startWorker();
-    await scanned();
+    await fixture.scanned();
     const atOnce = await fixture.bodies("hook");
 
     fixture.app.clock.advance(32_000);
-    await scanned();
+    await fixture.scanned();
 
     expect(atOnce).to.deep.equal([]);
     expect(await fixture.bodies("hook")).to.have.length(1);
