@@ -43,10 +43,9 @@ export function connect(
   closed: AbortSignal,
 ): Connection {
   const base = url.replace(/(?<!\/)\/+$/, "");
-  if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
-  // Neither can work, and the first would be part of each error.
-  if (/^https?:\/\/[^/]*@/.test(base)) throw new TypeError("url must not contain a user name or a password.");
-  if (/[?#]/.test(base)) throw new TypeError("url must not contain a query or a fragment.");
+  // A user, a query or a fragment can never work, and a password would be part of each error.
+  if (base && !/^(https?:\/)?\/[^?#@]*$/.test(base))
+    throw new TypeError("url must begin with http:// or https://, without user and query.");
   const throwUnreachable = (cause: Error): never => {
     const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : networkErrorCode(cause);
     throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
@@ -62,7 +61,6 @@ export function connect(
     // A followed redirect would send the body to an address that nobody has chosen.
     const init = { method, signal, headers: sent, body: json, redirect: "manual" } as const;
     const response = await fetch(url, init).catch(throwUnreachable);
-    if (response.type === "opaqueredirect" || isRedirect(response)) throw redirected(response, url);
     if (!response.ok) throw toError(response, (await response.json().catch(() => {})) ?? {});
     return response;
   };
@@ -111,25 +109,16 @@ function parse(response: Response, text: string) {
 
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
 
-const isRedirect = ({ status }: Response): boolean => [301, 302, 303, 307, 308].includes(status);
-
-/** Returns the error for a redirect. It names the new address without its user, password and query, if the platform shows it. */
-function redirected({ status, headers }: Response, url: string): SignalboxError {
-  const to = headers.get("Location");
-  const target = to ? new URL(to, /^\w+:/.test(url) ? url : "http://localhost") : undefined;
-  const where = target ? ` to ${target.origin}${target.pathname}` : "";
-  const detail = `The service redirects${where}, and redirects are not followed: correct the URL.`;
-  return new SignalboxError(status || 302, "unexpected_answer", detail); // browsers hide the status
-}
-
-/** Converts an error response. A response without a problem's `code` comes from another server at this address. */
+/**
+ * Converts an error response. A response without a problem's `code` comes from another server at this address. The error for a
+ * redirect names the new address without its user and query, unless the platform hides it, as browsers do.
+ */
 export function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
-  const {
-    code = "unexpected_answer",
-    title = `The response is not from Signalbox (status ${status}): check the URL.`,
-  } = problem;
+  const to = headers.get("Location")?.replace(/(?<=\/\/)[^/]*@|[?#].*/g, "");
+  const what = to ? `redirects to ${to}` : `is not from Signalbox (status ${status})`;
+  const { code = "unexpected_answer", title = `The response ${what}: check the URL.` } = problem;
   const { detail = title, errors } = problem;
-  return new SignalboxError(status, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
+  return new SignalboxError(status || 302, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
 }
 
 /** Parses `Retry-After`, which holds seconds or a date. */

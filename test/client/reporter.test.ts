@@ -450,7 +450,7 @@ describe("signalbox/client while the service is unavailable", () => {
       try {
         const error = await thrown(client.jobs.put("a", { name: "A" }));
 
-        expect(error.message).to.include(`${other.url}/moved,`).and.not.include("secret");
+        expect(error.message).to.include(`${other.url}/moved:`).and.not.include("secret");
         expect(other.requests).to.have.length(0);
       } finally {
         await client.close();

@@ -44,7 +44,7 @@ describe("a request of the service", () => {
     });
   }
 
-  it("follows a redirect of the client without its token", async () => {
+  it("of the client follows no redirect", async () => {
     const moved = (path: string) => answers(307, "", { Location: `${elsewhere.url}${path}` });
     service.script(moved("/api/jobs"), moved("/hooks/wake"));
     const client = createClient({ url: service.url, token: "the-token", hookToken: "the-hook-token" });
@@ -57,8 +57,7 @@ describe("a request of the service", () => {
       "Bearer the-token",
       "Bearer the-hook-token",
     ]);
-    expect(elsewhere.requests.length).to.equal(2);
-    expect(JSON.stringify(elsewhere.requests)).to.not.include("-token");
+    expect(elsewhere.requests).to.deep.equal([]);
   });
 
   it("goes to the channel's address, whatever the recipient contains", async () => {

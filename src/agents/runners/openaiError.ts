@@ -90,16 +90,23 @@ function fromStatus(
 /** Maximum characters of the server's own sentence. */
 const MAX_SENTENCE_LENGTH = 300;
 
-/** Matches keys as providers write them (`sk-…`, `gsk_…`, `AIza…`, also shortened by `*`), and bearer tokens. */
-const KEYS = /\b(?:sk|pk|rk|gsk|hf|xai|key|api|pplx|ghp|AIza)[-_]?[\w.*-]{8,}|\S*\*{3,}\S*|\bBearer\s+\S+/gi;
+/** Matches a word that begins as the keys of providers do: `sk-…`, `gsk_…`, `AIza…`. */
+const KEY = /^\W*(?:(?:sk|pk|rk|gsk|hf|xai|key|api|pplx|ghp)[-_]|AIza)[\w.*-]{8,}/i;
+
+/** Returns whether a word is a key, perhaps one that the server has shortened by `***`, or follows `Bearer`. */
+const isKey = (word: string, i: number, words: readonly string[]): boolean =>
+  KEY.test(word) || word.includes("***") || /^bearer$/i.test(words[i - 1] ?? "");
 
 /** Returns what a server says about an error (OpenAI: `error.message`; others: a text), on one line and with keys masked. */
 function serverSentence(error: unknown, secrets: readonly string[]): string | undefined {
   const words = isObject(error) ? error.message : error;
   if (typeof words !== "string") return undefined;
   const line = sanitizeText(words).replace(/\s+/g, " ").trim();
-  const masked = secrets.reduce((text, secret) => text.replaceAll(secret, "…"), line).replace(KEYS, "…");
-  return masked.slice(0, MAX_SENTENCE_LENGTH).toWellFormed() || undefined;
+  const unquoted = secrets
+    .reduce((text, secret) => text.replaceAll(secret, "…"), line)
+    .slice(0, 2 * MAX_SENTENCE_LENGTH);
+  const masked = unquoted.split(" ").map((word, i, words) => (isKey(word, i, words) ? "…" : word));
+  return masked.join(" ").slice(0, MAX_SENTENCE_LENGTH).toWellFormed() || undefined;
 }
 
 function isTransient(value: unknown): boolean {

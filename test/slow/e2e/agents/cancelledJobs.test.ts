@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import sinon from "sinon";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
+import { startApp, type TestApp } from "../../../support/app.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { startWorker, type TestWorker } from "../../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

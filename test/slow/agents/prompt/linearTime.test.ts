@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { breakRoleHeadings, neutralize } from "../../../src/agents/prompt/neutralize.ts";
-import { expectLinearTime } from "../../support/linearTime.ts";
+import { breakRoleHeadings, neutralize } from "../../../../src/agents/prompt/neutralize.ts";
+import { expectLinearTime } from "../../../support/linearTime.ts";
 
 const KIB = 1024;
 

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import sinon from "sinon";
-import { startWebProcess } from "../../../src/api/process.ts";
-import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { connectDatabase } from "../../../src/models/db/database.ts";
-import type { JobDoc } from "../../../src/models/jobs/job.ts";
-import { migrateSteps } from "../../../src/models/jobs/migrations/migrateSteps.ts";
-import type { PayloadDoc } from "../../../src/models/jobs/payloads.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
-import { Lifecycle, StartError } from "../../../src/shared/process/lifecycle.ts";
-import { startWorkerProcess } from "../../../src/workers/process.ts";
-import { eventually } from "../../support/eventually.ts";
-import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
-import { FAST_TIMINGS } from "../../support/timings.ts";
+import { startWebProcess } from "../../../../src/api/process.ts";
+import { prepareDatabase } from "../../../../src/cli/commands/service/release.ts";
+import { connectDatabase } from "../../../../src/models/db/database.ts";
+import type { JobDoc } from "../../../../src/models/jobs/job.ts";
+import { migrateSteps } from "../../../../src/models/jobs/migrations/migrateSteps.ts";
+import type { PayloadDoc } from "../../../../src/models/jobs/payloads.ts";
+import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { Lifecycle, StartError } from "../../../../src/shared/process/lifecycle.ts";
+import { startWorkerProcess } from "../../../../src/workers/process.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";
+import { FAST_TIMINGS } from "../../../support/timings.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const CONFIG = {
@@ -39,7 +39,7 @@ interface Fixture {
  * with transcript and delivery, and waiting ones. Its times are moved so that it was written just now.
  */
 function readFixture(name: string): Fixture {
-  const text = readFileSync(new URL(`../../fixtures/${name}.json`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`../../../fixtures/${name}.json`, import.meta.url), "utf8");
   const fixture = mongo.BSON.EJSON.parse(text) as Fixture;
   const newest = Math.max(
     ...fixture.collections.runs!.documents.map((run) => (run as { createdAt: Date }).createdAt.getTime()),
