@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -14,11 +14,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { interrupts } from "../../src/cli/terminal/interrupt.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { acceptRun, createJob, report, whole } from "../support/factories.ts";
@@ -129,32 +127,6 @@ describe("signalbox backup and restore", () => {
     for (const path of [pipe, copy]) rmSync(path);
   });
 
-  it("writes into the process substitution of a shell", async () => {
-    const copy = join(folder, "copy.backup");
-    await app.settled();
-    const command = '"$0" src/cli/main.ts backup >(cat > "$1"); code=$?; wait $!; exit $code';
-    const { stdout } = await promisify(execFile)("bash", ["-c", command, process.execPath, copy], {
-      env: { PATH: process.env.PATH, MONGODB_URI: app.mongoUri },
-    });
-
-    expect(stdout).to.equal("");
-    expect((await restore(copy)).code).to.equal(0);
-    rmSync(copy);
-  });
-
-  it("leaves nothing behind when it is interrupted", async () => {
-    const { source } = interrupts;
-    interrupts.source = { on: (name, stop) => name === "SIGINT" && stop(name), off: () => {} };
-    try {
-      const { code, stdout, stderr } = await backup(join(folder, "interrupted.backup"));
-
-      expect({ code, stdout, stderr }).to.deep.equal({ code: 130, stdout: "", stderr: "" });
-      expect(readdirSync(folder)).to.deep.equal(["all.backup"]);
-    } finally {
-      interrupts.source = source;
-    }
-  });
-
   it("removes nothing that it cannot write to", async () => {
     const { code, stderr } = await backup(folder);
 
@@ -179,27 +151,6 @@ describe("signalbox backup and restore", () => {
     expect(kept).to.equal(1);
     expect(forced.code).to.equal(0);
     expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
-  });
-
-  it("restores jobs with all their outputs from a backup that was written while they changed", async () => {
-    const busy = await Promise.all(Array.from({ length: 5 }, () => createJob(app)));
-    let isDone = false;
-    const reporting = busy.map(async ({ path }) => {
-      for (let i = 0; !isDone; i++) await report(app, path, "work", { output: { i, text: "z".repeat(40_000) } });
-    });
-    const made = await backup(join(folder, "busy.backup"));
-    isDone = true;
-    await Promise.all(reporting);
-    await restore(join(folder, "busy.backup"));
-    const copy = await startApp({ mongo: target });
-    const outputs = await Promise.all(
-      busy.map(async ({ path }) => (await copy.call("GET", `${path}/steps/work`)).body.output),
-    );
-    await copy.close();
-    await Promise.all(busy.map(({ path }) => app.call("DELETE", path)));
-
-    expect(made.code).to.equal(0);
-    for (const output of outputs) expect(output).to.have.all.keys("i", "text");
   });
 
   for (const [what, content, message] of [

@@ -250,21 +250,6 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect((await read("nobody")).body).to.include({ code: "session_not_found" });
   });
 
-  it("ends a page of runs early when their replies exceed the size of one response", async () => {
-    const app = await startApp({ config: config() });
-    try {
-      for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
-      await app.stores.runs.collection.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
-
-      const first = await app.call("GET", "/api/runs");
-      const second = await app.call("GET", `/api/runs?cursor=${first.body.nextCursor}`);
-
-      expect([first.body.runs.length, second.body.runs.length, second.body.nextCursor]).to.deep.equal([3, 1, null]);
-    } finally {
-      await app.close();
-    }
-  });
-
   it("reads the latest messages of a session, up to the limit", async () => {
     const turn = { sessionKey: "s", prompt: "q", outside: false, reply: "a", endedAt: new Date() };
     for (let i = 0; i < 3; i++) await app.stores.messages.addTurn(`turn-${i}`, { ...turn, prompt: `q${i}` });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { reportStep } from "../../../src/models/jobs/reports/reportStep.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
@@ -477,32 +476,6 @@ describe("GET steps of a job", () => {
     expect(body.nextCursor).to.equal(null);
     expect(withOutput.body.steps).to.deep.equal([{ stepKey: keys[0], output: { key: keys[0] } }]);
     expect([refused.status, refused.body.errors[0].parameter]).to.deep.equal([400, "fields"]);
-  });
-
-  it("ends a page early when its outputs are large", async () => {
-    const large = await createJob(app);
-    for (const key of ["a", "b", "c", "d"])
-      await report(app, large.path, key, { output: { text: "x".repeat(3_900_000) } });
-
-    const { body } = await app.call("GET", `${large.path}/steps`);
-    const rest = await app.call("GET", `${large.path}/steps?cursor=${body.nextCursor}`);
-
-    expect(body.steps).to.have.length(3);
-    expect(rest.body.steps.map((step: { stepKey: string }) => step.stepKey)).to.deep.equal(["d"]);
-    expect(rest.body.nextCursor).to.equal(null);
-  });
-
-  it("rejects ?include=steps of a job whose steps are too large for one response, but lists them", async () => {
-    const large = await createJob(app);
-    const output = { text: "x".repeat(4_900_000) };
-    for (let i = 0; i < 15; i++) await reportStep(app.stores, large.jobId, `s${i}`, { stepName: "S", output });
-
-    const included = await app.call("GET", `${large.path}?include=steps`);
-    const listed = await app.call("GET", `${large.path}/steps`);
-
-    expect([included.status, included.body.code]).to.deep.equal([400, "invalid_query"]);
-    expect(included.body.detail).to.include("in pages");
-    expect(listed.body.steps).to.have.length(2);
   });
 
   it("answers 404 for an unknown job or step", async () => {

@@ -1,10 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runInProcess } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
 import { mongoUri } from "../../support/servers/servers.ts";
-import { isRunning, processesOf, runCli } from "../service.ts";
+import { runCli } from "../service.ts";
 import { Instances } from "./instances.ts";
 
 describe("signalbox start with embedded servers", () => {
@@ -50,22 +49,6 @@ describe("signalbox start with embedded servers", () => {
     expect(text.match(/^signalbox_build_info\{/gm)).to.have.length(1);
   });
 
-  it("stores its log, which `signalbox logs` prints", async () => {
-    const { url } = await instances.running();
-    await fetch(`${url}/api/jobs/not-there`);
-    const read = () => runInProcess(["logs"], instances.env);
-
-    await eventually(async () => (await read()).stdout.includes("/api/jobs/not-there"), "the request in the log");
-
-    const { stdout, stderr } = await read();
-    const processes = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line).process);
-    expect([...new Set(processes)].sort()).to.deep.equal(["web", "worker"]);
-    expect(stderr).to.equal("");
-  });
-
   it("reload applies a changed configuration to the instance of the data directory, and refuses a faulty one", async () => {
     const { service, url } = await instances.running();
     const env = instances.env;
@@ -101,28 +84,6 @@ describe("signalbox start with embedded servers", () => {
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^No instance with an embedded server runs in \S+\/none: set SIGNALBOX_DATA_DIR .*\n$/);
-  });
-
-  it("stops web, worker, Redis, MongoDB in this order on Ctrl-C", async () => {
-    const { service } = await instances.running();
-    const { web, worker, redis, mongod } = processesOf(dataDir);
-    const order: string[] = [];
-    const watching = Promise.all(
-      Object.entries({ web, worker, redis, mongod }).map(async ([name, pid]) => {
-        await eventually(() => !isRunning(pid), `${name} to end`);
-        order.push(name);
-      }),
-    );
-    service.kill("SIGINT");
-    service.kill("SIGINT"); // the terminal sends one, npm passes one on
-    await watching;
-    const { code, stderr } = await service.ended;
-    await instances.stop();
-
-    expect(code).to.equal(0);
-    expect(stderr.split("The previous configuration stays in effect.\n").at(-1)).to.equal("");
-    expect(order).to.deep.equal(["web", "worker", "redis", "mongod"]);
-    expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
   });
 });
 

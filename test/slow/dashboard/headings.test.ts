@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { BrowserContexts } from "../support/browser.ts";
-import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
+import { openShowcase, pagesOf, type Showcase } from "../../dashboard/showcase.ts";
+import { BrowserContexts } from "../../support/browser.ts";
 
 describe("dashboard accessibility", function () {
   this.timeout(180_000);

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { expect } from "chai";
-import type { AnyRoute } from "../../../src/api/route.ts";
-import { allRoutes } from "../../../src/api/routes/all.ts";
-import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import type { AnyRoute } from "../../../../src/api/route.ts";
+import { allRoutes } from "../../../../src/api/routes/all.ts";
+import { compileMappings } from "../../../../src/hooks/mappings/mapping.ts";
+import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { startApp, type TestApp } from "../../../support/app.ts";
 
 const tokenOf = (name: string) => `the-token-with-the-name-${name}`;
 const SCOPES = ["jobs:read", "jobs:report", "jobs:write", "gates:answer", "runs:read", "runs:write", "admin"] as const;
