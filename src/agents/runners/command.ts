@@ -2,6 +2,7 @@ import { AppError } from "../../shared/errors.ts";
 import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/process/processGroup.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
+import { maskSecrets } from "./maskSecrets.ts";
 import { programReply, type ReplySettings, readOutput } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
 import type { AgentRunner } from "./runner.ts";
@@ -59,18 +60,13 @@ export function commandRunner(
   };
 }
 
-/** Minimum length of a variable's value that is masked in standard error. Shorter ones are no secrets, but parts of words. */
-const MIN_SECRET_LENGTH = 8;
-
 /**
  * Returns the end of standard error as a text for readers, without a character that was cut at its beginning.
  * @param values of the program's variables, which may be secrets and are masked
  */
 function errorText(bytes: Buffer, values: readonly string[]): string {
   const start = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
-  const secrets = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
-  const text = sanitizeText(bytes.subarray(Math.max(0, start)).toString());
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, "…"), text).trim();
+  return maskSecrets(sanitizeText(bytes.subarray(Math.max(0, start)).toString()), values).trim();
 }
 
 function checkEnd({ stopped, code, killedBy }: Ended): void {

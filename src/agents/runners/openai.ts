@@ -45,9 +45,7 @@ const REST_AFTER_FINISH_MS = 3_000;
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
   const refusing = new Set<string>();
-  const secrets = [settings.apiKey ?? "", ...Object.values(settings.headers ?? {})].filter(
-    (value) => value.length >= 8,
-  );
+  const secrets = [settings.apiKey ?? "", ...Object.values(settings.headers ?? {})];
   return {
     async run(turn, signal) {
       let phase: "asking" | "reading" = "asking";
@@ -115,7 +113,7 @@ interface UsageField {
 
 interface Reading {
   readonly onUsage: (answer: UsageField) => void;
-  /** What is masked in the server's own sentence about an error. */
+  /** The values that are masked in the server's own sentence about an error. */
   readonly secrets: readonly string[];
 }
 

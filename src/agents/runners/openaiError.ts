@@ -2,6 +2,7 @@ import { APIConnectionError, APIError } from "openai";
 import { AppError, type AppErrorOptions } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { maskSecrets } from "./maskSecrets.ts";
 import { agentFailed } from "./turnErrors.ts";
 
 /** Transient statuses below 500: the server was too slow, already handles the same request, or is overloaded. */
@@ -102,10 +103,8 @@ function serverSentence(error: unknown, secrets: readonly string[]): string | un
   const words = isObject(error) ? error.message : error;
   if (typeof words !== "string") return undefined;
   const line = sanitizeText(words).replace(/\s+/g, " ").trim();
-  const unquoted = secrets
-    .reduce((text, secret) => text.replaceAll(secret, "…"), line)
-    .slice(0, 2 * MAX_SENTENCE_LENGTH);
-  const masked = unquoted.split(" ").map((word, i, words) => (isKey(word, i, words) ? "…" : word));
+  const start = maskSecrets(line, secrets).slice(0, 2 * MAX_SENTENCE_LENGTH);
+  const masked = start.split(" ").map((word, i, words) => (isKey(word, i, words) ? "…" : word));
   return masked.join(" ").slice(0, MAX_SENTENCE_LENGTH).toWellFormed() || undefined;
 }
 
