@@ -3,9 +3,8 @@ import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import type { Documents } from "./db/documents.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
-import { readAll } from "./db/readAll.ts";
 
 /** The actions that the audit log records. */
 export const AUDIT_ACTIONS = [
@@ -74,10 +73,10 @@ const MAX_TARGET_CHARS = 1_024;
 const BATCH_SIZE = 500;
 
 export class AuditLog {
-  readonly collection: mongo.Collection<AuditDoc>;
+  readonly collection: Documents<AuditDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<AuditDoc>, clock: Clock) {
+  constructor(collection: Documents<AuditDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
@@ -95,9 +94,7 @@ export class AuditLog {
       action,
       target: target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null,
     };
-    await mapMongoErrors(() =>
-      this.collection.insertOne({ _id: randomUUID(), createdAt: this.#clock.now(), ...entry }),
-    );
+    await this.collection.insertOne({ _id: randomUUID(), createdAt: this.#clock.now(), ...entry });
   }
 
   /** Returns a page of entries, the newest first. @throws AppError unavailable */
@@ -119,9 +116,9 @@ export class AuditLog {
   /** Deletes one batch of entries from before a time. @returns the number of deleted entries @throws AppError unavailable */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
-    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
     const ids = batch.map(({ _id }) => _id);
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany({ ...old, _id: { $in: ids } }));
+    const { deletedCount } = await this.collection.deleteMany({ ...old, _id: { $in: ids } });
     return deletedCount;
   }
 }

@@ -1,8 +1,7 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
+import type { Documents } from "./db/documents.ts";
 import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
@@ -81,11 +80,11 @@ type MailboxChange = Pick<
 >;
 
 export class GmailMailboxes {
-  readonly collection: mongo.Collection<MailboxDoc>;
+  readonly collection: Documents<MailboxDoc>;
   readonly #lease: RecordLease<MailboxDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<MailboxDoc>, clock: Clock) {
+  constructor(collection: Documents<MailboxDoc>, clock: Clock) {
     this.collection = collection;
     this.#lease = new RecordLease(collection, "claim");
     this.#clock = clock;
@@ -93,7 +92,7 @@ export class GmailMailboxes {
 
   /** Reads the record of a mailbox, or null if no listener has started for it. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
+    return this.collection.findOne({ _id: account.toLowerCase() });
   }
 
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */

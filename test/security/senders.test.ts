@@ -135,7 +135,9 @@ describe("the isolation of senders", () => {
   it("gives sessions of earlier versions the context of their oldest run as owner at release, or that of their next run", async () => {
     const now = new Date();
     const sessionOf = (_id: string) => ({ _id, active: null, lastUsedAt: now });
-    await app.stores.sessions.collection.insertMany(["old:mapped", "old:agent", "old:lazy", "old:mail"].map(sessionOf));
+    await app.stores.sessions.collection.native.insertMany(
+      ["old:mapped", "old:agent", "old:lazy", "old:mail"].map(sessionOf),
+    );
     const run = { name: null, singleUse: false, request: null } as const;
     const mapped = { mapping: "alice", call: null, wakeMode: "now" } as const;
     await app.stores.runs.accept([
@@ -145,12 +147,12 @@ describe("the isolation of senders", () => {
       { ...run, _id: mailRunId("a@b.example", "1"), kind: "agent", sessionKey: "old:mail", mapped },
     ]);
     const past = { $set: { stage: "turn" as const, open: false, status: "completed" as const, settled: true } };
-    await app.stores.runs.collection.updateMany({ sessionKey: /^old:/ }, past);
+    await app.stores.runs.collection.native.updateMany({ sessionKey: /^old:/ }, past);
 
     const lazy = await agent("old:lazy");
     await prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
 
-    const owners = await app.stores.sessions.collection.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
+    const owners = await app.stores.sessions.collection.native.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
     expect(lazy.status).to.equal(400);
     expect(owners.map(({ _id, owner }) => [_id, owner])).to.deep.equal([
       ["old:agent", "agent"],

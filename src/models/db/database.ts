@@ -25,6 +25,7 @@ import { messageCollection } from "../sessions/message.ts";
 import { sessionCollection } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { DatabaseClock } from "./databaseClock.ts";
+import { Documents } from "./documents.ts";
 import { leaseCollection } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
@@ -52,10 +53,14 @@ export const COLLECTIONS = {
   gmailMailboxes: gmailMailboxCollection,
 };
 
-/** The driver's own collections. They do not validate documents and pipelines: routes have validated the input before. */
-export type Collections = {
-  readonly [K in keyof typeof COLLECTIONS]: mongo.Collection<Static<(typeof COLLECTIONS)[K]["document"]>>;
-};
+/** The document type of each collection. */
+type Stored = { readonly [K in keyof typeof COLLECTIONS]: Static<(typeof COLLECTIONS)[K]["document"]> };
+
+/** The documents of each collection. */
+export type AllDocuments = { readonly [K in keyof Stored]: Documents<Stored[K]> };
+
+/** The driver's collections, for backups and tests. */
+export type Collections = { readonly [K in keyof Stored]: mongo.Collection<Stored[K]> };
 
 patchDriverStuckWrite();
 
@@ -122,6 +127,7 @@ function reasonOf(error: unknown): Unusable {
 
 /** A connection pool with its collections. Whoever opens it closes it. */
 export class Database {
+  readonly documents: AllDocuments;
   readonly collections: Collections;
   /** The clock that all processes share. */
   readonly clock: DatabaseClock;
@@ -134,13 +140,13 @@ export class Database {
     const { db } = connection;
     if (!db) throw new Error("the connection is not open");
     this.#models = Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
-      const schema = new Schema();
+      const schema = new Schema({}, { strict: false, minimize: false, versionKey: false, id: false });
       for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
       return connection.model(name, schema, name) as unknown as Model<never>;
     });
-    this.collections = Object.fromEntries(
-      Object.keys(COLLECTIONS).map((name) => [name, db.collection(name)]),
-    ) as unknown as Collections;
+    const documents = this.#models.map((model) => new Documents(model));
+    this.documents = Object.fromEntries(documents.map((one) => [one.name, one])) as unknown as AllDocuments;
+    this.collections = Object.fromEntries(documents.map((one) => [one.name, one.native])) as unknown as Collections;
   }
 
   /**

@@ -2,7 +2,8 @@ import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { BsonDate, closedObject, defineCollection } from "./collection.ts";
-import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
+import type { Documents } from "./documents.ts";
+import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
@@ -21,12 +22,12 @@ export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !
  * `updateHeld`.
  */
 export class RecordLease<D extends mongo.Document> {
-  readonly #collection: mongo.Collection<D>;
+  readonly #collection: Documents<D>;
   readonly #field: keyof D & string;
   readonly #heldWhile: mongo.Filter<D>;
 
   /** @param heldWhile the state in which the records are worked on. Whoever ends it, for example a cancel, ends the lease. */
-  constructor(collection: mongo.Collection<D>, field: keyof D & string, heldWhile: mongo.Filter<D> = {}) {
+  constructor(collection: Documents<D>, field: keyof D & string, heldWhile: mongo.Filter<D> = {}) {
     this.#collection = collection;
     this.#field = field;
     this.#heldWhile = heldWhile;
@@ -73,7 +74,7 @@ export class RecordLease<D extends mongo.Document> {
    */
   async updateHeld(_id: D["_id"], token: string, set: object, more: object = {}): Promise<boolean> {
     const update = { ...more, $set: set } as mongo.UpdateFilter<D>;
-    const { matchedCount } = await mapMongoErrors(() => this.#collection.updateOne(this.heldUnder(_id, token), update));
+    const { matchedCount } = await this.#collection.updateOne(this.heldUnder(_id, token), update);
     return matchedCount === 1;
   }
 
@@ -97,10 +98,10 @@ export type LeaseDoc = Static<typeof LeaseDoc>;
 export const leaseCollection = defineCollection(LeaseDoc);
 
 export class Leases {
-  readonly collection: mongo.Collection<LeaseDoc>;
+  readonly collection: Documents<LeaseDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<LeaseDoc>, clock: Clock) {
+  constructor(collection: Documents<LeaseDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
@@ -125,12 +126,12 @@ export class Leases {
  * @throws AppError unavailable
  */
 async function updateOrCreate<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
+  collection: Documents<T>,
   query: mongo.Filter<T>,
   change: mongo.UpdateFilter<T>,
 ): Promise<boolean> {
   try {
-    await mapMongoErrors(() => retryOnce(() => collection.updateOne(query, change, { upsert: true })));
+    await retryOnce(() => collection.updateOne(query, change, { upsert: true }));
     return true;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // The upsert found no match and tried to create the document again.

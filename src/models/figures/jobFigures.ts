@@ -1,10 +1,9 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
+import type { Documents } from "../db/documents.ts";
 import { bucketOf } from "./durations.ts";
 
 /** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
@@ -79,14 +78,14 @@ export interface JobFiguresDeps {
  * process is killed or MongoDB cannot store them.
  */
 export class JobFigures implements JobCounter {
-  readonly #collection: mongo.Collection<JobFiguresDoc>;
+  readonly #collection: Documents<JobFiguresDoc>;
   readonly #deps: JobFiguresDeps;
   readonly #names = new Set<string>();
   #namesHour = 0;
   readonly #waiting = new Map<string, Figures>();
   readonly #flush: DelayedFlush;
 
-  constructor(collection: mongo.Collection<JobFiguresDoc>, deps: JobFiguresDeps) {
+  constructor(collection: Documents<JobFiguresDoc>, deps: JobFiguresDeps) {
     this.#collection = collection;
     this.#deps = deps;
     this.#flush = new DelayedFlush(() => this.#storeAll(), deps.storeEveryMs);
@@ -127,7 +126,7 @@ export class JobFigures implements JobCounter {
         upsert: true,
       },
     }));
-    await mapMongoErrors(() => this.#collection.bulkWrite(updates, { ordered: false }));
+    await this.#collection.bulkWrite(updates, { ordered: false });
   }
 
   #count(name: string | null, at: Date, counts: Record<string, number>): void {

@@ -3,9 +3,8 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AuditLog } from "../audit.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type Action, type GateDoc, viewGate } from "./gate.ts";
@@ -45,13 +44,13 @@ const literal = (value: unknown) => ({ $literal: value });
  * after its job has it, so that both events of the gate are noted.
  */
 export class Gates {
-  readonly collection: mongo.Collection<GateDoc>;
+  readonly collection: Documents<GateDoc>;
   readonly #jobs: Jobs;
   readonly #clock: Clock;
   readonly #audit: Pick<AuditLog, "add">;
 
   constructor(
-    collection: mongo.Collection<GateDoc>,
+    collection: Documents<GateDoc>,
     jobs: Jobs,
     { clock, audit }: { readonly clock: Clock; readonly audit: Pick<AuditLog, "add"> },
   ) {
@@ -73,7 +72,7 @@ export class Gates {
   }
 
   async #findCurrent(query: mongo.Filter<GateDoc>): Promise<GateDoc | null> {
-    const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne(query));
+    const gate = await this.collection.findOne(query);
     return gate && this.expireIfDue(gate);
   }
 
@@ -83,7 +82,7 @@ export class Gates {
    */
   async withJobs(gates: readonly GateDoc[]): Promise<GateDoc[]> {
     const ids = { _id: { $in: gates.map(({ job }) => job) } };
-    const found = await readAll(this.#jobs.collection, ids, { projection: { status: 1 } });
+    const found = await this.#jobs.collection.find(ids, { projection: { status: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     return gates.flatMap((gate) => {
       const job = byId.get(gate.job.toHexString());
@@ -117,12 +116,12 @@ export class Gates {
       ...Object.fromEntries(Object.entries(fresh).map(([field, value]) => [field, or(field, value)])),
       revision: { $add: [{ $ifNull: ["$revision", 0] }, { $cond: [isOtherQuestion(question), 1, 0] }] },
     };
-    const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
+    const options = { upsert: true, returnDocument: "after" } as const;
     for (;;) {
       try {
-        const { value } = await mapMongoErrors(() => this.collection.findOneAndUpdate(query, [{ $set: set }], options));
-        if (!value) throw new Error("an upsert returned no document");
-        return { created: value._id === fresh._id, gate: value };
+        const gate = await this.collection.findOneAndUpdate(query, [{ $set: set }], options);
+        if (!gate) throw new Error("an upsert returned no document");
+        return { created: gate._id === fresh._id, gate };
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
       }
@@ -167,15 +166,13 @@ export class Gates {
   /** Lists open gates whose time has passed, the longest due first. */
   listDue(limit: number): Promise<GateDoc[]> {
     const due = { status: "open" as const, expiresAt: { $lte: this.#clock.now() } };
-    return readAll(this.collection, due, { sort: { expiresAt: 1 }, limit });
+    return this.collection.find(due, { sort: { expiresAt: 1 }, limit });
   }
 
   async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
     await this.completeOpening(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
-    const closed = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" }),
-    );
+    const closed = await this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" });
     // The gate is closed whether its job can be updated now or only by the repair.
     if (closed) await this.removeFromJob(closed).catch(() => this.#jobs.notifyChange(closed.jobId));
     return closed;
@@ -188,12 +185,10 @@ export class Gates {
    */
   async completeOpening({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
     const projection = { "openGates.gateId": 1 };
-    const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
-      this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
-    );
+    const found = await this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection });
     if (!found) return "no job";
     if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
-    const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
+    const gate = await this.collection.findOne({ _id });
     if (gate?.status !== "open") return "unchanged";
     return (await this.addToJob(gate)) ? "added" : "no job";
   }
@@ -248,14 +243,14 @@ export class Gates {
   /** Deletes gates of deleted jobs. @throws AppError unavailable */
   async delete(gates: readonly Pick<GateDoc, "_id">[]): Promise<void> {
     if (gates.length === 0) return;
-    await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } }));
+    await this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } });
   }
 
   /** Deletes all gates of deleted jobs. @throws AppError unavailable */
   async deleteOf(jobs: readonly Pick<JobDoc, "_id" | "jobId">[]): Promise<void> {
     if (jobs.length === 0) return;
     const query = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) } };
-    await mapMongoErrors(() => this.collection.deleteMany(query));
+    await this.collection.deleteMany(query);
   }
 }
 

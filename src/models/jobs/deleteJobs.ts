@@ -1,6 +1,5 @@
 import { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { jobNotFound } from "./jobs.ts";
@@ -33,7 +32,7 @@ export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
  */
 export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): Promise<number> {
   const newest = { projection: { createdAt: 1 }, sort: { createdAt: -1 }, limit: 1 } as const;
-  const [last] = await readAll(stores.jobs.collection, {}, newest);
+  const [last] = await stores.jobs.collection.find({}, newest);
   if (!last) return 0;
   // The bound is the newest job's time, because the clock of the process that created it may be ahead of this one's.
   const query = { $and: [jobQuery(filter, now), { createdAt: { $lte: last.createdAt } }] };
@@ -60,9 +59,7 @@ export async function deleteEndedBefore(
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobToDelete[]> {
   const projection = { jobId: 1, openGates: 1, payloadIds: PAYLOAD_IDS, "notes.id": 1 };
-  return readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE }).toArray(),
-  );
+  return jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE });
 }
 
 /**
@@ -82,7 +79,7 @@ async function deleteBatch(
   const stored = batch.filter(({ payloadIds, openGates }) => payloadIds.length > 0 || openGates);
   if (stored.length === 0) return deletedCount;
   const ids = stored.map(({ _id }) => _id);
-  const left = await readAll(stores.jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
+  const left = await stores.jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } });
   const existing = new Set(left.map(({ _id }) => _id.toHexString()));
   const deleted = stored.filter(({ _id }) => !existing.has(_id.toHexString()));
   const withoutNotes = deleted.filter(({ notes }) => notes === undefined);
@@ -118,7 +115,7 @@ export async function* deleteUnusedPayloads(stores: Stores, now: Date): AsyncGen
     const next = after
       ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
       : {};
-    const batch = await readAll(payloads.collection, next, {
+    const batch = await payloads.collection.find(next, {
       ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH_SIZE, hint: { jobId: 1, _id: 1 } },
     });
     after = batch.at(-1);
@@ -138,7 +135,7 @@ type StoredPayload = { readonly jobId: string; readonly _id: mongo.ObjectId };
 
 /** Returns a predicate: whether the job of a payload still needs it. */
 async function usedPayloads(
-  collection: mongo.Collection<JobDoc>,
+  collection: Documents<JobDoc>,
   batch: readonly StoredPayload[],
   young: string,
 ): Promise<(one: StoredPayload) => boolean> {
@@ -146,15 +143,11 @@ async function usedPayloads(
   const jobIds = [...new Set(batch.map(({ jobId }) => jobId))];
   const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
   const [found, referring] = await Promise.all([
-    readAll(collection, { jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
-    readFromCaughtUpPrimary(collection, () =>
-      collection
-        .aggregate<{ payloadIds: mongo.ObjectId[] }>([
-          { $match: { jobId: { $in: withYoung } } },
-          { $project: { payloadIds: PAYLOAD_IDS } },
-        ])
-        .toArray(),
-    ),
+    collection.find({ jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
+    collection.aggregate<{ payloadIds: mongo.ObjectId[] }>([
+      { $match: { jobId: { $in: withYoung } } },
+      { $project: { payloadIds: PAYLOAD_IDS } },
+    ]),
   ]);
   const existing = new Set(found.map(({ jobId }) => jobId));
   const ids = new Set(referring.flatMap(({ payloadIds }) => payloadIds.map((id) => id.toHexString())));

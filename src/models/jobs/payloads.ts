@@ -1,8 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { BsonObjectId, closedObject, defineCollection } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
 
 /** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
 export const PayloadDoc = closedObject({
@@ -58,16 +57,16 @@ export class PayloadWrites {
 }
 
 export class Payloads {
-  readonly collection: mongo.Collection<PayloadDoc>;
+  readonly collection: Documents<PayloadDoc>;
 
-  constructor(collection: mongo.Collection<PayloadDoc>) {
+  constructor(collection: Documents<PayloadDoc>) {
     this.collection = collection;
   }
 
   /** Writes payloads before the records that refer to them. @throws AppError unavailable, body_too_large */
   async write(docs: readonly PayloadDoc[]): Promise<void> {
     if (docs.length === 0) return;
-    await mapMongoErrors(() => this.collection.insertMany([...docs]));
+    await this.collection.insertMany([...docs]);
   }
 
   /**
@@ -80,13 +79,13 @@ export class Payloads {
   ): Promise<ReadonlyMap<string, string>> {
     if (refs.length === 0) return new Map();
     const jobId = { $in: [...new Set(refs.map((one) => one.jobId))] };
-    const found = await readAll(this.collection, { jobId, _id: { $in: refs.map(({ ref }) => ref.payload) } });
+    const found = await this.collection.find({ jobId, _id: { $in: refs.map(({ ref }) => ref.payload) } });
     return new Map(found.map(({ _id, text }) => [_id.toHexString(), text]));
   }
 
   /** Deletes payloads that no record refers to. @throws AppError unavailable */
   async delete(jobIds: readonly string[], ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
-    await mapMongoErrors(() => this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } }));
+    await this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } });
   }
 }

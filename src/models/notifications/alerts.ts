@@ -1,9 +1,7 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { exists } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { NotedType } from "./note.ts";
 
 /**
@@ -106,15 +104,15 @@ export const alertKey = (rule: string, subject: string | null, { isQuestion = fa
   JSON.stringify(subject === null ? [rule, null, ...(isQuestion ? ["questions"] : [])] : [rule, subject]);
 
 export class Alerts {
-  readonly collection: mongo.Collection<AlertDoc>;
+  readonly collection: Documents<AlertDoc>;
 
-  constructor(collection: mongo.Collection<AlertDoc>) {
+  constructor(collection: Documents<AlertDoc>) {
     this.collection = collection;
   }
 
   /** Reads alerts, to decide about many events together. @throws AppError unavailable */
   async open(keys: readonly string[]): Promise<AlertChanges> {
-    const found = keys.length > 0 ? await readAll(this.collection, { _id: { $in: [...new Set(keys)] } }) : [];
+    const found = keys.length > 0 ? await this.collection.find({ _id: { $in: [...new Set(keys)] } }) : [];
     return new AlertChanges(found);
   }
 
@@ -129,7 +127,7 @@ export class Alerts {
       replaceOne: { filter: { _id: alert._id, version: alert.version - 1 }, replacement: alert, upsert: true },
     }));
     try {
-      await mapMongoErrors(() => this.collection.bulkWrite(writes, { ordered: false }));
+      await this.collection.bulkWrite(writes, { ordered: false });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -139,12 +137,12 @@ export class Alerts {
 
   /** Returns whether a summary is due. @throws AppError unavailable */
   hasDue(now: Date): Promise<boolean> {
-    return exists(this.collection, { dueAt: { $lte: now } });
+    return this.collection.exists({ dueAt: { $lte: now } });
   }
 
   /** Reads the rules whose summary is due, or was not sent because a process ended. @throws AppError unavailable */
   async openDue(now: Date): Promise<AlertChanges> {
-    const changes = new AlertChanges(await readAll(this.collection, { dueAt: { $lte: now } }));
+    const changes = new AlertChanges(await this.collection.find({ dueAt: { $lte: now } }));
     changes.summarize(now);
     return changes;
   }
@@ -156,7 +154,7 @@ export class Alerts {
       dueAt: { $cond: [{ $gt: ["$minute.more", 0] }, "$dueAt", "$$REMOVE"] },
       version: { $add: ["$version", 1] },
     };
-    await mapMongoErrors(() => this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]));
+    await this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]);
   }
 }
 

@@ -1,9 +1,7 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
 import { retryUpsert } from "../db/retry.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "./note.ts";
 
@@ -26,11 +24,11 @@ export type ExpectationDoc = Static<typeof ExpectationDoc>;
 export const expectationCollection = defineCollection(ExpectationDoc, [NOTED_INDEX]);
 
 export class Expectations {
-  readonly collection: mongo.Collection<ExpectationDoc>;
+  readonly collection: Documents<ExpectationDoc>;
   readonly #clock: Clock;
   readonly #notes: NoteNotifier;
 
-  constructor(collection: mongo.Collection<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
+  constructor(collection: Documents<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
     this.collection = collection;
     this.#clock = clock;
     this.#notes = notes;
@@ -38,29 +36,29 @@ export class Expectations {
 
   /** Reads all expectations, including those that are no longer configured. @throws AppError unavailable */
   list(): Promise<ExpectationDoc[]> {
-    return readAll(this.collection, {});
+    return this.collection.find({});
   }
 
   /** Removes expectations that are not configured any more, so that one that is added again begins anew. @throws AppError unavailable */
   async keepOnly(ids: readonly string[]): Promise<void> {
     const removed = { _id: { $nin: [...ids] }, notes: { $exists: false } };
-    await mapMongoErrors(() => this.collection.deleteMany(removed));
+    await this.collection.deleteMany(removed);
   }
 
   /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
   async begin(id: string, name: string, lastSeenAt: Date | null = null): Promise<void> {
     const fresh = { name, since: this.#clock.now(), lastSeenAt, missedAt: null };
     const isOther = { _id: id, name: { $ne: name } };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(isOther, { $set: fresh }));
+    const { matchedCount } = await this.collection.updateOne(isOther, { $set: fresh });
     if (matchedCount > 0) return;
     const create = () => this.collection.updateOne({ _id: id }, { $setOnInsert: fresh }, { upsert: true });
-    await mapMongoErrors(() => retryUpsert(create));
+    await retryUpsert(create);
   }
 
   /** Stores when the newest job was created. @throws AppError unavailable */
   async seen({ _id, name }: ExpectationDoc, at: Date): Promise<void> {
     const change = { $max: { lastSeenAt: at }, $set: { missedAt: null } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id, name }, change));
+    await this.collection.updateOne({ _id, name }, change);
   }
 
   /** Notes that a job was missing at a time, once. @throws AppError unavailable */
@@ -68,9 +66,7 @@ export class Expectations {
     const id = `missing-${_id}-${due.getTime()}`;
     const note: Note = { id, type: "job.missing", at: this.#clock.now(), was: { lastSeenAt } };
     const change = { $set: { missedAt: due }, $push: { notes: note } };
-    const { modifiedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change),
-    );
+    const { modifiedCount } = await this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change);
     if (modifiedCount > 0) this.#notes.noted();
   }
 }

@@ -1,7 +1,6 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
+import type { Documents } from "../db/documents.ts";
 
 /** When the worker processes last looked for silent jobs, whichever of them did. */
 export const LastScanDoc = closedObject({
@@ -17,9 +16,9 @@ export const lastScanCollection = defineCollection(LastScanDoc);
 const ID = "scan";
 
 export class LastScan {
-  readonly collection: mongo.Collection<LastScanDoc>;
+  readonly collection: Documents<LastScanDoc>;
 
-  constructor(collection: mongo.Collection<LastScanDoc>) {
+  constructor(collection: Documents<LastScanDoc>) {
     this.collection = collection;
   }
 
@@ -35,9 +34,10 @@ export class LastScan {
       resumedAt: { $cond: [isResumed, now, { $ifNull: ["$resumedAt", null] }] },
       at: { $max: ["$at", now] },
     };
-    const found = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], { upsert: true, returnDocument: "after" }),
-    );
+    const found = await this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], {
+      upsert: true,
+      returnDocument: "after",
+    });
     return found?.resumedAt ?? null;
   }
 }

@@ -1,4 +1,4 @@
-import type { mongo } from "mongoose";
+import type { Documents } from "../db/documents.ts";
 import { inBatches } from "../db/inBatches.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import type { RunDoc } from "./run.ts";
@@ -11,7 +11,7 @@ const BATCH_SIZE = 1_000;
  * serve: a run whose name changes meanwhile stays as it is.
  * @returns the number of changed runs
  */
-export async function migrateRunNames(runs: mongo.Collection<RunDoc>): Promise<number> {
+export async function migrateRunNames(runs: Documents<RunDoc>): Promise<number> {
   const former = { nameWords: { $exists: false }, name: { $type: "string" as const } };
   let changed = 0;
   for await (const batch of inBatches(runs.find(former, { projection: { name: 1 } }), BATCH_SIZE)) {

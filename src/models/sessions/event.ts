@@ -2,10 +2,9 @@ import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readPage } from "../db/page.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
@@ -48,11 +47,11 @@ export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
 };
 
 export class Events {
-  readonly collection: mongo.Collection<EventDoc>;
+  readonly collection: Documents<EventDoc>;
   readonly #inserter: BatchInserter<EventDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
+  constructor(collection: Documents<EventDoc>, clock: Clock) {
     this.collection = collection;
     this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
@@ -76,9 +75,7 @@ export class Events {
   /** Reads how an event was accepted; null if it does not exist. @throws AppError unavailable */
   async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1 } };
-    const found = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ _id: eventId }, options),
-    );
+    const found = await this.collection.findOne({ _id: eventId }, options);
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt };
   }
 
@@ -88,37 +85,39 @@ export class Events {
    */
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
-    const find = () => this.collection.find({ waiting: true }).sort({ order: 1 });
-    const { rows, last } = await readPage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
+    const oldest = { filter: { waiting: true }, sort: { order: 1 } as const };
+    const { rows, last } = await readPage(this.collection, oldest, {
+      limit,
+      bytes,
+      bytesOf: ({ text }) => text.length,
+    });
     return { events: rows, more: last !== null };
   }
 
   /** @throws AppError unavailable */
   countWaiting(): Promise<number> {
-    return readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.countDocuments({ waiting: true }, { hint: "order_1" }),
-    );
+    return this.collection.count({ waiting: true }, { hint: "order_1" });
   }
 
   /** Returns whether an event that was queued before a time still waits for a turn at once. */
   wantsTurn(before: Date): Promise<boolean> {
-    return exists(this.collection, { waiting: true, wake: true, createdAt: { $lt: before } });
+    return this.collection.exists({ waiting: true, wake: true, createdAt: { $lt: before } });
   }
 
   /** Makes all waiting events trigger a turn at once, because their scheduled time has come. */
   async wakeAll(): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
+    await this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } });
   }
 
   /** Lets events wait for the next scheduled turn. */
   async postpone(ids: readonly string[]): Promise<void> {
     const query = { _id: { $in: [...ids] }, waiting: true };
-    await mapMongoErrors(() => this.collection.updateMany(query, { $set: { wake: false } }));
+    await this.collection.updateMany(query, { $set: { wake: false } });
   }
 
   /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */
   async updateTold(id: string, told: number): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
+    await this.collection.updateOne({ _id: id }, { $max: { told } });
   }
 
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
@@ -137,6 +136,6 @@ export class Events {
   /** @returns the number of events that match the query */
   async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
-    return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;
+    return (await this.collection.updateMany(query, change)).matchedCount;
   }
 }

@@ -1,9 +1,8 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
 import { insertAll } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** A message in a session's transcript. */
 export const MessageDoc = closedObject({
@@ -52,9 +51,9 @@ function orderOf(cursor: string): mongo.Timestamp {
 }
 
 export class Messages {
-  readonly collection: mongo.Collection<MessageDoc>;
+  readonly collection: Documents<MessageDoc>;
 
-  constructor(collection: mongo.Collection<MessageDoc>) {
+  constructor(collection: Documents<MessageDoc>) {
     this.collection = collection;
   }
 
@@ -66,12 +65,12 @@ export class Messages {
       { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: reply, outside: false },
     ];
-    await mapMongoErrors(() => insertAll(this.collection, [messages]));
+    await insertAll(this.collection, [messages]);
   }
 
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+    await this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } });
   }
 
   /**
@@ -84,14 +83,11 @@ export class Messages {
     { limit, maxChars, cursor }: { limit: number; maxChars: number; cursor?: string | undefined },
   ): Promise<MessagePage> {
     const query = { sessionKey, ...(cursor !== undefined && { order: { $lt: orderOf(cursor) } }) };
-    return readFromCaughtUpPrimary(this.collection, async () => {
+    return this.collection.read(async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let hasMore = false;
-      for await (const message of this.collection
-        .find(query)
-        .sort({ order: -1 })
-        .limit(limit + 1)) {
+      for await (const message of this.collection.stream(query, { sort: { order: -1 }, limit: limit + 1 })) {
         chars += message.content.length;
         hasMore = newestFirst.length === limit || (chars > maxChars && newestFirst.length > 0);
         if (hasMore) break;
@@ -104,11 +100,11 @@ export class Messages {
 
   /** Returns the latest messages, oldest first: as many whole turns as fit. @throws AppError unavailable */
   findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    return readFromCaughtUpPrimary(this.collection, async () => {
+    return this.collection.read(async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let answer: MessageDoc | undefined;
-      for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 })) {
+      for await (const message of this.collection.stream({ sessionKey }, { sort: { order: -1 } })) {
         chars += message.content.length;
         if (chars > bounds.maxChars || newestFirst.length + 2 > bounds.maxMessages) break;
         if (answer) newestFirst.push(answer, message);

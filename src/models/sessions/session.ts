@@ -1,11 +1,9 @@
-import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
 export const ReplyTarget = closedObject({
@@ -52,11 +50,11 @@ export interface SessionTurn {
 const RULE_TURNS_MS = 60_000;
 
 export class Sessions {
-  readonly collection: mongo.Collection<SessionDoc>;
+  readonly collection: Documents<SessionDoc>;
   readonly #lease: RecordLease<SessionDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<SessionDoc>, clock: Clock) {
+  constructor(collection: Documents<SessionDoc>, clock: Clock) {
     this.collection = collection;
     this.#lease = new RecordLease(collection, "active");
     this.#clock = clock;
@@ -85,14 +83,12 @@ export class Sessions {
 
   /** Releases the session if this turn still holds it, whichever worker acquired it under whichever token. */
   async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
-    await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }),
-    );
+    await this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } });
   }
 
   /** Deletes the sessions that have no running turn. @throws AppError unavailable */
   async deleteIdle(keys: readonly string[]): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
+    await this.collection.deleteMany({ _id: { $in: [...keys] }, active: null });
   }
 
   /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
@@ -102,7 +98,7 @@ export class Sessions {
     const next = { since: "$ruleTurns.since", count: { $add: ["$ruleTurns.count", 1] } };
     const change = [{ $set: { ruleTurns: { $cond: [isSame, next, { since: now, count: 1 }] } } }];
     const options = { projection: { ruleTurns: 1 }, returnDocument: "after" } as const;
-    const found = await mapMongoErrors(() => this.collection.findOneAndUpdate({ _id: MAIN_SESSION }, change, options));
+    const found = await this.collection.findOneAndUpdate({ _id: MAIN_SESSION }, change, options);
     return found?.ruleTurns?.count ?? 1;
   }
 
@@ -114,24 +110,24 @@ export class Sessions {
    */
   async pauseMain(newestEventId: string | null, pauseMs: (failures: number) => number): Promise<Date> {
     const query = { _id: MAIN_SESSION };
-    const main = await mapMongoErrors(() => this.collection.findOne(query, { projection: { pause: 1 } }));
+    const main = await this.collection.findOne(query, { projection: { pause: 1 } });
     const { failures: before = 0, newestEventId: known = null } = main?.pause ?? {};
     const failures = known === newestEventId ? before + 1 : 1;
     const until = new Date(this.#clock.now().getTime() + pauseMs(failures));
     const change = { $set: { pause: { until, failures, newestEventId } } };
-    await mapMongoErrors(() => this.collection.updateOne(query, change));
+    await this.collection.updateOne(query, change);
     return until;
   }
 
   /** Ends the pause after a turn of the main session that succeeded. */
   async resumeMain(): Promise<void> {
     const query = { _id: MAIN_SESSION, pause: { $exists: true } };
-    await mapMongoErrors(() => this.collection.updateOne(query, { $unset: { pause: "" } }));
+    await this.collection.updateOne(query, { $unset: { pause: "" } });
   }
 
   /** Returns whether the sweep may not trigger a turn of the main session. */
   isMainPaused(now: Date): Promise<boolean> {
-    return exists(this.collection, { _id: MAIN_SESSION, "pause.until": { $gt: now } });
+    return this.collection.exists({ _id: MAIN_SESSION, "pause.until": { $gt: now } });
   }
 
   /**
@@ -144,9 +140,7 @@ export class Sessions {
 
   /** Returns the stored target of replies of the main session; null before the first one is stored. */
   async replyTarget(): Promise<ReplyTarget | null> {
-    const main = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
-    );
+    const main = await this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } });
     return main?.route ?? null;
   }
 
@@ -154,11 +148,11 @@ export class Sessions {
   async setReplyTarget({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
+    await this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true });
   }
 
   /** Clears where replies of the main session go, so that those of the configuration apply. */
   async clearReplyTarget(): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $unset: { route: "" } }));
+    await this.collection.updateOne({ _id: MAIN_SESSION }, { $unset: { route: "" } });
   }
 }

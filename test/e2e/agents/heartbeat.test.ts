@@ -65,7 +65,7 @@ describe("a turn of the main session", () => {
     });
   const events = () => turns().map((turn) => turn.events);
   const allTaken = () => eventually(async () => (await app.stores.events.countWaiting()) === 0, "every event's turn");
-  const deliveries = () => app.stores.deliveries.collection.find({}).sort({ createdAt: 1 }).toArray();
+  const deliveries = () => app.stores.deliveries.collection.native.find({}).sort({ createdAt: 1 }).toArray();
 
   it("receives all events that arrived during the previous turn, in order, each with its own fence", async () => {
     await start();
@@ -231,7 +231,7 @@ describe("a turn of the main session", () => {
     await start();
     model.script(...Array<Behaviour>(3).fill(answers(503, { error: {} })), says(ACK));
     const waits = () => worker.log.filter(({ code }) => code === "agent_unavailable");
-    const pause = async () => (await app.stores.sessions.collection.findOne({ _id: "main" }))?.pause;
+    const pause = async () => (await app.stores.sessions.collection.native.findOne({ _id: "main" }))?.pause;
     const failures = async (count: number) => {
       await eventually(() => waits().length === count, `failure ${count}`);
       return (await pause())?.failures;

@@ -39,7 +39,7 @@ describe("queries of gates", () => {
     for await (const _ of deleteUnusedGates(app.stores));
     await app.call("DELETE", path);
 
-    expect(await app.stores.gates.collection.countDocuments({ jobId })).to.equal(0);
+    expect(await app.stores.gates.collection.native.countDocuments({ jobId })).to.equal(0);
     const queries = await db
       .collection("system.profile")
       .find({ ns: /\.(gates|jobs)$/ })

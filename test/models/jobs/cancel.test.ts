@@ -15,7 +15,7 @@ describe("a request to cancel a job", () => {
     app = await startApp();
   });
   after(() => app.close());
-  beforeEach(() => app.stores.jobs.collection.deleteMany({}));
+  beforeEach(() => app.stores.jobs.collection.native.deleteMany({}));
 
   const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
   const codeOf = ({ code }: { code?: string }) => code;

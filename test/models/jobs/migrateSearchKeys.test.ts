@@ -25,7 +25,7 @@ describe("the search for jobs", () => {
     await put(jobId, { ...(name !== undefined && { name }), metadata });
     const terms = searchTerms(metadata).map((term) => (typeof term === "string" ? term : `${term.key}=${term.value}`));
     const former = { nameKey: name?.toLowerCase() ?? null, metadataTerms: terms };
-    await app.stores.jobs.collection.updateOne({ jobId }, { $set: former, $unset: { nameWords: 1 } });
+    await app.stores.jobs.collection.native.updateOne({ jobId }, { $set: former, $unset: { nameWords: 1 } });
   };
   const release = () => prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
 

@@ -253,7 +253,7 @@ describe("Runs.end", () => {
       await acquire("d"),
     ];
     await runs.cancel(cancelled._id);
-    await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
+    await runs.collection.native.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
 
     const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
       runs.end(run, { kind: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { mongo } from "mongoose";
+import type { Documents } from "../../db/documents.ts";
 import { inBatches } from "../../db/inBatches.ts";
 import { nameKey, nameWords } from "../../db/nameSearch.ts";
 import { unpackObject } from "../freeObject.ts";
@@ -26,10 +27,7 @@ type FormerJob = Pick<JobDoc, "_id" | "jobId" | "name" | "nameKey" | "nameWords"
  * also while processes serve: a job that changes meanwhile stays as it is.
  * @returns the number of rewritten jobs
  */
-export async function migrateSearchKeys(
-  jobs: mongo.Collection<JobDoc>,
-  payloads: mongo.Collection<PayloadDoc>,
-): Promise<number> {
+export async function migrateSearchKeys(jobs: Documents<JobDoc>, payloads: Documents<PayloadDoc>): Promise<number> {
   const projection = { jobId: 1, name: 1, nameKey: 1, nameWords: 1, metadata: 1, metadataTerms: 1 };
   let rewritten = 0;
   for await (const batch of inBatches(jobs.find<FormerJob>(MAY_BE_FORMER, { projection }), BATCH_SIZE)) {
@@ -44,7 +42,7 @@ export async function migrateSearchKeys(
 }
 
 /** Returns the update of a job in the former form, or undefined if the job is in the present one. */
-async function updateOf({ _id, name, metadata, ...stored }: FormerJob, payloads: mongo.Collection<PayloadDoc>) {
+async function updateOf({ _id, name, metadata, ...stored }: FormerJob, payloads: Documents<PayloadDoc>) {
   const terms = await termsOf(stored.jobId, metadata, stored.metadataTerms, payloads);
   const set = {
     nameKey: name == null ? stored.nameKey : nameKey(name),
@@ -60,7 +58,7 @@ async function termsOf(
   jobId: string,
   metadata: Payload | null,
   stored: SearchTerm[],
-  payloads: mongo.Collection<PayloadDoc>,
+  payloads: Documents<PayloadDoc>,
 ): Promise<SearchTerm[]> {
   if (!stored.some((term) => typeof term === "string" && term.indexOf("=") !== term.lastIndexOf("="))) return stored;
   const text = isStored(metadata) ? (await payloads.findOne({ jobId, _id: metadata.payload }))?.text : metadata;

@@ -1,6 +1,7 @@
 import type { mongo } from "mongoose";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
+import type { Documents } from "../../db/documents.ts";
 import { insertAll } from "../../db/insertAll.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { minuteOf, staleAfterMs } from "../jobTimes.ts";
@@ -65,8 +66,8 @@ export interface MigrationOptions {
  * @throws StartError if the steps of a job are too large for its document. Nothing is changed then.
  */
 export async function migrateSteps(
-  jobs: mongo.Collection<JobDoc>,
-  payloads: mongo.Collection<PayloadDoc>,
+  jobs: Documents<JobDoc>,
+  payloads: Documents<PayloadDoc>,
   { staleAfterSeconds, onProgress, batchSize = BATCH_SIZE }: MigrationOptions,
 ): Promise<void> {
   const { db } = jobs;
@@ -91,7 +92,7 @@ export async function migrateSteps(
   for (const name of OLD_COLLECTIONS) await db.collection(name).drop();
 }
 
-async function rejectLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<void> {
+async function rejectLargeJobs(steps: Documents<OldStepDoc>): Promise<void> {
   const size = { $subtract: [{ $bsonSize: "$$ROOT" }, { $strLenBytes: { $ifNull: ["$output", ""] } }] };
   const large = await steps
     .aggregate<{ jobId: string }>(
@@ -111,9 +112,9 @@ async function rejectLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<voi
 }
 
 interface Migration {
-  readonly old: mongo.Collection<OldJobDoc>;
-  readonly steps: mongo.Collection<OldStepDoc>;
-  readonly payloads: mongo.Collection<PayloadDoc>;
+  readonly old: Documents<OldJobDoc>;
+  readonly steps: Documents<OldStepDoc>;
+  readonly payloads: Documents<PayloadDoc>;
   readonly staleAfterSeconds: number;
 }
 

@@ -38,7 +38,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     const app = await startApp({ config: config() });
     try {
       for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
-      await app.stores.runs.collection.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
+      await app.stores.runs.collection.native.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
 
       const first = await app.call("GET", "/api/runs");
       const second = await app.call("GET", `/api/runs?cursor=${first.body.nextCursor}`);

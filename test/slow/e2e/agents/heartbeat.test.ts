@@ -65,7 +65,7 @@ describe("a turn of the main session", () => {
     });
   const events = () => turns().map((turn) => turn.events);
   const allTaken = () => eventually(async () => (await app.stores.events.countWaiting()) === 0, "every event's turn");
-  const deliveries = () => app.stores.deliveries.collection.find({}).sort({ createdAt: 1 }).toArray();
+  const deliveries = () => app.stores.deliveries.collection.native.find({}).sort({ createdAt: 1 }).toArray();
 
   it("repeats a part of an event after a turn whose end was not stored, and its reply is sent once", async () => {
     await start({ session: "maxChars: 5000" });
@@ -95,7 +95,7 @@ describe("a turn of the main session", () => {
       const seen = () => model.requests.length;
       model.script(...Array<Behaviour>(60).fill(says(ACK, { gapMs: 900 })));
       for (let i = 0; i < 3; i++) await wake(`${i}`);
-      const lease = () => app.stores.sessions.collection.findOne({ _id: "main" });
+      const lease = () => app.stores.sessions.collection.native.findOne({ _id: "main" });
       const first = await eventually(async () => (await lease())?.active, "the first turn");
       const later = await eventually(async () => {
         const active = (await lease())?.active;
@@ -123,7 +123,7 @@ describe("a turn of the main session", () => {
 
     expect(done).to.include({ msg: "the queue job is done", turns: 0 });
     expect([await app.stores.events.countWaiting(), await deliveries()]).to.deep.equal([1, []]);
-    expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
+    expect(await app.stores.messages.collection.native.countDocuments()).to.equal(0);
     expect((await collection.findOne({ _id: "main" }))?.active?.token).to.equal("another");
   });
 
@@ -202,7 +202,7 @@ describe("a turn of the main session", () => {
       const request = { message: "x", wakeMode: "next-heartbeat", ...body };
       const { runId } = (await app.call("POST", "/hooks/agent", request, bearer)).body;
       await eventually(async () => (await app.stores.events.countWaiting()) > 0, "the summary");
-      const ended = () => app.stores.runs.collection.countDocuments({ _id: runId, settled: true });
+      const ended = () => app.stores.runs.collection.native.countDocuments({ _id: runId, settled: true });
       await eventually(ended, "the end of the run");
       await schedule();
       await allTaken();

@@ -86,7 +86,7 @@ describe("an agent run with a model server", () => {
     model.script(says("Fine."), says("Fine."), says("HEARTBEAT_OK"));
     await worker.close();
     const [named, unnamed] = [await agent({ message: "one" }), await agent({ message: "two" })];
-    await app.stores.runs.collection.updateOne({ _id: unnamed }, { $set: { "request.model": null } });
+    await app.stores.runs.collection.native.updateOne({ _id: unnamed }, { $set: { "request.model": null } });
 
     worker = await startWorker(app);
     const runs = [await ended(named), await ended(unnamed)];

@@ -22,24 +22,24 @@ describe("notify: a storm of stale jobs", () => {
     const { jobs } = fixture.app.stores;
     await fixture.stopWorker();
     await jobs.put("model", { name: "model", message: "x", staleAfterSeconds: 30 });
-    const model = await jobs.collection.findOne({ jobId: "model" });
+    const model = await jobs.collection.native.findOne({ jobId: "model" });
     for (let i = 0; i < JOBS; i += BATCH) {
       const docs = Array.from({ length: BATCH }, (_, k) => ({
         ...structuredClone({ ...model, _id: undefined }),
         ...{ _id: new mongo.ObjectId(), jobId: `job-${i + k}`, name: `job ${i + k}`, message: MESSAGE },
       }));
-      await jobs.collection.insertMany(docs as never[], { ordered: false });
+      await jobs.collection.native.insertMany(docs as never[], { ordered: false });
     }
     await jobs.put("later", { name: "later", staleAfterSeconds: 40 });
     fixture.app.clock.advance(31_000);
     await fixture.startWorker();
     const { deliveries } = fixture.app.stores;
-    const sent = (rule: string) => deliveries.collection.countDocuments({ "event.rule": rule });
+    const sent = (rule: string) => deliveries.collection.native.countDocuments({ "event.rule": rule });
     await eventually(async () => (await sent("hook")) > 100, "the beginning of the storm");
 
     fixture.app.clock.advance(10_000);
 
-    await eventually(async () => (await jobs.collection.findOne({ jobId: "later" }))?.silence, "the later job");
+    await eventually(async () => (await jobs.collection.native.findOne({ jobId: "later" }))?.silence, "the later job");
     await eventually(
       async () => (await sent("hourly")) === JOBS + 2 && (await sent("hook")) === JOBS + 2,
       "all events",

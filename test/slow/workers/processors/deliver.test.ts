@@ -92,7 +92,7 @@ describe("a delivery", () => {
   async function add(text: string, to = "anna", given: Partial<DeliveryDoc> = {}): Promise<string> {
     const _id = randomUUID();
     await app.stores.deliveries.add({ _id, runId: null, channel: "telegram", to, text, fault: null });
-    await app.stores.deliveries.collection.updateOne({ _id }, { $set: { reason: null, ...given } });
+    await app.stores.deliveries.collection.native.updateOne({ _id }, { $set: { reason: null, ...given } });
     await app.queues.deliver({ deliveryId: _id, channel: "telegram" });
     return _id;
   }
@@ -149,7 +149,7 @@ describe("a delivery", () => {
     const kept = { since: app.clock.now(), reason: "It was refused before." };
     await workers?.close(0);
     const third = await add("c", "cleo", { channelStop: kept });
-    await app.stores.deliveries.collection.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
     const again = await telegram();
     start([]);
     await until(third, "sent");
@@ -347,7 +347,7 @@ describe("a delivery", () => {
       return found.notBefore && found;
     }, "it to wait");
     const next = await add("b");
-    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
     await workers?.close(0);
     start([throws]);
     await app.queues.deliver({ deliveryId: id, channel: "telegram" }, { occasion: "now" });

@@ -68,7 +68,7 @@ describe("the delivery of a webhook", () => {
         webhook: { body, contentType: "application/json", url },
       },
     });
-    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { reason: null, ...given } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { reason: null, ...given } });
     await app.queues.deliver({ deliveryId: id, channel: "webhook" });
     return id;
   }
