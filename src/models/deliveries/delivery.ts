@@ -55,7 +55,7 @@ export const DeliveryDoc = closedObject({
   _id: Type.String(),
   /** The run of the reply; null for a turn of the main session. */
   runId: nullable(Type.String()),
-  /** Missing in deliveries of earlier versions, which all are of the kind `channel`. */
+  /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
   event: Type.Optional(DeliveredEvent),
