@@ -29,7 +29,7 @@ describe("a request with forEach", () => {
     const size = [{ $group: { _id: null, bytes: { $sum: { $bsonSize: "$$ROOT" } } } }];
     const [runs, calls] = await Promise.all(
       [app.stores.runs, app.stores.hookCalls].map(({ collection }) =>
-        (collection as TestApp["stores"]["runs"]["collection"]).aggregate<{ bytes: number }>(size).toArray(),
+        (collection as TestApp["stores"]["runs"]["collection"]).aggregate<{ bytes: number }>(size),
       ),
     );
     return (runs?.[0]?.bytes ?? 0) + (calls?.[0]?.bytes ?? 0);

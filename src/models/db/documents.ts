@@ -24,19 +24,20 @@ type FindAndUpdateOptions = Pick<
  * would exceed MongoDB's limit. Other errors of the driver are thrown unchanged.
  */
 export class Documents<T extends mongo.Document> {
+  /** The driver's collection. Its reads do not wait, and its errors are the driver's. */
+  readonly native: mongo.Collection<T>;
   readonly #model: Model<T>;
 
+  /** @param model the model of an open connection */
   constructor(model: Model<T>) {
     this.#model = model;
+    const { db } = model.db;
+    if (!db) throw new Error("the connection is not open");
+    this.native = db.collection(model.collection.name);
   }
 
   get name(): string {
-    return this.#model.collection.name;
-  }
-
-  /** The driver's collection, for streams that close their cursor themselves. Its reads and errors are the driver's. */
-  get native(): mongo.Collection<T> {
-    return this.#model.collection as unknown as mongo.Collection<T>;
+    return this.native.collectionName;
   }
 
   /** Runs several reads as one: all of them are repeated if another primary was elected meanwhile. */

@@ -89,7 +89,7 @@ async function countJobs(
   scope: mongo.Filter<JobDoc> = {},
 ): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
-  const count = (query: mongo.Filter<JobDoc>) => jobs.collection.count({ ...scope, ...query });
+  const count = (query: mongo.Filter<JobDoc>) => jobs.collection.countDocuments({ ...scope, ...query });
   const [running, completed, failed, stale, created, completedLately, failedLately, usageLastHour] = await Promise.all([
     count({ status: "running" }),
     count({ status: "completed" }),

@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
+import type { AllDocuments } from "../db/database.ts";
 import type { Documents } from "../db/documents.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import type { JobDoc } from "../jobs/job.ts";

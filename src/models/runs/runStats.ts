@@ -39,7 +39,7 @@ type Counts = [status: string, count: number][];
 function countAll({ collection }: Pick<Runs, "collection">): Promise<Counts> {
   const count = async (status: RunStatus): Promise<Counts[number]> => {
     const options = { limit: MAX_COUNTED + 1 };
-    return [status, await collection.count({ status }, options)];
+    return [status, await collection.countDocuments({ status }, options)];
   };
   return Promise.all(STATUSES.map(count));
 }

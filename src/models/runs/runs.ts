@@ -88,7 +88,7 @@ export class Runs {
   /** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
     const waiting = { status: "queued" as const, "mapped.mapping": mapping };
-    return this.collection.count(waiting, { limit, hint: WAITING_OF_MAPPING });
+    return this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING });
   }
 
   /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
@@ -281,7 +281,7 @@ export class Runs {
 
   /** Lists the runs that ended before a time and are not finalized. */
   listUnfinalized(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
-    return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
+    return this.collection.stream({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
   /** Lists the runs that have waited for their mapping since before a time, the oldest first. */

@@ -96,7 +96,7 @@ export class Events {
 
   /** @throws AppError unavailable */
   countWaiting(): Promise<number> {
-    return this.collection.count({ waiting: true }, { hint: "order_1" });
+    return this.collection.countDocuments({ waiting: true }, { hint: "order_1" });
   }
 
   /** Returns whether an event that was queued before a time still waits for a turn at once. */

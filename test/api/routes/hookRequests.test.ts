@@ -254,7 +254,7 @@ describe("kept requests", () => {
   });
 
   it("a request whose runs could not be stored is not shown", async () => {
-    const { namespace } = app.stores.runs.collection as { namespace: string };
+    const { namespace } = app.stores.runs.collection.native;
     await failWrites(20, { closeConnection: true, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 
@@ -267,7 +267,7 @@ describe("kept requests", () => {
   });
 
   it("a request whose runs were stored without a confirmation is shown with them", async () => {
-    const { namespace } = app.stores.runs.collection as { namespace: string };
+    const { namespace } = app.stores.runs.collection.native;
     await failWrites(20, { ...UNCONFIRMED, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 
@@ -277,7 +277,7 @@ describe("kept requests", () => {
   });
 
   it("no runs are stored when the request could not be", async () => {
-    const { namespace } = app.stores.hookRequests.collection as { namespace: string };
+    const { namespace } = app.stores.hookRequests.collection.native;
     await failWrites(20, { closeConnection: true, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 

@@ -15,7 +15,7 @@ const start = (mappings: string, more = "") =>
 async function countRecords({ stores }: TestApp): Promise<number[]> {
   const { runs, events, idempotencyKeys, jobs } = stores;
   const collections = [runs, events, idempotencyKeys, jobs].map(({ collection }) => collection);
-  return Promise.all(collections.map((one) => one.countDocuments()));
+  return Promise.all(collections.map((one) => one.countDocuments({})));
 }
 
 describe("session of a run that waits for its mapping", () => {

@@ -3,7 +3,6 @@ import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
-import { readAll } from "../../../src/models/db/readAll.ts";
 import { mongoUri, startMongod } from "../../support/servers/servers.ts";
 
 describe("Database.checkPrepared", () => {
@@ -17,7 +16,7 @@ describe("Database.checkPrepared", () => {
       );
 
     const before = await check();
-    await database.createIndexes();
+    await database.prepare();
     const after = await check();
     await database.close();
     const closed = await check();
@@ -29,17 +28,17 @@ describe("Database.checkPrepared", () => {
 
   it("reports an index that is not unique as missing, and createIndexes explains the conflict", async () => {
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
-    await database.createIndexes();
+    await database.prepare();
     const { jobs } = database.collections;
     await jobs.dropIndex("jobId_1");
     await jobs.createIndex({ jobId: 1 }); // This is the index that sh.shardCollection creates.
     const said = (act: () => Promise<void>) => act().catch((error: Error) => `${error.name}: ${error.message}`);
 
     const started = await said(() => database.checkPrepared());
-    const conflict = await said(() => database.createIndexes());
+    const conflict = await said(() => database.prepare());
     await jobs.dropIndex("jobId_1");
     await jobs.insertMany([{ jobId: "a" }, { jobId: "a" }] as never[]);
-    const twice = await said(() => database.createIndexes());
+    const twice = await said(() => database.prepare());
     await database.close();
 
     expect(started).to.match(/^StartError: MongoDB lacks indexes on jobs: run `npm run release` once/);
@@ -85,7 +84,7 @@ describe("connectDatabase", () => {
     const channel = diagnosticsChannel.channel("net.client.socket");
     channel.subscribe(onSocket as diagnosticsChannel.ChannelListener);
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
-    await readAll(database.collections.jobs, {}); // After this, none of its connections is in use.
+    await database.documents.jobs.find({}); // After this, none of its connections is in use.
     channel.unsubscribe(onSocket as diagnosticsChannel.ChannelListener);
 
     for (const socket of sockets) socket.destroy(); // The driver notices this one turn of the event loop later.

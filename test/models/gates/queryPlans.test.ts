@@ -9,14 +9,14 @@ describe("queries of gates", () => {
     app = await startApp();
   });
   after(async () => {
-    const { db } = app.stores.gates.collection;
+    const { db } = app.stores.gates.collection.native;
     await db.command({ profile: 0 });
     await db.dropCollection("system.profile");
     await app.close();
   });
 
   it("use an index, and sort nothing in memory, whatever is called", async () => {
-    const { db } = app.stores.gates.collection;
+    const { db } = app.stores.gates.collection.native;
     for (let i = 0; i < 20; i++) {
       const { path } = await createJob(app);
       await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });

@@ -222,7 +222,7 @@ describe("writeReports: concurrent reports", () => {
 
   it("are applied if their job is created between their update and the read of the answer", async () => {
     const { jobs } = app.stores;
-    const bulkWrite = jobs.collection.native.bulkWrite.bind(jobs.collection);
+    const bulkWrite = jobs.collection.bulkWrite.bind(jobs.collection);
     const stub = sinon.stub(jobs.collection, "bulkWrite").callsFake(async (...write) => {
       const written = await bulkWrite(...write);
       stub.restore();

@@ -233,7 +233,8 @@ describe("retention", () => {
     const deliver = (_id: string, runId: string | null, fault: string | null = null) =>
       app.stores.deliveries.add({ _id, runId, channel: "log", to: "x", text: "s3cret", fault });
     const left = async () => {
-      const of = async (collection: { distinct(key: string): Promise<unknown[]> }) => collection.distinct("_id");
+      const of = async (collection: { native: { distinct(key: string): Promise<unknown[]> } }) =>
+        collection.native.distinct("_id");
       return { runs: await of(app.stores.runs.collection), deliveries: await of(app.stores.deliveries.collection) };
     };
 
