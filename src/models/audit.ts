@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
 import type { Documents } from "./db/documents.ts";
+import { date, nullable, object, oneOf, type Stored, schemaOf, string } from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
 
 /** The actions that the audit log records. */
@@ -32,24 +31,23 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** An entry of the audit log. It has no bodies and no secrets. */
-export const AuditDoc = closedObject({
-  _id: Type.String(),
-  createdAt: BsonDate,
+export const AuditDoc = object({
+  _id: string,
+  createdAt: date,
   /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
-  actor: Type.String(),
-  action: Type.Enum([...AUDIT_ACTIONS]),
+  actor: string,
+  action: oneOf(AUDIT_ACTIONS),
   /** The id of the record, or the filters of a deletion; null if the action has none. */
-  target: nullable(Type.String()),
-  address: Type.String(),
-  requestId: Type.String(),
+  target: nullable(string),
+  address: string,
+  requestId: string,
 });
-export type AuditDoc = Static<typeof AuditDoc>;
+export type AuditDoc = Stored<typeof AuditDoc>;
 
-export const auditCollection = defineCollection(AuditDoc, [
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { actor: 1, createdAt: -1, _id: -1 } },
-  { keys: { action: 1, createdAt: -1, _id: -1 } },
-]);
+export const auditSchema = schemaOf(AuditDoc)
+  .index({ createdAt: -1, _id: -1 })
+  .index({ actor: 1, createdAt: -1, _id: -1 })
+  .index({ action: 1, createdAt: -1, _id: -1 });
 
 /** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
 export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt"> {

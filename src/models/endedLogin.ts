@@ -1,17 +1,16 @@
 import { hash } from "node:crypto";
-import Type, { type Static } from "typebox";
-import { BsonDate, closedObject, defineCollection } from "./db/collection.ts";
 import type { Documents } from "./db/documents.ts";
+import { date, object, type Stored, schemaOf, string } from "./db/fields.ts";
 
 /** The cookie of a browser that has logged out. The record is deleted when the cookie expires. */
-export const EndedLoginDoc = closedObject({
+export const EndedLoginDoc = object({
   /** The SHA-256 hash of the cookie. */
-  _id: Type.String(),
-  endsAt: BsonDate,
+  _id: string,
+  endsAt: date,
 });
-export type EndedLoginDoc = Static<typeof EndedLoginDoc>;
+export type EndedLoginDoc = Stored<typeof EndedLoginDoc>;
 
-export const endedLoginCollection = defineCollection(EndedLoginDoc, [{ keys: { endsAt: 1 }, expireAfterSeconds: 0 }]);
+export const endedLoginSchema = schemaOf(EndedLoginDoc).index({ endsAt: 1 }, { expireAfterSeconds: 0 });
 
 export class EndedLogins {
   readonly collection: Documents<EndedLoginDoc>;

@@ -1,17 +1,16 @@
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection } from "./collection.ts";
 import type { Documents } from "./documents.ts";
+import { date, object, type Stored, schemaOf, string } from "./fields.ts";
 import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
-export const StoredLease = closedObject({
-  token: Type.String(),
-  until: BsonDate,
+export const StoredLease = object({
+  token: string,
+  until: date,
 });
-export type StoredLease = Static<typeof StoredLease>;
+export type StoredLease = Stored<typeof StoredLease>;
 
 /** Returns whether a stored lease is held, by whichever worker. */
 export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !== null && lease.until > now;
@@ -88,14 +87,14 @@ export class RecordLease<D extends mongo.Document> {
  * The lease on a task that only one process at a time carries out, such as the sweep. The record is nothing but the lease, and
  * its holder takes the place of the token.
  */
-export const LeaseDoc = closedObject({
-  _id: Type.String(),
-  holder: Type.String(),
-  until: BsonDate,
+export const LeaseDoc = object({
+  _id: string,
+  holder: string,
+  until: date,
 });
-export type LeaseDoc = Static<typeof LeaseDoc>;
+export type LeaseDoc = Stored<typeof LeaseDoc>;
 
-export const leaseCollection = defineCollection(LeaseDoc);
+export const leaseSchema = schemaOf(LeaseDoc);
 
 export class Leases {
   readonly collection: Documents<LeaseDoc>;

@@ -1,29 +1,28 @@
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { date, number, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 import type { MappedCall } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
-export const HookCallDoc = closedObject({
+export const HookCallDoc = object({
   /** The id of the first of its runs. */
-  _id: Type.String(),
+  _id: string,
   /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
-  forEach: Type.String(),
+  forEach: string,
   /** The call as JSON. */
-  call: Type.String(),
+  call: string,
   /** Maximum characters of the prompts of all its runs together. */
-  maxTold: Type.Number(),
+  maxTold: number,
   /** The characters of the prompts so far. */
-  told: Type.Number(),
-  createdAt: BsonDate,
+  told: number,
+  createdAt: date,
 });
-export type HookCallDoc = Static<typeof HookCallDoc>;
+export type HookCallDoc = Stored<typeof HookCallDoc>;
 
-export const hookCallCollection = defineCollection(HookCallDoc);
+export const hookCallSchema = schemaOf(HookCallDoc);
 
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
 

@@ -1,11 +1,10 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
-import Type, { type Static } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/text/json.ts";
-import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { date, free, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { retryUpsert } from "../db/retry.ts";
 
@@ -13,18 +12,19 @@ import { retryUpsert } from "../db/retry.ts";
 const LIFETIME_SECONDS = 86_400;
 
 /** The first request with a key, and the ids that it got; or the secret of `deriveId`, which has no other fields. */
-export const IdempotencyKeyDoc = closedObject({
-  _id: Type.String(),
-  fingerprint: Type.Optional(Type.String()),
-  ids: Type.Record(Type.String(), Type.Union([Type.String(), Type.Immutable(Type.Array(Type.String()))])),
+export const IdempotencyKeyDoc = object({
+  _id: string,
+  fingerprint: optional(string),
+  ids: free<Record<string, string | readonly string[]>>(),
   /** The record of a key is deleted a day later. */
-  createdAt: Type.Optional(BsonDate),
+  createdAt: optional(date),
 });
-export type IdempotencyKeyDoc = Static<typeof IdempotencyKeyDoc>;
+export type IdempotencyKeyDoc = Stored<typeof IdempotencyKeyDoc>;
 
-export const idempotencyKeyCollection = defineCollection(IdempotencyKeyDoc, [
-  { keys: { createdAt: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
-]);
+export const idempotencyKeySchema = schemaOf(IdempotencyKeyDoc).index(
+  { createdAt: 1 },
+  { expireAfterSeconds: LIFETIME_SECONDS },
+);
 
 /** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
 const SECRET = "secret";

@@ -1,6 +1,17 @@
-import Type, { type Static } from "typebox";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import {
+  boolean,
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { NotedType } from "./note.ts";
 
@@ -8,64 +19,63 @@ import { NotedType } from "./note.ts";
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
  * sent its messages of this minute, so that the event is part of the summary.
  */
-const Decision = closedObject({
-  id: Type.String(),
-  kind: Type.Enum(["send", "early", "held", "listed"]),
+const Decision = object({
+  id: string,
+  kind: oneOf(["send", "early", "held", "listed"]),
   /** The number of events that were held back or dropped since the message before. */
-  held: Type.Number(),
+  held: number,
 });
-export type Decision = Static<typeof Decision>;
+export type Decision = Stored<typeof Decision>;
 
 /** The messages that a rule has sent since a time, and the events that were too many. */
-const Minute = closedObject({
-  since: BsonDate,
-  sent: Type.Number(),
+const Minute = object({
+  since: date,
+  sent: number,
   /** Whether the summary of this minute was sent. */
-  summarized: Type.Boolean(),
+  summarized: boolean,
   /** The number of events of the next summary, the names of the first ones, and its type. */
-  more: Type.Number(),
-  listed: Type.Array(Type.String()),
-  type: nullable(NotedType),
+  more: number,
+  listed: listOf(string),
+  type: nullable(oneOf(NotedType.enum)),
 });
-type Minute = Static<typeof Minute>;
+type Minute = Stored<typeof Minute>;
 
 /** A summary whose delivery may not be stored yet. */
-const Summary = closedObject({
-  id: Type.String(),
-  type: NotedType,
-  more: Type.Number(),
-  listed: Type.Array(Type.String()),
+const Summary = object({
+  id: string,
+  type: oneOf(NotedType.enum),
+  more: number,
+  listed: listOf(string),
 });
-export type Summary = Static<typeof Summary>;
+export type Summary = Stored<typeof Summary>;
 
 /** What a rule has sent and held back about one subject, such as the jobs of one name; or in one minute, whatever the subjects. */
-export const AlertDoc = closedObject({
+export const AlertDoc = object({
   /** Rule and subject as JSON. */
-  _id: Type.String(),
+  _id: string,
   /** When the latest failures in a row happened, at most as many as the rule counts. */
-  failedAt: Type.Array(BsonDate),
+  failedAt: listOf(date),
   /** When the subject last completed; null if that is unknown. */
-  completedAt: nullable(BsonDate),
-  lastSentAt: nullable(BsonDate),
+  completedAt: nullable(date),
+  lastSentAt: nullable(date),
   /** Events since the last message. */
-  held: Type.Number(),
+  held: number,
   /** Only of a rule as a whole. */
-  minute: Type.Optional(Minute),
-  summary: Type.Optional(Summary),
+  minute: optional(Minute),
+  summary: optional(Summary),
   /** When a summary is to be made or sent; missing while there is none. */
-  dueAt: Type.Optional(BsonDate),
+  dueAt: optional(date),
   /** The decisions about the latest events, because an event may be dispatched twice. */
-  decided: Type.Array(Decision),
+  decided: listOf(Decision),
   /** Incremented by each change. */
-  version: Type.Number(),
-  expiresAt: BsonDate,
+  version: number,
+  expiresAt: date,
 });
-export type AlertDoc = Static<typeof AlertDoc>;
+export type AlertDoc = Stored<typeof AlertDoc>;
 
-export const alertCollection = defineCollection(AlertDoc, [
-  { keys: { expiresAt: 1 }, expireAfterSeconds: 0 },
-  { keys: { dueAt: 1 }, partialFilterExpression: { dueAt: { $exists: true } } },
-]);
+export const alertSchema = schemaOf(AlertDoc)
+  .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
+  .index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 
 /** Maximum decisions that are kept for one subject: more events than are dispatched a second time after a crash. */
 const MAX_DECISIONS = 200;

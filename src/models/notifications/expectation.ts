@@ -1,27 +1,26 @@
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "./note.ts";
 
 /** The state of an expectation of the configuration (`expect`). */
-export const ExpectationDoc = closedObject({
+export const ExpectationDoc = object({
   /** The id of the expectation. */
-  _id: Type.String(),
+  _id: string,
   /** The beginning of the name of the expected jobs. */
-  name: Type.String(),
+  name: string,
   /** When it was first in the configuration with this name. */
-  since: BsonDate,
+  since: date,
   /** When the newest such job was created, as far as it was looked for. */
-  lastSeenAt: nullable(BsonDate),
+  lastSeenAt: nullable(date),
   /** The latest time by which a job was due and missing; null if none was, or one came since. */
-  missedAt: nullable(BsonDate),
+  missedAt: nullable(date),
   notes: Notes,
 });
-export type ExpectationDoc = Static<typeof ExpectationDoc>;
+export type ExpectationDoc = Stored<typeof ExpectationDoc>;
 
-export const expectationCollection = defineCollection(ExpectationDoc, [NOTED_INDEX]);
+export const expectationSchema = schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 export class Expectations {
   readonly collection: Documents<ExpectationDoc>;

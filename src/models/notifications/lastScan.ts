@@ -1,17 +1,16 @@
-import Type, { type Static } from "typebox";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 
 /** When the worker processes last looked for silent jobs, whichever of them did. */
-export const LastScanDoc = closedObject({
-  _id: Type.String(),
-  at: BsonDate,
+export const LastScanDoc = object({
+  _id: string,
+  at: date,
   /** The end of the last outage; null before the first one. */
-  resumedAt: nullable(BsonDate),
+  resumedAt: nullable(date),
 });
-export type LastScanDoc = Static<typeof LastScanDoc>;
+export type LastScanDoc = Stored<typeof LastScanDoc>;
 
-export const lastScanCollection = defineCollection(LastScanDoc);
+export const lastScanSchema = schemaOf(LastScanDoc);
 
 const ID = "scan";
 

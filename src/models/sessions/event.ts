@@ -1,34 +1,44 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import {
+  boolean,
+  date,
+  nullable,
+  number,
+  object,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+  timestamp,
+} from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
-export const EventDoc = closedObject({
+export const EventDoc = object({
   /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
-  _id: Type.String(),
-  text: Type.String(),
+  _id: string,
+  text: string,
   /** Its origin, which the prompt names. */
-  source: Type.String(),
+  source: string,
   /** Whether it triggers a turn at once, instead of waiting for the next scheduled one. */
-  wake: Type.Boolean(),
+  wake: boolean,
   /** MongoDB's time of insertion. Orders the events. */
-  order: BsonTimestamp,
-  createdAt: BsonDate,
+  order: timestamp,
+  createdAt: date,
   /** Whether it still waits for a successful turn. */
-  waiting: Type.Boolean(),
+  waiting: boolean,
   /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
-  told: Type.Optional(Type.Number()),
+  told: optional(number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
-  takenAt: nullable(BsonDate),
+  takenAt: nullable(date),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint: Type.Optional(Type.String()),
+  fingerprint: optional(string),
 });
-export type EventDoc = Static<typeof EventDoc>;
+export type EventDoc = Stored<typeof EventDoc>;
 
 /** The beginning of the ids of events that rules add. */
 export const NOTIFICATION_PREFIX = "notify-";
@@ -36,11 +46,10 @@ export const NOTIFICATION_PREFIX = "notify-";
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
-export const eventCollection = defineCollection(EventDoc, [
-  { keys: { order: 1 }, partialFilterExpression: { waiting: true } },
-  { keys: { wake: 1 }, partialFilterExpression: { waiting: true } },
-  { keys: { takenAt: 1 }, expireAfterSeconds: KEEP_TAKEN_SECONDS },
-]);
+export const eventSchema = schemaOf(EventDoc)
+  .index({ order: 1 }, { partialFilterExpression: { waiting: true } })
+  .index({ wake: 1 }, { partialFilterExpression: { waiting: true } })
+  .index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
 
 export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
   readonly fingerprint?: string | undefined;

@@ -1,26 +1,25 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { boolean, date, object, oneOf, type Stored, schemaOf, string, timestamp } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 
 /** A message in a session's transcript. */
-export const MessageDoc = closedObject({
+export const MessageDoc = object({
   /** Derived from the turn, so that a repeated write does not store the message twice. */
-  _id: Type.String(),
-  sessionKey: Type.String(),
-  role: Type.Enum(["user", "assistant"]),
-  content: Type.String(),
+  _id: string,
+  sessionKey: string,
+  role: oneOf(["user", "assistant"]),
+  content: string,
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
-  outside: Type.Boolean(),
+  outside: boolean,
   /** When the turn ended. */
-  createdAt: BsonDate,
+  createdAt: date,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
-  order: BsonTimestamp,
+  order: timestamp,
 });
-export type MessageDoc = Static<typeof MessageDoc>;
+export type MessageDoc = Stored<typeof MessageDoc>;
 
-export const messageCollection = defineCollection(MessageDoc, [{ keys: { sessionKey: 1, order: -1 } }]);
+export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 });
 
 /** A turn that is added to a transcript. */
 export interface Turn {

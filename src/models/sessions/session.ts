@@ -1,44 +1,43 @@
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { Documents } from "../db/documents.ts";
+import { date, nullable, number, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
-export const ReplyTarget = closedObject({
-  channel: Type.String(),
-  to: Type.String(),
+export const ReplyTarget = object({
+  channel: string,
+  to: string,
 });
-export type ReplyTarget = Static<typeof ReplyTarget>;
+export type ReplyTarget = Stored<typeof ReplyTarget>;
 
 /** The sweep triggers no turn of the main session for a while, because turns have failed. */
-const MainPause = closedObject({
-  until: BsonDate,
+const MainPause = object({
+  until: date,
   /** Failed turns in a row over the same events. */
-  failures: Type.Number(),
+  failures: number,
   /** The newest event of the last one; null if it had none. */
-  newestEventId: nullable(Type.String()),
+  newestEventId: nullable(string),
 });
 
-export const SessionDoc = closedObject({
+export const SessionDoc = object({
   /** The session key. */
-  _id: Type.String(),
+  _id: string,
   /** The lease of the turn that is running in the session. */
-  active: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
+  active: nullable(object({ ...StoredLease.fields, holder: string })),
   /** Only in the main session: where its replies go. */
-  route: Type.Optional(ReplyTarget),
+  route: optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
-  owner: Type.Optional(Type.String()),
+  owner: optional(string),
   /** Only in the main session, after a failed turn. */
-  pause: Type.Optional(MainPause),
+  pause: optional(MainPause),
   /** Only of the main session: the number of turns within a minute that rules wanted; missing before the first one. */
-  ruleTurns: Type.Optional(closedObject({ since: BsonDate, count: Type.Number() })),
-  lastUsedAt: BsonDate,
+  ruleTurns: optional(object({ since: date, count: number })),
+  lastUsedAt: date,
 });
-export type SessionDoc = Static<typeof SessionDoc>;
+export type SessionDoc = Stored<typeof SessionDoc>;
 
-export const sessionCollection = defineCollection(SessionDoc, [{ keys: { lastUsedAt: -1, _id: -1 } }]);
+export const sessionSchema = schemaOf(SessionDoc).index({ lastUsedAt: -1, _id: -1 });
 
 /** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {
