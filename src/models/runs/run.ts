@@ -88,8 +88,8 @@ export const RunDoc = closedObject({
   _id: Type.String(),
   kind: RunKind,
   name: nullable(Type.String()),
-  /** The words of the name as the search compares them; missing in runs of earlier versions until a release. */
-  nameWords: Type.Optional(Type.Array(Type.String())),
+  /** The words of the name as the search compares them. */
+  nameWords: Type.Array(Type.String()),
   /** For a mapped run, the key that the mapping gives, until its transform has run. */
   sessionKey: Type.String(),
   /** Whether the session was created for this run alone. */

@@ -75,8 +75,8 @@ export function actOnRun(
 }
 
 /** Returns usage such as `1840 input tokens (1024 cached), 212 output tokens, $0.0412`; null if nothing was reported. */
-function usageText(usage: Usage | null | undefined): string | null {
-  if (!usage) return null; // Earlier versions of the service have no usage.
+function usageText(usage: Usage | null): string | null {
+  if (!usage) return null;
   const tokens = (count: number | null, what: string, part: number | null, ofPart: string) =>
     count === null ? [] : [`${count} ${what} tokens${part === null ? "" : ` (${part} ${ofPart})`}`];
   return [
