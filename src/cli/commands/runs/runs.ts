@@ -1,3 +1,4 @@
+import { describeMissing } from "../../../client/calls/missingValues.ts";
 import { runAgain } from "../../../client/calls/runAgain.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
 import { withService } from "../../service.ts";
@@ -97,6 +98,7 @@ function runLines(run: Run): string[] {
       ["Status", status],
       ["Waits for", run.waitsFor ? waitsForText(run.waitsFor) : null],
       ["Error", error && `${error.code}: ${error.message}`],
+      ["Note", describeMissing(run.missingValues)],
       ["Request", run.requestId],
       ["Replay of", run.replayOf],
       ["Rerun of", run.againOf],
