@@ -57,7 +57,7 @@ export const DeliveryDoc = closedObject({
   runId: nullable(Type.String()),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
   sessionKey: Type.Optional(Type.String()),
-  /** Missing in deliveries of earlier versions, which all are of the kind `channel`. */
+  /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
   event: Type.Optional(DeliveredEvent),

@@ -19,8 +19,8 @@ const GateDoc = closedObject({
   /** The internal id of the job. A job that is created again under the same jobId has none of the gates of the former one. */
   job: BsonObjectId,
   key: Type.String(),
-  /** The caller who opened the gate, as in the audit log; absent from gates of earlier versions. */
-  openedBy: Type.Optional(Type.String()),
+  /** The caller who opened the gate, as in the audit log. */
+  openedBy: Type.String(),
   title: Type.String(),
   message: nullable(Type.String()),
   /** JSON text, as free objects are stored. */

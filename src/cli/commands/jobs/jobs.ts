@@ -116,7 +116,7 @@ export function getJob(
 function jobLines(job: Job): string[] {
   const { progress, currentStep, createdAt, updatedAt, lastReportAt, cancel } = job;
   const { steps, input, metadata, output } = job;
-  const gates = job.waitingFor?.join(", ") || null; // a service of an earlier version has no gates
+  const gates = job.waitingFor.join(", ") || null;
   return [
     ...rowLines([
       ["Job", job.jobId],
