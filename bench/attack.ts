@@ -83,7 +83,7 @@ const ATTACKER = new URL("./attacker.ts", import.meta.url);
 export async function startAttacked(lifecycle: Lifecycle, load: Child<true>, seconds: number): Promise<Web> {
   const [uri, redis] = await Promise.all([databaseUri("attack"), redisUrl()]);
   const database = await open(lifecycle, uri);
-  await database.createIndexes();
+  await database.prepare();
   const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: redis, LOG_LEVEL: "error" }, PROBED);
   await fill(web);
   await addLargeJob(web);

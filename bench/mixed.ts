@@ -44,7 +44,7 @@ export async function startMixed(
   const [uri, redisAt, channel] = await Promise.all([databaseUri("mixed"), redisUrl(), startChannel(posts)]);
   lifecycle.onClose("channel", channel.close);
   const database = await open(lifecycle, uri);
-  await database.createIndexes();
+  await database.prepare();
   const client = await mongo.MongoClient.connect(uri);
   lifecycle.onClose("MongoDB", () => client.close());
   const config = writeConfig(channel.url);

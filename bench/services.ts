@@ -50,7 +50,7 @@ export async function startServices(
 ): Promise<[ours: Ours, naive: Naive]> {
   const [ours, naive, redis] = await Promise.all([databaseUri("ours"), databaseUri("naive"), redisUrl()]);
   const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
-  await oursDatabase.createIndexes();
+  await oursDatabase.prepare();
   const queues = new Redis(redis);
   lifecycle.onClose("Redis", async () => queues.disconnect());
   const clear = async ({ collections: { runs, events } }: Database) => {
@@ -90,7 +90,7 @@ export async function startPair(lifecycle: Lifecycle): Promise<[Side, Side]> {
     ["empty", "full"].map(async (name, i) => {
       const uri = await databaseUri(name);
       const database = await open(lifecycle, uri);
-      await database.createIndexes();
+      await database.prepare();
       const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: `${redis}/${i}`, LOG_LEVEL: "warn" });
       return { web, database };
     }),
