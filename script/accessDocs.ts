@@ -89,6 +89,8 @@ configuration reveals no token.
   first: see [rotate secrets](../how-to/rotate-secrets.md).
 - \`jobs.idPrefix\` confines all scopes for jobs and gates. Other jobs are 404 for a read and 403 for a change. Lists, counts, live events
   and deletions without an id concern only the jobs of the token.
+- A call that changes a record answers with the record. Who lacks the scope to read it, \`jobs:read\` or \`runs:read\`, receives a
+  receipt: ids, status, progress, times and \`cancelRequested\`, but nothing that others have written.
 - A missing scope is 403 \`forbidden\`, and the answer names it. A wrong or expired token is 401 \`unauthorized\`.
 - A job token is stored nowhere. It ends with its time, with the deletion of its job, or with a new \`server.secret\`. Without a secret
   it depends on \`server.apiToken\` instead.
