@@ -17,7 +17,7 @@ import { KINDS, type Kind, type WorkName, works } from "./works.ts";
 /** Longer than two rounds of the processes' periodic tasks. */
 const IDLE_MS = 25_000;
 const WAITING_RUNS = 1_000;
-const LOAD = join(import.meta.dirname, "load.ts");
+const LOAD = new URL("./load.ts", import.meta.url);
 const RESULTS = join(import.meta.dirname, "results");
 const COLUMNS = [22, 12, 12, 14, 14, 16, 16];
 

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, execFileSync, fork } from "node:child_proc
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import { mongo } from "mongoose";
@@ -107,7 +107,7 @@ export async function startSignalbox(
     env: { ...process.env, ...env },
   });
   const start = (file: string) =>
-    startProcess<{ url: string }>(lifecycle, join(root, file), env, [...heapOptions({}), ...execArgv]);
+    startProcess<{ url: string }>(lifecycle, pathToFileURL(join(root, file)), env, [...heapOptions({}), ...execArgv]);
   const web = await start("src/api/main.ts");
   const startWorker = () => start("src/workers/main.ts");
   return { name: root === ROOT ? "signalbox" : root, url: web.ready.url, web, startWorker, ...records };
@@ -116,7 +116,7 @@ export async function startSignalbox(
 async function startPlain(lifecycle: Lifecycle, mongodb: string): Promise<Service> {
   const records = await openRecords(lifecycle, mongodb);
   const env = { ...PRODUCTION_ENV, MONGODB_URI: mongodb, REDIS_URL: records.redis };
-  const web = await startProcess<{ url: string }>(lifecycle, join(import.meta.dirname, "naive.ts"), env);
+  const web = await startProcess<{ url: string }>(lifecycle, new URL("./naive.ts", import.meta.url), env);
   return { name: "plain", url: web.ready.url, web, ...records };
 }
 
@@ -144,16 +144,16 @@ async function openRecords(lifecycle: Lifecycle, mongodb: string) {
  */
 export async function startProcess<Ready>(
   lifecycle: Lifecycle,
-  file: string,
+  file: URL,
   env: Readonly<Record<string, string>> = {},
   execArgv: readonly string[] = [],
 ): Promise<Process<Ready>> {
   const { SIGNALBOX_CONFIG: _, ...inherited } = process.env;
   const options = { cwd: tmpdir(), env: { ...inherited, ...env }, execArgv: [...execArgv], silent: true };
   const child = fork(file, options);
-  lifecycle.onClose(file, () => stop(child));
+  lifecycle.onClose(file.pathname, () => stop(child));
   for (const output of [child.stdout, child.stderr]) output?.pipe(process.stderr);
-  const nextMessage = () => messageOf(child, file);
+  const nextMessage = () => messageOf(child, file.pathname);
   const { ready } = (await nextMessage()) as { ready: Ready };
   const residentMiB = () =>
     Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" })) / KIB_OF_MIB;
