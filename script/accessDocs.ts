@@ -11,8 +11,9 @@ const ROUTES = allRoutes({ ...hooks, enabled: true }, []);
 const ABOUT: Readonly<Record<(typeof SCOPES)[number] | "hooks:NAME", string>> = {
   "jobs:read": "GET of jobs, steps, gates, counts, and live events of jobs",
   "jobs:report": "reports of steps, pings of existing jobs, opening and reading gates",
-  "jobs:write": "creating, changing, cancelling and deleting jobs, and creating job tokens; includes `jobs:report`",
-  "gates:answer": "answering gates",
+  "jobs:create": "creating and changing jobs, by PUT and by pings; includes `jobs:report`",
+  "jobs:write": "cancelling and deleting jobs, and creating job tokens; includes `jobs:create`",
+  "gates:answer": "answering gates, and opening gates that accept by expiry",
   "runs:read": "GET of runs, sessions, deliveries, channels and rules, live events of runs, the queues",
   "runs:write": "retrying and cancelling runs and deliveries, deleting waiting events, testing rules; not reading them",
   "hooks:agent": "calling the hook `agent`",

@@ -2,8 +2,8 @@ import { createContext, Script } from "node:vm";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type from "typebox";
+import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { bodyCheck } from "../validate.ts";
-import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
 /** Maximum time of all regular expressions of one answer together: some take for ever, and a question has up to 50. */
 const PATTERNS_TIMEOUT_MS = 25;

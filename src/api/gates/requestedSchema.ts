@@ -1,8 +1,8 @@
 import Type from "typebox";
+import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { AppError } from "../../shared/errors.ts";
 import { bodyCheck } from "../validate.ts";
 import { checkContent } from "./content.ts";
-import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 const count = { type: "integer", minimum: 0, maximum: 1_000_000 };

@@ -101,6 +101,8 @@ export interface Gate {
   createdAt: string;
   answeredAt: string | null;
   expiresAt: string | null;
+  /** The action if it expires. */
+  onExpiry: GateAction;
   /** Only in the responses to `get` and to the opening: present once cancellation of the job was requested. */
   cancelRequested?: true;
 }

@@ -13,7 +13,6 @@ import { hookCallCollection } from "../hooks/hookCall.ts";
 import { hookRequestCollection } from "../hooks/hookRequest.ts";
 import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
 import { jobCollection } from "../jobs/job.ts";
-import { hasOldSteps } from "../jobs/migrations/migrateSteps.ts";
 import { payloadCollection } from "../jobs/payloads.ts";
 import { alertCollection } from "../notifications/alerts.ts";
 import { expectationCollection } from "../notifications/expectation.ts";
@@ -25,6 +24,7 @@ import { messageCollection } from "../sessions/message.ts";
 import { sessionCollection } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { DatabaseClock } from "./databaseClock.ts";
+import { checkFormat, storeFormat } from "./format.ts";
 import { leaseCollection } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
@@ -144,22 +144,26 @@ export class Database {
   }
 
   /**
-   * Creates missing indexes and drops none. `npm run release` calls it. Creates one index at a time: on a busy server, all
-   * at once would keep requests waiting for connections.
-   * @throws StartError if an existing index or document prevents the creation of an index
+   * Creates missing indexes and drops none, and stores the format of documents. `npm run release` calls it. Creates one index at
+   * a time: on a busy server, all at once would keep requests waiting for connections.
+   * @throws StartError if documents of another format are stored, or if an existing index or document prevents the creation of an
+   *   index
    */
-  async createIndexes(): Promise<void> {
+  async prepare(): Promise<void> {
+    const { db } = this.collections.jobs;
+    await checkFormat(db);
     for (const model of this.#models) {
       await model.createIndexes().catch((error: unknown) => {
         throw indexError(model.collection.name, error) ?? error;
       });
     }
+    await storeFormat(db);
   }
 
   /**
    * Checks that `npm run release` has prepared the database for this version.
-   * @throws StartError if an index is missing, without which a key could be stored twice, or if steps are stored in the format of
-   *   versions before 2
+   * @throws StartError if an index is missing, without which a key could be stored twice, or if documents of another format are
+   *   stored
    */
   async checkPrepared(): Promise<void> {
     const arePrepared = await Promise.all(this.#models.map(hasIndexes));
@@ -169,9 +173,9 @@ export class Database {
         `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`${ownCommand("release")}\` once, then start again.`,
       );
     }
-    if (await hasOldSteps(this.collections.jobs.db)) {
+    if (!(await checkFormat(this.collections.jobs.db))) {
       throw new StartError(
-        `MongoDB contains steps in the format of an earlier version: stop all processes of that version, run \`${ownCommand("release")}\` once, then start again.`,
+        `MongoDB is not prepared for this version: run \`${ownCommand("release")}\` once, then start again.`,
       );
     }
   }

@@ -3,12 +3,12 @@ import type { DeliveryDoc } from "./delivery.ts";
 
 /**
  * Why a worker cannot acquire a delivery: `over` if it has ended or another worker holds it, `waiting` if it is to be retried
- * later or another delivery to the same recipient comes first.
+ * later or another delivery of its lane comes first.
  */
 export type DeliveryNotAcquired = "over" | "waiting";
 
 /**
- * Acquires a delivery for a worker if it is its turn. Deliveries to one recipient are sent one at a time, in the order of the
+ * Acquires a delivery for a worker if it is its turn. The deliveries of a lane are sent one at a time, in the order of the
  * replies. The worker that ends a delivery enqueues the next one.
  * @throws AppError delivery_not_found, unavailable
  */

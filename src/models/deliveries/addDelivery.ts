@@ -19,6 +19,8 @@ export interface DeliverySettings {
 export interface WantedDelivery {
   readonly _id: string;
   readonly runId: string | null;
+  /** The session of the reply; without it the main session. */
+  readonly sessionKey?: string;
   readonly channel: string;
   readonly to: string | null;
   readonly text: string;

@@ -190,14 +190,14 @@ export class Deliveries {
    */
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
     for (;;) {
-      const { channel, kind, event, parts, state, claim, since, order } = await this.find(deliveryId);
+      const { channel, sessionKey, kind, event, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
       if (state === "sent") throw conflict("The delivery was already sent.");
       if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
         ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to },
-        lane: laneOf({ _id: deliveryId, kind, channel, to, event }),
+        lane: laneOf({ _id: deliveryId, sessionKey, kind, channel, to, event }),
         ...(isUntouched && { parts: [] }),
       };
       // A failed delivery goes behind those that wait for the recipient by now.

@@ -55,7 +55,9 @@ export const DeliveryDoc = closedObject({
   _id: Type.String(),
   /** The run of the reply; null for a turn of the main session. */
   runId: nullable(Type.String()),
-  /** Missing in deliveries of earlier versions, which all are of the kind `channel`. */
+  /** The session of a reply, whose replies keep their order; missing for one of the main session. */
+  sessionKey: Type.Optional(Type.String()),
+  /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
   event: Type.Optional(DeliveredEvent),
@@ -70,7 +72,7 @@ export const DeliveryDoc = closedObject({
    * `callbackUrl`.
    */
   to: nullable(Type.String()),
-  /** Channel and recipient of replies, or one event or test alone. The deliveries of a lane are sent one at a time, in order. */
+  /** The replies of one session to one recipient, or one event or test alone. The deliveries of a lane are sent one at a time, in order. */
   lane: Type.String(),
   text: Type.String(),
   /** The title of an event's message, for services that show one; missing for a reply. */
@@ -137,6 +139,10 @@ export const deliveryIdOf = (eventId: string, ruleId: string): string => `${even
 /** Returns whether a delivery is a test of a rule or of a channel. */
 export const isTest = ({ event }: { readonly event?: DeliveredEvent | undefined }): boolean => event?.type === "test";
 
+/** Returns whether a person waits for an attempt: after a retry by hand, or for a test. */
+export const isAskedFor = (delivery: Pick<DeliveryDoc, "since" | "createdAt" | "event">): boolean =>
+  delivery.since > delivery.createdAt || isTest(delivery);
+
 /**
  * Returns the priority of a delivery in the queue of its channel: replies, and questions to people, go before other events. Lower
  * is sooner.
@@ -149,7 +155,7 @@ export const kindOf = ({ kind = "channel" }: Pick<DeliveryDoc, "kind">): Deliver
 export interface NewDelivery
   extends Pick<
     DeliveryDoc,
-    "_id" | "runId" | "kind" | "event" | "webhook" | "channel" | "to" | "text" | "title" | "link"
+    "_id" | "runId" | "sessionKey" | "kind" | "event" | "webhook" | "channel" | "to" | "text" | "title" | "link"
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
@@ -177,7 +183,7 @@ export type ReadDelivery = Pick<
   DeliveryDoc,
   "_id" | "runId" | "kind" | "event" | "channel" | "to" | "text" | "title" | "state" | "reason" | "lastStatus"
 > &
-  Pick<DeliveryDoc, "attempts" | "maybeTwice" | "notBefore" | "createdAt" | "sentAt"> & {
+  Pick<DeliveryDoc, "attempts" | "maybeTwice" | "notBefore" | "createdAt" | "since" | "sentAt"> & {
     readonly parts: readonly Pick<DeliveryPart, "state" | "id">[];
   };
 
@@ -187,6 +193,6 @@ const READ_CHARS = 400;
 /** The projection of the fields that clients read, with the beginning of the text. */
 export const AS_READ = {
   ...{ runId: 1, kind: 1, event: 1, channel: 1, to: 1, title: 1, state: 1, reason: 1, lastStatus: 1 },
-  ...{ attempts: 1, maybeTwice: 1, notBefore: 1, createdAt: 1, sentAt: 1, "parts.state": 1, "parts.id": 1 },
+  ...{ attempts: 1, maybeTwice: 1, notBefore: 1, createdAt: 1, since: 1, sentAt: 1, "parts.state": 1, "parts.id": 1 },
   text: { $substrCP: ["$text", 0, READ_CHARS] },
 } as const;

@@ -1,4 +1,5 @@
 import { mongo } from "mongoose";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 
@@ -27,11 +28,12 @@ export function newDeliveryDoc(
 type LaneFields = Pick<DeliveryDoc, "_id" | "channel" | "to"> & {
   readonly kind?: DeliveryKind | undefined;
   readonly event?: DeliveredEvent | undefined;
+  readonly sessionKey?: string | undefined;
 };
 
 /**
- * Returns the lane of a delivery. Only replies wait for one another: each event and each test has a lane of its own, so that a
- * message that fails delays no other.
+ * Returns the lane of a delivery. Only the replies of one session to one recipient wait for one another. Each event and each test
+ * has a lane of its own, so that a message that fails delays no other.
  */
-export const laneOf = ({ _id, kind, channel, to, event }: LaneFields): string =>
-  event ? `${kind === "webhook" ? "webhook" : "event"} ${_id}` : `${channel} ${to}`;
+export const laneOf = ({ _id, kind, channel, to, event, sessionKey = MAIN_SESSION }: LaneFields): string =>
+  event ? `${kind === "webhook" ? "webhook" : "event"} ${_id}` : `reply ${channel} ${to} ${sessionKey}`;

@@ -66,11 +66,11 @@ async function addToTranscript({ messages }: Stores, run: RunDoc): Promise<void>
 }
 
 async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
-  const { _id: runId, request, reply, status } = run;
+  const { _id: runId, sessionKey, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;
   const text = markedReply({ reply, isCutOff: run.replyCutOff });
-  return addDelivery(stores, { _id: recordId(run), runId, channel, to, text }, settings);
+  return addDelivery(stores, { _id: recordId(run), runId, sessionKey, channel, to, text }, settings);
 }
 
 /** Returns the summary of a run for the main session: its name, how it ended, and the beginning of its reply. */

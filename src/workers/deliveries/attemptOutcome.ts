@@ -6,11 +6,17 @@ import type { DeliveryChange } from "../../models/deliveries/delivery.ts";
  * - `sent`: every part was sent.
  * - `failed`: the delivery will not be tried again.
  * - `gone`: as `failed`, because the recipient cannot be reached at all.
- * - `delay`: the delivery is tried again after `afterMs`, with `change` written to its record.
+ * - `delay`: the delivery is tried again after `afterMs`, with `change` written to its record. `recipientRestsMs` is set if the
+ *   service limits the rate of messages to the recipient.
  * - `stopped`: the process stops, and another worker continues the delivery.
  * - `lost`: the lease was lost or the delivery was cancelled, so that this worker must not write to it any more.
  */
 export type AttemptOutcome =
   | { readonly kind: "sent" | "stopped" | "lost" }
   | { readonly kind: "failed" | "gone"; readonly reason: string }
-  | { readonly kind: "delay"; readonly afterMs: number; readonly change: DeliveryChange };
+  | {
+      readonly kind: "delay";
+      readonly afterMs: number;
+      readonly change: DeliveryChange;
+      readonly recipientRestsMs?: number;
+    };

@@ -5,7 +5,7 @@ import {
   type DeliveryChange,
   type DeliveryDoc,
   type DeliveryPart,
-  isTest,
+  isAskedFor,
   type PartChange,
 } from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -223,7 +223,9 @@ export class DeliveryAttempt {
         if (result.scope === "recipient") {
           const limits = this.#limitsWithoutTime + (retryAfterMs === null ? 1 : 0);
           await this.#updatePart(index, unsent);
-          return this.#delay(limitMs(retryAfterMs, limits, this.#context.timings.channel), reason, { limits });
+          const forMs = limitMs(retryAfterMs, limits, this.#context.timings.channel);
+          const outcome = this.#delay(forMs, reason, { limits });
+          return outcome.kind === "delay" ? { ...outcome, recipientRestsMs: forMs } : outcome;
         }
         const forMs = this.#limiter.limit(epoch, retryAfterMs, reason);
         await this.#updatePart(index, unsent);
@@ -251,8 +253,7 @@ export class DeliveryAttempt {
 
   /** Returns when a person last asked for the delivery, by a retry or a test; undefined when nobody did. */
   #retriedAt(): Date | undefined {
-    const { since, createdAt } = this.#delivery;
-    return since > createdAt || isTest(this.#delivery) ? since : undefined;
+    return isAskedFor(this.#delivery) ? this.#delivery.since : undefined;
   }
 
   /** Ends the attempt without counting it as failed, until the delivery is too old. */

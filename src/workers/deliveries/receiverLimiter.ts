@@ -9,10 +9,11 @@ const PROMPT_SHARE = 0.25;
 /** Maximum receivers that are remembered. Callers choose the hosts of callbacks, so that there may be any number. */
 const MAX_RECEIVERS = 10_000;
 
-/** A request to a receiver: whether it was answered, with any status, and how long it took. */
+/** A request to a receiver: whether it was answered, with any status, how long it took, and for how long others have to wait. */
 export interface Exchange {
   readonly isAnswered: boolean;
   readonly durationMs: number;
+  readonly restMs?: number | undefined;
 }
 
 interface Receiver {
@@ -20,6 +21,8 @@ interface Receiver {
   permits: number;
   /** Duration of the last request. */
   lastMs: number;
+  /** The end of a pause that the receiver asks for. */
+  restsUntil: number;
   /** When the next delivery that finds no permit should return. */
   nextSlotAt: number;
 }
@@ -45,12 +48,13 @@ export class ReceiverLimiter {
 
   acquire(name: string): Permission {
     const receiver = this.#receivers.get(name) ?? this.#add(name);
+    const now = performance.now();
+    if (now < receiver.restsUntil) return { kind: "refused", forMs: receiver.restsUntil - now };
     if (receiver.active < receiver.permits) {
       receiver.active++;
       return { kind: "permitted" };
     }
     const { minSlotMs, maxSlotMs } = this.#timings;
-    const now = performance.now();
     const slotMs = Math.max(receiver.lastMs / receiver.permits, minSlotMs);
     const forMs = Math.max(receiver.nextSlotAt - now, 0) + slotMs;
     receiver.nextSlotAt = now + Math.min(forMs, maxSlotMs);
@@ -63,15 +67,16 @@ export class ReceiverLimiter {
     if (!receiver) return;
     receiver.active--;
     if (!exchange) return;
-    const { isAnswered, durationMs } = exchange;
+    const { isAnswered, durationMs, restMs = 0 } = exchange;
     receiver.lastMs = durationMs;
+    receiver.restsUntil = Math.max(receiver.restsUntil, performance.now() + restMs);
     const isPrompt = isAnswered && durationMs <= this.#timings.timeoutMs * PROMPT_SHARE;
     receiver.permits = isPrompt ? Math.min(receiver.permits * 2, MAX_PERMITS) : 1;
   }
 
   #add(name: string): Receiver {
     if (this.#receivers.size >= MAX_RECEIVERS) this.#forgetIdle();
-    const receiver = { active: 0, permits: INITIAL_PERMITS, lastMs: 0, nextSlotAt: 0 };
+    const receiver = { active: 0, permits: INITIAL_PERMITS, lastMs: 0, restsUntil: 0, nextSlotAt: 0 };
     this.#receivers.set(name, receiver);
     return receiver;
   }

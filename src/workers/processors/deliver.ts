@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
-import { type DeliveryDoc, isTest, priorityOf } from "../../models/deliveries/delivery.ts";
+import { acquireDelivery, type DeliveryNotAcquired } from "../../models/deliveries/acquireDelivery.ts";
+import { type DeliveryDoc, isAskedFor, isTest, priorityOf } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { AttemptOutcome } from "../deliveries/attemptOutcome.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
 import { DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
-import { ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
+import { type Exchange, ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
@@ -19,7 +19,7 @@ export interface DeliverDeps extends DeliveryAttemptDeps {
 
 interface Limiters {
   readonly channel: ChannelLimiter;
-  /** Limits the concurrent alerts to each recipient, so that one that hangs leaves the process free for the others. */
+  /** Limits the concurrent messages to each recipient, so that one that hangs leaves the process free for the others. */
   readonly receivers: ReceiverLimiter;
 }
 
@@ -31,32 +31,47 @@ export function deliverProcessor(
   return async ({ payload }, context) => {
     const { deliveryId } = payload as { deliveryId: string };
     const [waiting] = await deps.stores.deliveries.findMany([deliveryId]);
-    if (!waiting || priorityOf(waiting) === 0 || isTest(waiting)) return deliver(deps, channel, deliveryId, context);
-    const receiver = String(waiting.to);
+    if (!waiting || isAskedFor(waiting)) return doneWith(await deliver(deps, channel, deliveryId, context));
+    const receiver = receiverOf(waiting);
     const permission = receivers.acquire(receiver);
     if (permission.kind === "refused") return { kind: "delay", ms: Math.ceil(permission.forMs) };
-    const began = performance.now();
+    let exchange: Exchange | undefined;
     try {
-      return await deliver(deps, channel, deliveryId, context);
+      const began = performance.now();
+      const outcome = await deliver(deps, channel, deliveryId, context);
+      if (typeof outcome !== "string") {
+        const restMs = outcome.kind === "delay" ? outcome.recipientRestsMs : undefined;
+        exchange = { isAnswered: true, durationMs: performance.now() - began, restMs };
+      }
+      return doneWith(outcome);
     } finally {
-      receivers.release(receiver, { isAnswered: true, durationMs: performance.now() - began });
+      receivers.release(receiver, exchange);
     }
   };
 }
+
+const doneWith = (outcome: AttemptOutcome | DeliveryNotAcquired): ProcessorOutcome => ({
+  kind: "done",
+  result: { delivery: typeof outcome === "string" ? outcome : outcome.kind },
+});
+
+/** Returns the name of a receiver. Alerts, questions to people and replies have permits of their own, so that none delays others. */
+const receiverOf = ({ to, event }: Pick<DeliveryDoc, "to" | "event">): string =>
+  `${event === undefined ? "reply" : priorityOf({ event })} ${to}`;
 
 async function deliver(
   deps: DeliverDeps,
   limiter: ChannelLimiter,
   deliveryId: string,
   context: RunContext,
-): Promise<ProcessorOutcome> {
+): Promise<AttemptOutcome | DeliveryNotAcquired> {
   const { deliveries } = deps.stores;
   const token = randomUUID();
   const timings = context.timings.lease;
   const now = context.clock.now();
   const leaseEnd = new Date(now.getTime() + timings.durationMs);
   const delivery = await acquireDelivery(deps.stores, deliveryId, token, leaseEnd, now);
-  if (typeof delivery === "string") return { kind: "done", result: { delivery } };
+  if (typeof delivery === "string") return delivery;
   const lease = {
     renew: (until: Date) => deliveries.renew(deliveryId, token, until),
     now: () => context.clock.now(),
@@ -66,7 +81,7 @@ async function deliver(
     return new DeliveryAttempt(deps, limiter, delivery, token, context, signal).run();
   });
   await storeOutcome(deps, delivery, token, outcome, context);
-  return { kind: "done", result: { delivery: outcome.kind } };
+  return outcome;
 }
 
 /** Stores how an attempt ended and enqueues what follows. Writes nothing when the lease is lost. */

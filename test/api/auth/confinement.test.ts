@@ -8,6 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 const API = "an-api-token-of-length";
 const TEAM = "the-token-of-the-own-team";
 const REPORTER = "the-token-of-a-reporter";
+const CREATOR = "the-token-of-a-creator-of-jobs";
 const VIEWER = "the-token-of-a-viewer-with-runs";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
@@ -17,6 +18,7 @@ const CONFIG = JSON.stringify({
     tokens: [
       { name: "team", token: TEAM, scopes: ["jobs:read", "jobs:write"], jobs: { idPrefix: "own/" } },
       { name: "reporter", token: REPORTER, scopes: ["jobs:report"] },
+      { name: "creator", token: CREATOR, scopes: ["jobs:create"], jobs: { idPrefix: "own/" } },
       { name: "viewer", token: VIEWER, scopes: ["runs:read"] },
     ],
   },
@@ -177,6 +179,41 @@ describe("a token that only reports", () => {
   });
 });
 
+describe("a token that creates jobs", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ config: CONFIG });
+  });
+  after(() => app.close());
+  const statusOf = async (method: string, path: string, body?: object) =>
+    (await app.call(method, path, body, bearer(CREATOR))).status;
+
+  it("creates, changes, reports and pings jobs of its prefix", async () => {
+    expect(await statusOf("PUT", "/api/jobs/own%2Fa", { name: "A" })).to.equal(201);
+    expect(await statusOf("PUT", "/api/jobs/own%2Fa", { name: "B" })).to.equal(200);
+    expect(await statusOf("PUT", "/api/jobs/own%2Fa/steps/s", { stepName: "S" })).to.equal(201);
+    expect(await statusOf("POST", "/api/ping/own%2Fb?new=1")).to.equal(200);
+    expect(await statusOf("POST", "/api/ping/own%2Fb/done")).to.equal(200);
+    expect(await statusOf("PUT", "/api/jobs/other%2Fa", {})).to.equal(403);
+    expect(await statusOf("POST", "/api/ping/other%2Fa")).to.equal(403);
+  });
+
+  it("neither reads, deletes nor cancels jobs, and creates no tokens", async () => {
+    await app.stores.jobs.put("own/c", {});
+
+    for (const [method, path, body] of [
+      ["GET", "/api/jobs/own%2Fc"],
+      ["GET", "/api/jobs"],
+      ["DELETE", "/api/jobs/own%2Fc"],
+      ["DELETE", "/api/jobs"],
+      ["POST", "/api/jobs/own%2Fc/cancel", {}],
+      ["POST", "/api/jobs/own%2Fc/token", { scope: "read" }],
+    ] as const)
+      expect(await statusOf(method, path, body), `${method} ${path}`).to.equal(403);
+    expect((await app.stores.jobs.find("own/c")).status).to.equal("running");
+  });
+});
+
 describe("a token with an expiry", () => {
   it("is valid until then, its log-in too, and its streams end", async () => {
     const token = "a-token-that-expires-soon";
@@ -213,7 +250,7 @@ describe("the log-in with a token of server.tokens", () => {
 
     expect((await app.call("GET", "/session", undefined, cookie)).body).to.deep.equal({
       ...{ needsToken: true, access: "read", name: "team", jobIdPrefix: "own/", hooksUrl: null },
-      scopes: ["jobs:read", "jobs:write", "jobs:report"],
+      scopes: ["jobs:read", "jobs:write", "jobs:create", "jobs:report"],
     });
     expect((await app.call("PUT", "/api/jobs/own%2Fz", {}, cookie)).status).to.equal(201);
     expect((await app.call("PUT", "/api/jobs/other%2Fz", {}, cookie)).status).to.equal(403);

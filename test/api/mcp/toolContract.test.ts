@@ -9,7 +9,7 @@ const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: tr
 const STARTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 /** The scope and the hints of each tool, and the operation whose schemas it has. */
 const CONTRACT: Readonly<Record<string, readonly [scope: string, hints: object, operationId: string]>> = {
-  job_create: ["jobs:write", WRITES, "putJob"],
+  job_create: ["jobs:create", WRITES, "putJob"],
   step_report: ["jobs:report", WRITES, "reportStep"],
   job_get: ["jobs:read", READS, "getJob"],
   job_list: ["jobs:read", READS, "listJobs"],
@@ -20,6 +20,11 @@ const CONTRACT: Readonly<Record<string, readonly [scope: string, hints: object, 
   agent_run: ["hooks:agent", STARTS, "runAgent"],
   wake: ["hooks:wake", STARTS, "wake"],
   run_get: ["runs:read", READS, "getRun"],
+};
+
+const INCLUDED: Readonly<Record<string, readonly string[]>> = {
+  "jobs:create": ["jobs:report"],
+  "jobs:write": ["jobs:create", "jobs:report"],
 };
 
 /** Returns the token that has a scope alone. */
@@ -70,7 +75,7 @@ describe("each tool of POST /mcp", () => {
     expect(admin).to.deep.equal(Object.keys(CONTRACT));
     expect(await listFor(onlyWith("admin"))).to.have.length(admin.length);
     for (const scope of SCOPES.filter((one) => one !== "admin")) {
-      const needed = scope === "jobs:write" ? ["jobs:write", "jobs:report"] : [scope];
+      const needed = [scope, ...(INCLUDED[scope] ?? [])];
       const expected = admin.filter((name) => needed.includes(CONTRACT[name]?.[0] ?? ""));
       const listed = (await listFor(onlyWith(scope))).map(({ name }) => name);
       expect(listed, scope).to.deep.equal(expected);

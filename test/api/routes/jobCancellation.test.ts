@@ -239,7 +239,7 @@ describe("POST /api/jobs/:jobId/cancel", () => {
     expect((await cancel(path, { reason: "again" })).body.cancel.reason).to.equal("again");
   });
 
-  it("applies to jobs of earlier versions, which lack the field", async () => {
+  it("is null in jobs that nobody cancelled, which are stored without the field", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "load", { progress: 2 });
     const stored = await app.stores.jobs.collection.findOne({ jobId });

@@ -155,18 +155,18 @@ describe("rules and expectations over HTTP", () => {
     }
   });
 
-  it("finds replies by their kind, also those of earlier versions, which have none", async () => {
-    const { kind: _, ...old } = like;
-    await app.stores.deliveries.add({ ...old, _id: "old" });
-    await app.stores.deliveries.add({ ...like, _id: "new" });
+  it("finds messages by the kind channel, also replies, which are stored without a kind", async () => {
+    const { kind: _, ...reply } = like;
+    await app.stores.deliveries.add({ ...reply, _id: "reply" });
+    await app.stores.deliveries.add({ ...like, _id: "alert" });
     await app.stores.deliveries.add({ ...like, _id: "event", kind: "wake" });
 
     const { body } = await call("GET", "/api/deliveries?kind=channel");
 
     const found = body.deliveries.map(({ deliveryId, kind }: Record<string, string>) => [deliveryId, kind]);
     expect(found).to.have.deep.members([
-      ["old", "channel"],
-      ["new", "channel"],
+      ["reply", "channel"],
+      ["alert", "channel"],
     ]);
   });
 

@@ -102,7 +102,7 @@ describe("server.tokens", () => {
   });
 
   it("is accepted with all scopes, the hooks that exist, a prefix and an expiry", () => {
-    const scopes = ["jobs:read", "jobs:report", "jobs:write", "gates:answer", "runs:read", "runs:write"];
+    const scopes = ["jobs:read", "jobs:report", "jobs:create", "jobs:write", "gates:answer", "runs:read", "runs:write"];
     const tokens = [
       token({ scopes: [...scopes, "hooks:agent", "hooks:wake", "hooks:ci/build"], jobs: { idPrefix: "ci/" } }),
       token({ name: "grafana", token: undefined, tokenSha256: "0".repeat(64), expiresAt: "2027-06-30T18:00:00Z" }),

@@ -83,7 +83,12 @@ describe("notify: gates", () => {
     const { stores, database } = fixture.app;
     const { jobId } = await createJob(fixture.app);
     const job = await stores.jobs.find(jobId);
-    const { gate } = await stores.gates.put(job, "crashed", { title: "Publish it?" });
+    const { gate } = await stores.gates.put(
+      job,
+      "crashed",
+      { title: "Publish it?" },
+      { actor: "worker", mayAnswer: false },
+    );
     await fixture.dispatched();
     // as if the job had not been written, neither when the gate opened nor when it was answered
     await database.collections.jobs.updateOne({ jobId }, { $set: { openGates: [] } });

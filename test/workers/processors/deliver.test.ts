@@ -88,14 +88,16 @@ describe("a delivery", () => {
   }
   async function add(text: string, to = "anna", given: Partial<DeliveryDoc> = {}): Promise<string> {
     const _id = randomUUID();
-    await app.stores.deliveries.add({ _id, runId: null, channel: "telegram", to, text, fault: null });
-    await app.stores.deliveries.collection.updateOne({ _id }, { $set: { reason: null, ...given } });
+    const { sessionKey, ...more } = given;
+    const ofSession = sessionKey !== undefined && { sessionKey };
+    await app.stores.deliveries.add({ _id, runId: null, channel: "telegram", to, text, fault: null, ...ofSession });
+    await app.stores.deliveries.collection.updateOne({ _id }, { $set: { reason: null, ...more } });
     await app.queues.deliver({ deliveryId: _id, channel: "telegram" });
     return _id;
   }
   /** Adds a delivery whose attempt ends with a wait; another one that is added before may be sent meanwhile. */
-  async function addWaiting(text: string, to?: string): Promise<string> {
-    const id = await add(text, to);
+  async function addWaiting(text: string, to?: string, given?: Partial<DeliveryDoc>): Promise<string> {
+    const id = await add(text, to, given);
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, `"${text}" to wait`);
     return id;
   }
@@ -170,6 +172,42 @@ describe("a delivery", () => {
 
     expect(texts()).to.deep.equal(["anna: a", "bert: c"]);
     expect(await app.stores.deliveries.find(behind)).to.include({ state: "pending" });
+  });
+
+  it("is sent while a reply of another session to the same recipient waits for another try; its own session waits", async () => {
+    start([resultOf("transient")]);
+
+    await addWaiting("a", "anna", { sessionKey: "one", failures: 4 });
+    const behind = await add("b", "anna", { sessionKey: "one" });
+    const other = await add("c", "anna", { sessionKey: "two" });
+    await until(other, "sent");
+
+    expect(texts()).to.deep.equal(["anna: a", "anna: c"]);
+    expect(await app.stores.deliveries.find(behind)).to.include({ state: "pending", attempts: 0 });
+  });
+
+  it("waits while a reply of another session has met the rate limit of their recipient", async () => {
+    start([limited("recipient", 3_600_000)]);
+
+    await addWaiting("a", "anna", { sessionKey: "one" });
+    const behind = await add("b", "anna", { sessionKey: "two" });
+    await until(await add("c", "bert"), "sent");
+
+    expect(texts()).to.deep.equal(["anna: a", "bert: c"]);
+    expect(await app.stores.deliveries.find(behind)).to.include({ state: "pending", attempts: 0 });
+  });
+
+  it("leaves the worker free for other recipients while replies of many sessions to one hang", async () => {
+    const ends: ((result: SendOutcome) => void)[] = [];
+    const hangs = () => new Promise<SendOutcome>((resolve) => ends.push(resolve));
+    start([hangs, hangs]);
+
+    for (let i = 0; i < 12; i++) await add(`${i}`, "anna", { sessionKey: `session ${i}` });
+    await eventually(() => ends.length === 2, "two replies to hang");
+    await until(await add("c", "bert"), "sent");
+
+    expect(texts().slice(2)).to.deep.equal(["bert: c"]);
+    for (const end of ends) end(SENT);
   });
 
   it("is tried again after a transient error; failures are counted from the last part that was sent", async () => {
@@ -399,8 +437,8 @@ describe("a delivery", () => {
   });
 
   it("is not sent after it was cancelled, and the next one to the recipient is sent", async () => {
-    start([limited("recipient", 3_600_000)]);
-    const id = await addWaiting("a");
+    start([resultOf("transient")]);
+    const id = await addWaiting("a", "anna", { failures: 4 });
     const next = await add("b");
 
     const waiting = await app.call("GET", `/api/deliveries?state=pending`);

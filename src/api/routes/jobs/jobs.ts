@@ -67,7 +67,7 @@ const putJob = route({
   method: "put",
   path: "/api/jobs/:jobId",
   operationId: "putJob",
-  scopes: ["jobs:write"],
+  scopes: ["jobs:create"],
   tag: "jobs",
   summary: "Create or update a job",
   description:

@@ -45,7 +45,7 @@ async function answerPing(
   ping: Ping,
   { stores, metrics, clock }: ApiDeps,
 ) {
-  const mayCreate = mayDo(authContext, "jobs:write");
+  const mayCreate = mayDo(authContext, "jobs:create");
   const followRuns = !(authContext.jobs && "jobId" in authContext.jobs); // a job token is for this very job
   const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
   const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
@@ -64,7 +64,7 @@ const ping = route({
   tag: "steps",
   summary: "Ping a job",
   description:
-    "For scripts and cron jobs: plain text and no JSON. Reports on the newest run of the job, if `new=1` has begun others. Creates the job if it does not exist, which needs the scope `jobs:write`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
+    "For scripts and cron jobs: plain text and no JSON. Reports on the newest run of the job, if `new=1` has begun others. Creates the job if it does not exist, which needs the scope `jobs:create`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
   example: examples.ping,
   textBody: true,
   schemas: { params: Type.Object({ jobId: s.JobId }), query },

@@ -33,6 +33,21 @@ export const RunError = Type.Object(
   s.named("RunError"),
 );
 
+/** Returns the schema of placeholders without a value. */
+export const MissingValues = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        path: Type.String({ description: "The path between the braces of the template." }),
+        didYouMean: s.nullable(Type.String(), {
+          description: "The path of a value of the request that is spelled alike; null if there is none.",
+        }),
+      },
+      s.named("MissingValue"),
+    ),
+    { description },
+  );
+
 const Stderr = (description: string) => Type.Optional(Type.String({ description }));
 
 const WaitsFor = Type.Object(
@@ -105,6 +120,11 @@ export const Run = Type.Object(
       "The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.",
       { stderr: Stderr("The end of what the program of this attempt wrote to standard error, at most 4 KiB.") },
     ),
+    missingValues: Type.Optional(
+      MissingValues(
+        "The placeholders of the mapping that had no value, at most 20. Only in the response for a single run, if there are any, and not with the hook token.",
+      ),
+    ),
     stderr: Stderr(
       "The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.",
     ),
@@ -146,7 +166,7 @@ export const endOfRun = (stores: Stores, runId: string): Awaited<RunView> => ({
 });
 
 /** Returns a run as senders read it, who have the hook token: without its session and without the words of others. */
-export function viewForSender({ stderr: _, failedAttempts, ...run }: RunView) {
+export function viewForSender({ stderr: _, missingValues: __, failedAttempts, ...run }: RunView) {
   return {
     ...run,
     sessionKey: null,

@@ -10,7 +10,7 @@ const matching = (pattern: string, advice: string) => (text: string) => {
 };
 const scope = matching(
   SCOPE_PATTERN,
-  "a list such as jobs:read,jobs:report; the scopes are jobs:read, jobs:report, jobs:write, gates:answer, runs:read, runs:write, hooks:NAME and admin",
+  "a list such as jobs:read,jobs:report; the scopes are jobs:read, jobs:report, jobs:create, jobs:write, gates:answer, runs:read, runs:write, hooks:NAME and admin",
 );
 
 function expiry(text: string): string {
@@ -42,6 +42,7 @@ export function addToken(program: Command): void {
   withExamples(
     create,
     "signalbox token new --name ci --scopes jobs:read,jobs:report --id-prefix ci/",
+    "signalbox token new --name my-laptop --scopes jobs:read,jobs:create --id-prefix laptop/",
     "signalbox token new --name grafana --scopes jobs:read,runs:read --expires-at 2027-06-30",
   );
 }

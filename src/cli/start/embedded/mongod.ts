@@ -85,7 +85,7 @@ async function rememberedPort(path: string): Promise<number> {
   }
   const port = await freePort(remembered ?? randomPort());
   writeFileSync(path, `${port}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600); // earlier versions created the file with another mode
+  chmodSync(path, 0o600); // an existing file keeps its mode when it is written
   return port;
 }
 

@@ -2,6 +2,7 @@
 export const SCOPES = [
   "jobs:read",
   "jobs:report",
+  "jobs:create",
   "jobs:write",
   "gates:answer",
   "runs:read",
@@ -15,11 +16,17 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number] | `hooks:${string}`;
 
 /** The pattern of a scope. The name of a hook may have several parts. */
-export const SCOPE_PATTERN = "^(jobs:(read|report|write)|gates:answer|runs:(read|write)|hooks:[^\\s]+|admin)$";
+export const SCOPE_PATTERN = "^(jobs:(read|report|create|write)|gates:answer|runs:(read|write)|hooks:[^\\s]+|admin)$";
+
+/** The scopes that another one includes. */
+const INCLUDED: Readonly<Record<string, readonly Scope[]>> = {
+  "jobs:create": ["jobs:report"],
+  "jobs:write": ["jobs:create", "jobs:report"],
+};
 
 /** Returns all scopes that a token with the given ones has. */
 export const effectiveScopes = (given: readonly string[]): ReadonlySet<string> =>
-  new Set(given.flatMap((scope) => (scope === "jobs:write" ? ["jobs:write", "jobs:report"] : [scope])));
+  new Set(given.flatMap((scope) => [scope, ...(INCLUDED[scope] ?? [])]));
 
 /** Returns whether scopes allow what needs any of `needed`. */
 export const allows = (scopes: ReadonlySet<string>, needed: readonly Scope[]): boolean =>

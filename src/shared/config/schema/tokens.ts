@@ -23,7 +23,7 @@ export const TokenSchema = Type.Object(
       uniqueItems: true,
       examples: [["jobs:read", "jobs:report"]],
       description:
-        "The scopes of the token: `jobs:read`, `jobs:report`, `jobs:write`, `gates:answer`, `runs:read`, `runs:write`, `hooks:agent`, `hooks:wake`, `hooks:NAME` for a mapped hook, and `admin` for everything.",
+        "The scopes of the token: `jobs:read`, `jobs:report`, `jobs:create`, `jobs:write`, `gates:answer`, `runs:read`, `runs:write`, `hooks:agent`, `hooks:wake`, `hooks:NAME` for a mapped hook, and `admin` for everything.",
     }),
     jobs: Type.Optional(
       Type.Object(

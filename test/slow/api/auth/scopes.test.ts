@@ -7,7 +7,12 @@ import { parseConfig } from "../../../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 
 const tokenOf = (name: string) => `the-token-with-the-name-${name}`;
-const SCOPES = ["jobs:read", "jobs:report", "jobs:write", "gates:answer", "runs:read", "runs:write", "admin"] as const;
+const JOB_SCOPES = ["jobs:read", "jobs:report", "jobs:create", "jobs:write"] as const;
+const SCOPES = [...JOB_SCOPES, "gates:answer", "runs:read", "runs:write", "admin"] as const;
+const INCLUDED: Readonly<Record<string, readonly string[]>> = {
+  "jobs:create": ["jobs:report"],
+  "jobs:write": ["jobs:create", "jobs:report"],
+};
 const HOOK_SCOPES = ["hooks:agent", "hooks:wake", "hooks:ci"] as const;
 const nameOf = (scope: string) => scope.replace(":", "-");
 
@@ -60,7 +65,7 @@ describe("scopes of tokens", () => {
   }
 
   const includes = (scope: string, needed: readonly string[]) =>
-    scope === "admin" || needed.includes(scope) || (scope === "jobs:write" && needed.includes("jobs:report"));
+    scope === "admin" || [scope, ...(INCLUDED[scope] ?? [])].some((one) => needed.includes(one));
 
   for (const route of routes) {
     const hasJob = route.path.includes(":jobId");

@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -12,9 +10,9 @@ describe("the search for runs", () => {
   });
   afterEach(() => app.close());
 
-  const send = async (name?: string): Promise<string> => {
+  const send = async (name: string): Promise<string> => {
     const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
-    return (await app.call("POST", "/hooks/agent", { message: "m", ...(name && { name }) }, bearer)).body.runId;
+    return (await app.call("POST", "/hooks/agent", { message: "m", name }, bearer)).body.runId;
   };
   const search = async (text: string): Promise<string[]> => {
     const { body } = await app.call("GET", `/api/runs?${new URLSearchParams({ search: text })}`);
@@ -32,21 +30,5 @@ describe("the search for runs", () => {
     expect(await search("…")).to.deep.equal([]);
     expect(await search(backup)).to.deep.equal([backup]);
     expect(await search(backup.slice(0, 13))).to.include(backup);
-  });
-
-  it("finds the runs of an earlier version by their ids until a release, and then by their names", async () => {
-    const { collection } = app.stores.runs;
-    const [former, unnamed] = [await send("Weekly report"), await send()];
-    await collection.updateMany({}, { $unset: { nameWords: 1 } });
-
-    const before = [await search("report"), await search(former)];
-    await prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
-    const once = await collection.find().toArray();
-    await prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
-
-    expect(before).to.deep.equal([[], [former]]);
-    expect(await search("report")).to.deep.equal([former]);
-    expect(await search(unnamed)).to.deep.equal([unnamed]);
-    expect(await collection.find().toArray()).to.deep.equal(once);
   });
 });
