@@ -12,7 +12,8 @@ const ABOUT: Readonly<Record<(typeof SCOPES)[number] | "hooks:NAME", string>> = 
   "jobs:read": "GET of jobs, steps, gates, counts, and live events of jobs",
   "jobs:report": "reports of steps, pings of existing jobs, opening and reading gates",
   "jobs:create": "creating and changing jobs, by PUT and by pings; includes `jobs:report`",
-  "jobs:write": "cancelling and deleting jobs, and creating job tokens; includes `jobs:create`",
+  "jobs:write":
+    "cancelling and deleting jobs, and, together with `jobs:read`, creating job tokens; includes `jobs:create`",
   "gates:answer": "answering gates, and opening gates that accept by expiry",
   "runs:read": "GET of runs, sessions, deliveries, channels and rules, live events of runs, the queues",
   "runs:write": "retrying and cancelling runs and deliveries, deleting waiting events, testing rules; not reading them",
@@ -89,7 +90,10 @@ configuration reveals no token.
   first: see [rotate secrets](../how-to/rotate-secrets.md).
 - \`jobs.idPrefix\` confines all scopes for jobs and gates. Other jobs are 404 for a read and 403 for a change. Lists, counts, live events
   and deletions without an id concern only the jobs of the token.
+- A call that changes a record answers with the record. Who lacks the scope to read it, \`jobs:read\` or \`runs:read\`, receives a
+  receipt: ids, status, progress, times and \`cancelRequested\`, but nothing that others have written.
 - A missing scope is 403 \`forbidden\`, and the answer names it. A wrong or expired token is 401 \`unauthorized\`.
+- A job token has at most the scopes of the token that creates it, so that creating one needs \`jobs:read\` too, and ends no later.
 - A job token is stored nowhere. It ends with its time, with the deletion of its job, or with a new \`server.secret\`. Without a secret
   it depends on \`server.apiToken\` instead.
 

