@@ -6,6 +6,12 @@ import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
 
+interface JobTokenLifetime {
+  readonly ttlMs: number;
+  /** The end of whoever creates the token, which the token does not outlive. */
+  readonly notAfter?: Date | undefined;
+}
+
 /** Seals and opens tokens for single jobs. */
 export class JobTokens {
   readonly #jobs: Jobs;
@@ -26,9 +32,14 @@ export class JobTokens {
   }
 
   /** Creates a token for a job. @throws AppError job_not_found, unavailable */
-  async seal(jobId: string, scope: JobTokenScope, ttlMs: number): Promise<{ token: string; expiresAt: Date }> {
+  async seal(
+    jobId: string,
+    scope: JobTokenScope,
+    { ttlMs, notAfter }: JobTokenLifetime,
+  ): Promise<{ token: string; expiresAt: Date }> {
     const internalId = (await this.#jobs.findId(jobId)).toHexString();
-    const expiresAt = new Date(Math.floor((this.#clock.now().getTime() + ttlMs) / 1_000) * 1_000);
+    const untilMs = Math.min(this.#clock.now().getTime() + ttlMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
+    const expiresAt = new Date(Math.floor(untilMs / 1_000) * 1_000);
     const [secret] = await this.#allSecrets();
     return { token: sealJobToken({ jobId, internalId, scope, expiresAt }, secret as string), expiresAt };
   }
