@@ -44,7 +44,10 @@ const KIB_OF_MIB = 1_024;
 const PRODUCTION_ENV = {
   MALLOC_ARENA_MAX: "2",
   NODE_COMPILE_CACHE: join(ROOT, "node_modules", ".cache", "compiled"),
-  ...{ PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1", LOG_LEVEL: "warn" },
+  PORT: "0",
+  HOST: "127.0.0.1",
+  WEB_CONCURRENCY: "1",
+  LOG_LEVEL: "warn",
 };
 
 /** The configuration of the compared services: hooks, and a runner that answers at once. */

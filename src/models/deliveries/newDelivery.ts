@@ -16,9 +16,21 @@ export function newDeliveryDoc(
   const open = state === "pending";
   const doc: DeliveryDoc = {
     ...delivery,
-    ...{ lane: laneOf(delivery), parts: [], open, state, reason: fault },
-    ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null },
-    ...{ createdAt, since: createdAt, sentAt: state === "sent" ? createdAt : null, endedAt: open ? null : createdAt },
+    lane: laneOf(delivery),
+    parts: [],
+    open,
+    state,
+    reason: fault,
+    attempts: 0,
+    failures: 0,
+    limits: 0,
+    maybeTwice: false,
+    notBefore: null,
+    claim: null,
+    createdAt,
+    since: createdAt,
+    sentAt: state === "sent" ? createdAt : null,
+    endedAt: open ? null : createdAt,
     order: new mongo.Timestamp({ t: 0, i: 0 }),
   };
   const note = state === "failed" && notesFailure ? failureNoteOf(doc, createdAt) : undefined;

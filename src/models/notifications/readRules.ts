@@ -118,7 +118,10 @@ export async function readExpectations(
       // The scan looks for jobs only when one is due.
       const newest = state && (await findNewest(jobs, name, state.lastSeenAt ?? state.since));
       return {
-        ...{ expectationId: id, name, every, grace: grace ?? null },
+        expectationId: id,
+        name,
+        every,
+        grace: grace ?? null,
         lastSeenAt: (newest ?? state?.lastSeenAt)?.toISOString() ?? null,
         missedAt: newest ? null : (state?.missedAt?.toISOString() ?? null),
       };

@@ -67,7 +67,9 @@ export class Events {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
       events.map(({ fingerprint, ...event }) => ({
-        ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
+        ...event,
+        ...fresh,
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
         ...(fingerprint !== undefined && { fingerprint }),
       })),
     );

@@ -21,7 +21,10 @@ type Property = Record<string, any>;
 /** Strings that may have more characters get several lines. */
 const MAX_LINE_CHARS = 200;
 const INPUTS: Readonly<Record<string, Field["kind"]>> = {
-  ...{ email: "email", uri: "url", date: "date", "date-time": "datetime-local" },
+  email: "email",
+  uri: "url",
+  date: "date",
+  "date-time": "datetime-local",
 };
 
 /** Returns the fields of a gate's form; empty without a schema. */
@@ -33,22 +36,18 @@ export function fieldsOf({ requestedSchema }: Gate): Field[] {
   return Object.entries(properties).map(([name, property]) => {
     const kind = kindOf(property);
     return {
-      ...{
-        name,
-        inputName: `field.${name}`,
-        kind,
-        title: property.title ?? name,
-        hint: property.description,
-        options: optionsOf(property),
-      },
+      name,
+      inputName: `field.${name}`,
+      kind,
+      title: property.title ?? name,
+      hint: property.description,
+      options: optionsOf(property),
       isRequired: required.includes(name),
       limits: {
-        ...{
-          minLength: property.minLength,
-          maxLength: property.maxLength,
-          min: property.minimum,
-          max: property.maximum,
-        },
+        minLength: property.minLength,
+        maxLength: property.maxLength,
+        min: property.minimum,
+        max: property.maximum,
         ...(kind === "number" && { step: property.type === "integer" ? 1 : "any" }),
       },
       initial: initialOf(property),
