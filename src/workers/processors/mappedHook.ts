@@ -156,7 +156,7 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
     case "event": {
       const { name, text, wake } = made;
       if (await runs.isUnmapped(_id, round)) {
-        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
+        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth }]);
         await runs.applyMapping(_id, round, { kind: "event", name });
       }
       if (wake) await deps.triggerHeartbeat();
