@@ -153,6 +153,23 @@ describe("signalbox backup and restore", () => {
     expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
   });
 
+  it("refuses a database of another format, also with --force, and changes nothing", async () => {
+    await backup();
+    await restore();
+    const client = await mongo.MongoClient.connect(target);
+    await client
+      .db()
+      .collection("format")
+      .updateOne({}, { $set: { format: 2 } });
+    const before = await readAll(target);
+    const refused = await restore(file, "--force");
+    await client.close();
+
+    expect(refused).to.include({ code: 1, stdout: "" });
+    expect(refused.stderr).to.include("holds documents in format 2, and this version reads format 1 only.");
+    expect(await readAll(target)).to.deep.equal(before);
+  });
+
   for (const [what, content, message] of [
     ["a truncated file", () => readFileSync(file).subarray(0, -200), "The backup is not complete: its end is missing."],
     [
@@ -163,6 +180,11 @@ describe("signalbox backup and restore", () => {
     ["another compressed file", () => gzipSync("no backup at all"), "is not a backup of Signalbox."],
     ["a compressed document of another kind", () => gzipSync(mongo.BSON.serialize({ a: 1 })), "is not a backup"],
     ["a file that is not compressed", () => randomBytes(1_000), "is not a backup of Signalbox."],
+    [
+      "a backup of another format",
+      () => gzipSync(mongo.BSON.serialize({ signalboxBackup: 2, version: "9.0.0" })),
+      "in format 2, and this version reads format 1 only: restore it with version 9.0.0, which wrote it.",
+    ],
     ["an empty file", () => Buffer.alloc(0), "The backup is not complete"],
   ] as const) {
     it(`refuses ${what} and changes nothing`, async () => {

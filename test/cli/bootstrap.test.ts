@@ -25,6 +25,23 @@ const REAL_SERVERS = { MONGODB_URI: "mongodb://127.0.0.1:1/x", REDIS_URL: "redis
 const PIP_WITH_ANOTHER_FILE = `
 while [ $# -gt 1 ]; do [ "$1" = --dest ] && echo other > "$2/other.whl"; shift; done`;
 
+/** An npm that writes down its calls, refuses a first installation as it is told to, and installs nothing but the list. */
+const NPM = `
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+const [command] = process.argv.slice(2);
+if (command === "config") {
+  console.log("https://mirror.test/npm");
+} else {
+  const lock = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  appendFileSync(process.env.CALLS, command + " " + lock.packages["node_modules/@koa/router"].resolved + "\\n");
+  if (command === "ci" && process.env.REFUSAL) {
+    console.error("npm error code " + process.env.REFUSAL);
+    process.exit(1);
+  }
+  mkdirSync("node_modules");
+  writeFileSync("node_modules/.package-lock.json", JSON.stringify(lock));
+}`;
+
 describe("script/bootstrap", () => {
   let root: string;
   let bin: string;
@@ -71,6 +88,30 @@ describe("script/bootstrap", () => {
 
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
   });
+
+  for (const { title, refusal, commands } of [
+    { title: "with the address of each package", refusal: "", commands: ["ci"] },
+    { title: "anew where a registry has other addresses", refusal: "E404", commands: ["ci", "install"] },
+  ]) {
+    it(`installs the packages of a fresh clone ${title}`, async () => {
+      const registry = join(root, "npm.mjs");
+      writeFileSync(registry, NPM);
+      rmSync(join(root, "node_modules"));
+      program("npm", `exec node ${registry} "$@"`);
+      const { code, stderr } = await bootstrap("start", {
+        ...REAL_SERVERS,
+        CALLS: join(root, "calls"),
+        REFUSAL: refusal,
+      });
+
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+      const calls = readFileSync(join(root, "calls"), "utf8").trim().split("\n");
+      expect(calls.map((call) => call.split(" ")[0])).to.deep.equal(commands);
+      expect(calls[0]).to.match(/ https:\/\/mirror\.test\/npm\/@koa\/router\/-\/router-[\d.]+\.tgz$/);
+      expect(existsSync(join(root, "node_modules/.package-lock.json"))).to.equal(true);
+      expect(left()).to.deep.equal([]);
+    });
+  }
 
   it("links to the installed servers", async () => {
     program("mongod", "echo db version v7.0.28");

@@ -3,6 +3,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob } from "../support/factories.ts";
 import { onScreen } from "./screen.ts";
+import { atTerminal } from "./terminal.ts";
 
 describe("signalbox gates", () => {
   let app: TestApp;
@@ -62,6 +63,45 @@ describe("signalbox gates", () => {
     expect(JSON.parse(answered.stdout)).to.deep.include({ action: "accept", content: { rows: 5 }, answeredBy: "Ann" });
     expect(second.code).to.equal(3);
     expect(second.stderr).to.include("was answered by").and.include("Ann");
+  });
+
+  it("lists revisions, and answers no question that has changed since", async () => {
+    await open("publish", { title: "Publish 3 prices?" });
+    const listed = await gates("list", "--wide");
+    await open("publish", { title: "Delete everything?" });
+    const refused = await gates("answer", jobId, "publish", "accept", "--revision", "1");
+    const answered = await gates("answer", jobId, "publish", "accept", "--revision", "2", "--json");
+
+    expect(listed.stdout)
+      .to.match(/ REV +AGE\n/)
+      .and.match(/ open +1 +\S/);
+    expect([refused.code, answered.code]).to.deep.equal([3, 0]);
+    expect(refused.stderr).to.include("has changed since it was shown");
+    expect(JSON.parse(answered.stdout)).to.include({ title: "Delete everything?", status: "answered" });
+  });
+
+  it("shows the question at a terminal, and answers the one that was shown once it is confirmed", async () => {
+    await open("publish", { title: "Publish 3 prices?", message: "12 differ." });
+    const args = ["gates", "answer", jobId, "publish", "accept", "--url", app.url];
+    const no = atTerminal(args, {});
+    const text = await no.shows(/Answer with accept\? \[y\/N\]/);
+    no.type("\n");
+    const noCode = await no.ended;
+    const late = atTerminal(args, {});
+    await late.shows(/\[y\/N\]/);
+    await open("publish", { title: "Delete everything?" });
+    late.type("y\n");
+    const lateCode = await late.ended;
+    const yes = atTerminal(args, {});
+    await yes.shows(/Delete everything\?[\s\S]*\[y\/N\]/);
+    yes.type("y\n");
+    const yesCode = await yes.ended;
+
+    expect(text).to.include("Publish 3 prices?").and.include("12 differ.");
+    expect([noCode, lateCode, yesCode]).to.deep.equal([1, 3, 0]);
+    expect(await late.lines()).to.satisfy((lines: string[]) =>
+      lines.join(" ").includes("has changed since it was shown"),
+    );
   });
 
   it("rejects content that is not a JSON object or does not fit, and an unknown action", async () => {

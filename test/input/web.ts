@@ -57,7 +57,7 @@ export class Web {
     writeFileSync(file, JSON.stringify({ hooks: { enabled: true, presets: ["gmail"], mappings: MAPPINGS } }));
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     const service = startProcess("src/api/main.ts", {
       ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "trace", SIGNALBOX_CONFIG: file },

@@ -46,7 +46,7 @@ describe("the logs, metrics, errors and reports of a process", () => {
     writeFileSync(join(directory, "signalbox.json5"), FILE);
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     service = startProcess("src/api/main.ts", {
       ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "trace", ...SECRETS },

@@ -141,7 +141,7 @@ async function openDatabase(lifecycle: Lifecycle, uri?: string): Promise<{ uri: 
   }
   const database = await connectDatabase(uri);
   lifecycle.onClose("MongoDB", () => database.close());
-  await database.createIndexes();
+  await database.prepare();
   return { uri, database };
 }
 

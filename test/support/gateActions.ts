@@ -37,9 +37,11 @@ export async function actOnGate(
   const stores = openStores({ collections } as unknown as Database, { now: () => new Date() }, settings);
 
   const gate = (): Promise<GateDoc> => findGate(stores, jobId, "publish");
+  const put = async (title: string) =>
+    stores.gates.put(await findGateJob(stores, jobId), "publish", { title }, { actor: "worker", mayAnswer: false });
   const actions: Record<string, () => Promise<unknown>> = {
-    open: async () => stores.gates.put(await findGateJob(stores, jobId), "publish", { title: "Publish?" }),
-    change: async () => stores.gates.put(await findGateJob(stores, jobId), "publish", { title: "Publish all?" }),
+    open: () => put("Publish?"),
+    change: () => put("Publish all?"),
     answer: async () => stores.gates.answer(await gate(), { action: "accept", content: null, answeredBy: "Ann" }),
     withdraw: async () => stores.gates.withdraw(await gate()),
     expire: gate,

@@ -161,6 +161,24 @@ def test_gates_lists_reads_answers_and_withdraws(client, job):
     assert raised.value.code == "gate_answered"
 
 
+def test_gates_refuses_an_answer_to_a_question_that_has_changed(service, client, job):
+    path = f"{job._path}/gates/publish"
+    shown = client.call("PUT", path, body={"title": "Publish 3 prices?"})
+    client.call("PUT", path, body={"title": "Delete everything?"})
+    given = {"answered_by": "Ann", "revision": shown["revision"]}
+
+    async def answer():
+        async with AsyncClient(service.url, pace=QUICK) as asynchronous:
+            await asynchronous.gates.answer(job.job_id, "publish", "accept", **given)
+
+    for refused in [lambda: client.gates.answer(job.job_id, "publish", "accept", **given), lambda: asyncio.run(answer())]:
+        with pytest.raises(SignalboxError) as raised:
+            refused()
+        assert raised.value.code == "gate_changed"
+    current = client.gates.get(job.job_id, "publish")
+    assert client.gates.answer(job.job_id, "publish", "decline", revision=current["revision"])["status"] == "answered"
+
+
 def test_gates_with_asyncio(service, job):
     async def main():
         async with AsyncClient(service.url, pace=QUICK) as client:

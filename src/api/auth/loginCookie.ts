@@ -3,8 +3,8 @@ import { isJobToken } from "../../models/jobs/tokens/jobToken.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
 
-/** The id of a configured token, the expiry in seconds, a nonce that cookies of earlier versions do not have, and a signature. */
-const SIGNED = /^([\w-]+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/;
+/** The id of a configured token, the expiry in seconds, a nonce, and a signature. */
+const SIGNED = /^([\w-]+)\.(\d{1,12})\.[\w-]{1,20}(?=\.[\w-]{43}$)/;
 
 /**
  * Returns the value of a cookie for a browser that logs in with a token. It reveals no configured token, and a change of the

@@ -25,6 +25,7 @@ const GATE = {
   createdAt: "2026-01-31T18:02:00.000Z",
   answeredAt: null,
   expiresAt: null,
+  onExpiry: "decline",
 } as const;
 
 const ANSWERED = {

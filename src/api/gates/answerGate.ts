@@ -1,9 +1,10 @@
+import { formOf } from "../../models/gates/formSchema.ts";
 import type { Action, GateDoc } from "../../models/gates/gate.ts";
-import { type Gates, gateChanged, gateClosed } from "../../models/gates/gates.ts";
-import { packObject, unpackObject } from "../../models/jobs/freeObject.ts";
+import { gateChanged, gateClosed } from "../../models/gates/gateErrors.ts";
+import type { Gates } from "../../models/gates/gates.ts";
+import { packObject } from "../../models/jobs/freeObject.ts";
 import { invalidField } from "../../shared/errors.ts";
 import { checkContent } from "./content.ts";
-import type { FormSchema } from "./formSchema.ts";
 
 interface Answer {
   readonly action: Action;
@@ -38,11 +39,12 @@ function contentOf({ requestedSchema }: GateDoc, { action, content = null }: Ans
     if (isEmpty) return null;
     throw invalidField("content", `is only allowed with the action accept, not with ${action}`);
   }
-  if (requestedSchema === null) {
+  const form = formOf(requestedSchema);
+  if (!form) {
     if (isEmpty) return null;
     throw invalidField("content", "must be absent, because the gate has no requestedSchema");
   }
   const entered = content ?? {};
-  checkContent(unpackObject(requestedSchema) as unknown as FormSchema, entered);
+  checkContent(form, entered);
   return entered;
 }

@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import { formOf } from "../../models/gates/formSchema.ts";
 import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
-import { unpackObject } from "../../models/jobs/freeObject.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
@@ -11,8 +11,8 @@ import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { ANSWER_PATH } from "../middleware/requestLog.ts";
 import { textBody } from "../middleware/textBody.ts";
 import { answerGate } from "./answerGate.ts";
+import { nameAt } from "./content.ts";
 import { contentOf, type Submitted } from "./form.ts";
-import type { FormSchema } from "./formSchema.ts";
 import { POLICY } from "./page.ts";
 import { answeredPage, closedPage, questionPage } from "./pages.ts";
 import { visibleName } from "./visibleName.ts";
@@ -158,7 +158,7 @@ async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: P
 }
 
 function contentFor({ requestedSchema }: GateDoc, action: Action, submitted: Submitted) {
-  const schema = unpackObject(requestedSchema) as unknown as FormSchema | null;
+  const schema = formOf(requestedSchema);
   return action === "accept" && schema ? { content: contentOf(schema, submitted) } : {};
 }
 
@@ -172,12 +172,7 @@ function nameOf(submitted: Submitted): string {
 }
 
 function rejected(gate: GateDoc, submitted: Submitted, { errors = [] }: AppError): PageError {
-  const faults = new Map(
-    errors.map(({ pointer = "", detail }) => {
-      const [, , name = ""] = pointer.split("/");
-      return [name.replaceAll("~1", "/").replaceAll("~0", "~"), detail];
-    }),
-  );
+  const faults = new Map(errors.map(({ pointer = "", detail }) => [nameAt(pointer), detail]));
   const notice = "The answer was not recorded. Correct the marked fields.";
   return new PageError(400, questionPage(gate, notice, { submitted, faults }));
 }

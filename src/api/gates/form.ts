@@ -1,6 +1,6 @@
+import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { decimalOf } from "../../shared/text/decimal.ts";
 import { type Html, html } from "../pages/html.ts";
-import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
 /** The prefix of the names of the fields of a schema, which keeps them apart from the form's own. */
 const PREFIX = "field.";

@@ -1,12 +1,9 @@
+import { formOf } from "../../models/gates/formSchema.ts";
 import type { GateDoc } from "../../models/gates/gate.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
 import { type Html, html } from "../pages/html.ts";
 import { enteredRows, formFields, type Rejected } from "./form.ts";
-import type { FormSchema } from "./formSchema.ts";
 import { page } from "./page.ts";
-
-const schemaOf = ({ requestedSchema }: GateDoc): FormSchema | null =>
-  unpackObject(requestedSchema) as unknown as FormSchema | null;
 
 const when = (time: Date): Html =>
   html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace("T", " ")} UTC</time>`;
@@ -18,7 +15,7 @@ const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled"
 
 /** Returns the page with the question and its form. @param notice what a person must read first; set if the form was rejected */
 export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected): string {
-  const schema = schemaOf(gate);
+  const schema = formOf(gate.requestedSchema);
   const name = rejected?.submitted.get("answeredBy") ?? "";
   return page(
     notice ? `Not recorded: ${gate.title}` : gate.title,
@@ -42,7 +39,7 @@ ${schema && formFields(schema, rejected)}
 /** Returns the page with the answer that was given, and by whom. */
 export function answeredPage(gate: GateDoc): string {
   const decision = DECISIONS[gate.action ?? "cancel"];
-  const rows = enteredRows(schemaOf(gate) ?? { properties: {} }, unpackObject(gate.content) ?? {});
+  const rows = enteredRows(formOf(gate.requestedSchema) ?? { properties: {} }, unpackObject(gate.content) ?? {});
   return page(
     `${decision}: ${gate.title}`,
     html`${question(gate)}

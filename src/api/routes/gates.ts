@@ -1,107 +1,25 @@
 import Type, { type Static } from "typebox";
-import { ACTIONS, type GateDoc, STATUSES, viewGate } from "../../models/gates/gate.ts";
-import {
-  type GateJob,
-  gateClosed,
-  gateNotFound,
-  MAX_OPEN_GATES,
-  type Question,
-  tooManyGates,
-} from "../../models/gates/gates.ts";
+import { type GateDoc, STATUSES, viewGate } from "../../models/gates/gate.ts";
+import { gateClosed, gateNotFound } from "../../models/gates/gateErrors.ts";
+import type { GateJob } from "../../models/gates/gates.ts";
+import type { Question } from "../../models/gates/question.ts";
 import { findGate, findGateJob, findGateWithJob, listGates } from "../../models/gates/readGates.ts";
 import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
-import { AppError, invalidField } from "../../shared/errors.ts";
-import { missingScope } from "../auth/authorize.ts";
-import { type Caller, mayDo } from "../auth/caller.ts";
+import { invalidField } from "../../shared/errors.ts";
+import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
 import { visibleName } from "../gates/visibleName.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas/blocks.ts";
+import { AnswerBody, Gate, GateBody, GateKey } from "../schemas/gates.ts";
 
-const closed = { additionalProperties: false } as const;
 /** Maximum size of a question or an answer in bytes. */
 const BODY_LIMIT = 256 * 1024;
 
-const GateKey = s.Identifier("Identifies the gate within its job. Chosen by the client. It can be used only once.");
 const params = Type.Object({ jobId: s.JobId, key: GateKey });
-
-const Title = Type.String({ minLength: 1, maxLength: 1_024, pattern: "\\S", description: "The question in one line." });
-const Message = s.nullable(s.Text, { description: "The facts that a person needs to decide; plain text." });
-const ExpiresAt = s.nullable(s.Timestamp("When the gate expires if nobody has answered; null for never."));
-const Content = s.nullable(
-  s.FreeObject("The entered values: an object that fits `requestedSchema`. Only with the action `accept`."),
-);
-const AnsweredBy = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  pattern: "\\S",
-  description: "The person who answers: a name for people.",
-});
-
-const RequestedSchema = s.FreeObject(
-  'The form, as a JSON Schema: a flat object whose properties are strings (with `format` `email`, `uri`, `date` or `date-time`, or with choices), numbers, integers, booleans, or lists of choices. It is the `requestedSchema` of the elicitation of MCP, such as `{"type": "object", "properties": {"version": {"type": "string"}}, "required": ["version"]}`. A keyword that is not allowed is named in `errors`.',
-);
-
-const gateAction = (description: string) => Type.Enum([...ACTIONS], { title: "GateAction", description });
-const Gate = Type.Object(
-  {
-    gateId: Type.String({ description: "Identifies the gate. Assigned by the service." }),
-    jobId: s.JobId,
-    key: GateKey,
-    revision: Type.Integer({
-      description:
-        "Grows with each change of the question, its form, `onExpiry` or `expiresAt`. Send it with the answer.",
-    }),
-    title: Title,
-    message: Message,
-    requestedSchema: s.nullable(s.FreeObject("The form as a JSON Schema; null if the answer is only an action.")),
-    status: Type.Enum([...STATUSES], { description: "`open` until the gate is answered, expires or is withdrawn." }),
-    action: s.nullable(gateAction("The decision of the person, or `onExpiry` of a gate that has expired.")),
-    content: Content,
-    answeredBy: s.nullable(Type.String(), {
-      description: "The person who answered; `expiry` if nobody did in time; else null.",
-    }),
-    createdAt: s.Timestamp("When the gate was opened."),
-    answeredAt: s.TimestampOrNull("When the gate was answered; null if it was not."),
-    expiresAt: ExpiresAt,
-    cancelRequested: Type.Optional(
-      Type.Literal(true, {
-        description:
-          "Present in the response to `PUT`, and to `GET` of one gate, once cancellation of the job was requested: stop waiting for the answer.",
-      }),
-    ),
-  },
-  s.named("Gate"),
-);
-
-const GateBody = Type.Object(
-  {
-    title: Title,
-    message: Type.Optional(Message),
-    requestedSchema: Type.Optional(s.nullable(RequestedSchema)),
-    expiresAt: Type.Optional(ExpiresAt),
-    onExpiry: Type.Optional(
-      gateAction("The action of the gate if it expires (default `decline`). `accept` needs the scope `gates:answer`."),
-    ),
-    ...s.readOnly(
-      "gateId",
-      "jobId",
-      "key",
-      "revision",
-      "status",
-      "action",
-      "content",
-      "answeredBy",
-      "createdAt",
-      "answeredAt",
-    ),
-    ...s.readOnly("cancelRequested"),
-  },
-  s.named("Question"),
-);
 
 const putGate = route({
   method: "put",
@@ -118,43 +36,20 @@ const putGate = route({
   authContext: "api",
   answers: { 200: Gate, 201: Gate },
   errors: ["job_not_found", "job_ended", "gate_answered", "gate_closed", "too_many_gates"],
-  async handler({ params: { jobId, key }, body, authContext }, { stores, clock }) {
+  async handler({ params: { jobId, key }, body, authContext }, { stores }) {
     const question = toQuestion(body);
-    const mayDecide = mayDo(authContext, "gates:answer");
-    if (question.onExpiry === "accept" && !mayDecide) throw mayNotDecide(authContext);
+    const asker = { actor: authContext.actor, mayAnswer: mayDo(authContext, "gates:answer") };
     const job = await findGateJob(stores, jobId);
-    const existing = await stores.gates.find(job, key);
-    if (existing?.onExpiry === "accept" && !mayDecide && isEarlier(question, existing)) throw mayNotDecide(authContext);
-    if (existing && existing.status !== "open") throw gateClosed(existing);
-    if (job.status !== "running") throw jobEnded(jobId);
-    if (question.expiresAt && question.expiresAt <= clock.now())
-      throw invalidField("expiresAt", "must be in the future");
-    if (!existing && (job.openGates?.length ?? 0) >= MAX_OPEN_GATES) throw tooManyGates();
-    const { created, gate } = await stores.gates.put(job, key, question);
+    const { created, gate } = await stores.gates.put(job, key, question, asker);
     return { status: created ? 201 : 200, body: viewFor(job, gate) };
   },
 });
-
-/** Returns whether a question lets an open gate expire earlier. */
-const isEarlier = ({ expiresAt }: Question, gate: GateDoc): boolean =>
-  expiresAt != null && (gate.expiresAt === null || expiresAt < gate.expiresAt);
-
-/**
- * Returns the error of a caller who may not decide: a gate that accepts by expiry is an answer, which code must not give to its
- * own question.
- */
-const mayNotDecide = (caller: Caller) => missingScope(caller, ["gates:answer"]);
 
 /** Returns a gate as the code that asks reads it. */
 const viewFor = ({ cancel }: GateJob, gate: GateDoc) => ({
   ...viewGate(gate),
   ...(cancel && { cancelRequested: true as const }),
 });
-
-const jobEnded = (jobId: string) =>
-  new AppError("job_ended", {
-    detail: `The job ${JSON.stringify(jobId)} has ended, so that nobody waits for an answer. Start it again first.`,
-  });
 
 /** Returns the question of a body. @throws AppError invalid_body */
 function toQuestion({ title, message, requestedSchema, expiresAt, onExpiry }: Static<typeof GateBody>): Question {
@@ -197,21 +92,6 @@ const getGate = route({
     return { status: 200, headers, body: viewFor(value.job, value.gate) };
   },
 });
-
-const AnswerBody = Type.Object(
-  {
-    action: gateAction("`accept`, `decline`, or `cancel` for neither: the three actions of MCP's elicitation."),
-    content: Type.Optional(Content),
-    answeredBy: Type.Optional(AnsweredBy),
-    revision: Type.Optional(
-      Type.Integer({
-        description:
-          "The `revision` of the gate that was shown to the person. The answer is refused with 409 `gate_changed` if the gate has changed since.",
-      }),
-    ),
-  },
-  s.named("GateAnswer"),
-);
 
 const answer = route({
   method: "post",
@@ -290,7 +170,7 @@ const getGates = route({
         ),
         ...s.idPaging,
       },
-      closed,
+      { additionalProperties: false },
     ),
   },
   authContext: "api",

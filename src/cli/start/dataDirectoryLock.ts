@@ -14,8 +14,8 @@ interface ProcessRef {
 }
 
 interface Owner extends ProcessRef {
-  /** Differs for each acquisition. Missing where an earlier version wrote the file. */
-  readonly id?: string;
+  /** Differs for each acquisition. */
+  readonly id: string;
   readonly url?: string;
   readonly stopping?: true;
   /** When the owner started. ISO 8601. */

@@ -67,11 +67,12 @@ export interface JobSummary {
   currentStep: StepSummary | null;
 }
 
+/** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
 export interface Job extends JobSummary {
   input: FreeObject | null;
   metadata: FreeObject | null;
   output: FreeObject | null;
-  /** Only in the response to `put`: present once cancellation was requested. */
+  /** Only in the responses to `put` and `cancel`: present once cancellation was requested. */
   cancelRequested?: true;
   /** Present if the request names a step by its key; null if there is no such step. */
   step?: Step | null;
@@ -101,6 +102,8 @@ export interface Gate {
   createdAt: string;
   answeredAt: string | null;
   expiresAt: string | null;
+  /** The action if it expires. */
+  onExpiry: GateAction;
   /** Only in the responses to `get` and to the opening: present once cancellation of the job was requested. */
   cancelRequested?: true;
 }

@@ -6,13 +6,15 @@ import { mongo } from "mongoose";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { isStored } from "../jobs/payloads.ts";
 import type { Collections, Database } from "./database.ts";
+import { FORMAT } from "./format.ts";
 import { inBatches } from "./inBatches.ts";
 import { insertAll } from "./insertAll.ts";
 
 const { BSON } = mongo;
 
 interface BackupHeader {
-  readonly signalboxBackup: 1;
+  /** The format of the documents. */
+  readonly signalboxBackup: number;
   /** The version of Signalbox that wrote it. */
   readonly version: string;
   readonly createdAt: Date;
@@ -60,7 +62,7 @@ function payloadIds({ input, metadata, output, steps }: mongo.Document): mongo.O
  * @throws the error of the driver
  */
 export async function* readBackup({ collections }: Database, version: string): AsyncGenerator<Uint8Array, Counts> {
-  const header: BackupHeader = { signalboxBackup: 1, version, createdAt: new Date() };
+  const header: BackupHeader = { signalboxBackup: FORMAT, version, createdAt: new Date() };
   yield BSON.serialize(header);
   const counts: Record<string, number> = {};
   const record = (collection: keyof Collections, document: mongo.Document) => {
@@ -139,12 +141,20 @@ function deserialize(bytes: Uint8Array): mongo.Document {
 const notABackup = () => new StartError("The file is not a backup of Signalbox.");
 const incomplete = () => new StartError("The backup is not complete: its end is missing. Use another one.");
 
-/** Yields the records of a backup. @throws StartError when it is no backup, or not complete */
+function checkHeader({ signalboxBackup: format, version }: mongo.Document): void {
+  if (typeof format !== "number") throw notABackup();
+  if (format === FORMAT) return;
+  throw new StartError(
+    `The backup holds documents in format ${format}, and this version reads format ${FORMAT} only: restore it with version ${version}, which wrote it.`,
+  );
+}
+
+/** Yields the records of a backup. @throws StartError when it is no backup, of another format, or not complete */
 async function* recordsIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<BackupRecord> {
   let hasHeader = false;
   let hasEnd = false;
   for await (const document of documentsIn(bytes)) {
-    if (!hasHeader && document.signalboxBackup !== 1) throw notABackup();
+    if (!hasHeader) checkHeader(document);
     if (hasHeader && "collection" in document) yield document as BackupRecord;
     hasHeader = true;
     hasEnd = "counts" in document;
@@ -153,7 +163,7 @@ async function* recordsIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Back
   if (!hasEnd) throw incomplete();
 }
 
-/** Reads a backup to its end. @throws StartError when it is no backup, not complete, or of a later version */
+/** Reads a backup to its end. @throws StartError when it is no backup, of another format, or not complete */
 export async function checkBackup(bytes: AsyncIterable<Uint8Array>, { collections }: Database): Promise<void> {
   for await (const { collection } of recordsIn(bytes)) {
     if (collection in collections) continue;

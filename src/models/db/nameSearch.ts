@@ -1,4 +1,4 @@
-/** The search for records by their names. `npm run release` rewrites what earlier versions stored. */
+/** The search for records by their names. */
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 

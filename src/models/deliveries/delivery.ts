@@ -59,7 +59,7 @@ export const DeliveryDoc = closedObject({
   sessionKey: Type.Optional(Type.String()),
   /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
   depth: Type.Optional(Type.Number()),
-  /** Missing in deliveries of earlier versions, which all are of the kind `channel`. */
+  /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
   event: Type.Optional(DeliveredEvent),

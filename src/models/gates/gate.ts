@@ -19,6 +19,8 @@ const GateDoc = closedObject({
   /** The internal id of the job. A job that is created again under the same jobId has none of the gates of the former one. */
   job: BsonObjectId,
   key: Type.String(),
+  /** The caller who opened the gate, as in the audit log. */
+  openedBy: Type.String(),
   title: Type.String(),
   message: nullable(Type.String()),
   /** JSON text, as free objects are stored. */
@@ -61,6 +63,7 @@ export interface GateView {
   createdAt: string;
   answeredAt: string | null;
   expiresAt: string | null;
+  onExpiry: Action;
 }
 
 /** Returns a gate as clients read it. */
@@ -80,5 +83,6 @@ export function viewGate(gate: GateDoc): GateView {
     createdAt: gate.createdAt.toISOString(),
     answeredAt: gate.answeredAt?.toISOString() ?? null,
     expiresAt: gate.expiresAt?.toISOString() ?? null,
+    onExpiry: gate.onExpiry,
   };
 }

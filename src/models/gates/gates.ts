@@ -1,51 +1,45 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
+import { invalidField } from "../../shared/errors.ts";
 import type { AuditLog } from "../audit.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { type Action, type GateDoc, viewGate } from "./gate.ts";
-import { gateNote } from "./gateNotes.ts";
+import type { GateDoc } from "./gate.ts";
+import { askedAfterEnd, gateClosed, MAX_OPEN_GATES, tooManyGates } from "./gateErrors.ts";
+import { type GateHead, OpenGates } from "./openGates.ts";
+import {
+  type Asker,
+  changesOf,
+  checkChange,
+  checkExpiry,
+  checkOpening,
+  NO_QUESTION,
+  type Question,
+} from "./question.ts";
 import { answered, expired, type GateAnswer, opened, withdrawn } from "./transitions.ts";
-
-/** The question of a gate. A missing field stays as it is when an open gate is changed. */
-export interface Question {
-  readonly title: string;
-  readonly message?: string | null;
-  /** JSON text. */
-  readonly requestedSchema?: string | null;
-  readonly expiresAt?: Date | null;
-  readonly onExpiry?: Action;
-}
 
 /** The job of a gate. */
 export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "cancel">;
 
-/** What names a gate and its job. */
-export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
-
 /** How long the open gates of an ended job stay, so that they are asked again if the job is started again: one day. */
 const KEEP_AFTER_END_MS = 86_400_000;
-
-/** Maximum open gates of one job: nobody reads more questions, and the job's document names them. */
-export const MAX_OPEN_GATES = 100;
 
 /** Who lets a gate expire: no request does. */
 const BY_EXPIRY = { actor: "expiry", address: "", requestId: "" };
 
-const literal = (value: unknown) => ({ $literal: value });
-
 /**
  * The gates of all jobs. A gate is the record; `openGates` of its job follows it. Every method writes the gate first and the job
  * second, and `repairGates` corrects a job that a process left behind when it died between the two writes. A gate is closed only
- * after its job has it, so that both events of the gate are noted.
+ * after its job has it, so that both events of the gate are noted. The states are drawn in transitions.ts.
  */
 export class Gates {
   readonly collection: mongo.Collection<GateDoc>;
+  /** The gates that each job waits for. */
+  readonly openGates: OpenGates;
   readonly #jobs: Jobs;
   readonly #clock: Clock;
   readonly #audit: Pick<AuditLog, "add">;
@@ -56,6 +50,7 @@ export class Gates {
     { clock, audit }: { readonly clock: Clock; readonly audit: Pick<AuditLog, "add"> },
   ) {
     this.collection = collection;
+    this.openGates = new OpenGates(collection, jobs, clock);
     this.#jobs = jobs;
     this.#clock = clock;
     this.#audit = audit;
@@ -93,42 +88,60 @@ export class Gates {
 
   /**
    * Opens a gate, or changes the question of an open one.
-   * @throws AppError gate_answered, gate_closed, too_many_gates, job_not_found if the job is deleted meanwhile, unavailable
+   * @throws AppError gate_answered, gate_closed, job_ended, invalid_body, forbidden for a change that only a person may make,
+   * too_many_gates, job_not_found if the job is deleted meanwhile, unavailable
    */
-  async put(job: GateJob, key: string, question: Question): Promise<{ created: boolean; gate: GateDoc }> {
-    const { created, gate } = await this.#write(job, key, question);
+  async put(job: GateJob, key: string, question: Question, asker: Asker): Promise<{ created: boolean; gate: GateDoc }> {
+    for (;;) {
+      const existing = await this.find(job, key);
+      if (existing && existing.status !== "open") throw gateClosed(existing);
+      if (job.status !== "running") throw askedAfterEnd(job.jobId);
+      if (question.expiresAt && question.expiresAt <= this.#clock.now())
+        throw invalidField("expiresAt", "must be in the future");
+      const gate = existing
+        ? await this.#change(existing, question, asker)
+        : await this.#insert(job, key, question, asker);
+      if (!gate) continue; // a concurrent request was faster
+      await this.#addToJob(job, gate);
+      return { created: !existing, gate };
+    }
+  }
+
+  /** Inserts a gate. @returns null if a concurrent request has inserted it */
+  async #insert(job: GateJob, key: string, question: Question, asker: Asker): Promise<GateDoc | null> {
+    const asked = { ...NO_QUESTION, ...question };
+    checkOpening(asked, asker);
+    checkExpiry(asked);
+    if ((job.openGates?.length ?? 0) >= MAX_OPEN_GATES) throw tooManyGates();
+    const place = { _id: randomUUID(), jobId: job.jobId, job: job._id, key };
+    const gate = opened({ ...place, ...asked, openedBy: asker.actor }, this.#clock.now());
+    try {
+      await mapMongoErrors(() => this.collection.insertOne(gate));
+      return gate;
+    } catch (error) {
+      if (isDuplicateKey(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Changes the question of an open gate. @returns null if the gate has changed or closed since it was read */
+  async #change(gate: GateDoc, question: Question, asker: Asker): Promise<GateDoc | null> {
+    const changes = changesOf(question, gate);
+    if (Object.keys(changes).length === 0) return gate;
+    checkChange(gate, changes, asker);
+    checkExpiry({ ...gate, ...changes });
+    const query = { _id: gate._id, status: "open" as const, revision: gate.revision };
+    const update = { $set: { ...changes, revision: gate.revision + 1 } };
+    return mapMongoErrors(() => this.collection.findOneAndUpdate(query, update, { returnDocument: "after" }));
+  }
+
+  async #addToJob(job: GateJob, gate: GateDoc): Promise<void> {
     const isLinked = (job.openGates ?? []).some(({ gateId }) => gateId === gate._id);
     if (isLinked) this.#jobs.notifyChange(job.jobId);
-    else if (!(await this.addToJob(gate))) {
+    else if (!(await this.openGates.add(gate))) {
       await this.delete([gate]);
       await this.#jobs.findId(job.jobId); // throws if the job was deleted
       throw tooManyGates();
-    }
-    return { created, gate };
-  }
-
-  async #write(job: GateJob, key: string, question: Question): Promise<{ created: boolean; gate: GateDoc }> {
-    const query = { jobId: job.jobId, job: job._id, key, status: "open" } as const;
-    const fresh = opened({ _id: randomUUID(), jobId: job.jobId, job: job._id, key }, this.#clock.now());
-    const given = Object.entries(question).filter(([, value]) => value !== undefined);
-    const set = {
-      ...Object.fromEntries(Object.entries(NO_QUESTION).map(([field, value]) => [field, or(field, value)])),
-      ...Object.fromEntries(given.map(([field, value]) => [field, literal(value)])),
-      ...Object.fromEntries(Object.entries(fresh).map(([field, value]) => [field, or(field, value)])),
-      revision: { $add: [{ $ifNull: ["$revision", 0] }, { $cond: [isOtherQuestion(question), 1, 0] }] },
-    };
-    const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
-    for (;;) {
-      try {
-        const { value } = await mapMongoErrors(() => this.collection.findOneAndUpdate(query, [{ $set: set }], options));
-        if (!value) throw new Error("an upsert returned no document");
-        return { created: value._id === fresh._id, gate: value };
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
-      // The gate exists and is closed, or a concurrent request has just opened it.
-      const existing = await this.find(job, key);
-      if (existing && existing.status !== "open") throw gateClosed(existing);
     }
   }
 
@@ -153,7 +166,7 @@ export class Gates {
   async expireIfDue(gate: GateDoc): Promise<GateDoc> {
     const now = this.#clock.now();
     if (gate.status !== "open" || gate.expiresAt === null || gate.expiresAt > now) return gate;
-    const closed = await this.#close(gate, expired(gate), { expiresAt: { $lte: now }, onExpiry: gate.onExpiry });
+    const closed = await this.#close(gate, expired(gate), { expiresAt: { $lte: now }, revision: gate.revision });
     if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", `${gate.jobId}/${gate.key}`);
     return closed ?? (await this.#findCurrent({ _id: gate._id })) ?? gate;
   }
@@ -171,78 +184,14 @@ export class Gates {
   }
 
   async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
-    await this.completeOpening(gate);
+    await this.openGates.complete(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
     const closed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" }),
     );
     // The gate is closed whether its job can be updated now or only by the repair.
-    if (closed) await this.removeFromJob(closed).catch(() => this.#jobs.notifyChange(closed.jobId));
+    if (closed) await this.openGates.remove(closed).catch(() => this.#jobs.notifyChange(closed.jobId));
     return closed;
-  }
-
-  /**
-   * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
-   * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
-   * @throws AppError unavailable
-   */
-  async completeOpening({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
-    const projection = { "openGates.gateId": 1 };
-    const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
-      this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
-    );
-    if (!found) return "no job";
-    if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
-    const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
-    if (gate?.status !== "open") return "unchanged";
-    return (await this.addToJob(gate)) ? "added" : "no job";
-  }
-
-  /**
-   * Adds an open gate to those that its job waits for, and notes the event in the same update.
-   * @returns false if the job was deleted, or has `MAX_OPEN_GATES` others
-   * @throws AppError unavailable
-   */
-  async addToJob(gate: GateDoc): Promise<boolean> {
-    const { _id: gateId, job, jobId, key } = gate;
-    const current = { $ifNull: ["$openGates", []] };
-    const added = { $concatArrays: [current, [literal({ gateId, key })]] };
-    const isThere = { $in: [gateId, { $ifNull: ["$openGates.gateId", []] }] };
-    const { notes } = gateNote(gate, this.#jobs.wanted, this.#clock.now());
-    const set = {
-      openGates: { $cond: [isThere, current, added] },
-      ...(notes && { notes: { $cond: [isThere, "$notes", notes] } }),
-    };
-    const hasRoom = [{ "openGates.gateId": gateId }, { [`openGates.${MAX_OPEN_GATES - 1}`]: { $exists: false } }];
-    const isAdded = await this.#jobs.updateGates({ _id: job, jobId, $or: hasRoom }, set);
-    this.#jobs.notifyChange(jobId);
-    if (notes && isAdded) this.#jobs.noted();
-    return isAdded;
-  }
-
-  /**
-   * Removes a closed gate from those that its job waits for, and notes the event in the same update.
-   * @throws AppError unavailable
-   */
-  async removeFromJob(gate: GateDoc): Promise<void> {
-    const { _id: gateId, job, jobId } = gate;
-    const note = gateNote(gate, this.#jobs.wanted, this.#clock.now());
-    await this.#remove(gateId, { _id: job, jobId }, note);
-    if (note.notes) this.#jobs.noted();
-  }
-
-  /** Removes a gate that no longer exists from those that its job waits for. @throws AppError unavailable */
-  forgetInJob(gateId: string, job: Pick<GateJob, "_id" | "jobId">): Promise<void> {
-    return this.#remove(gateId, job, {});
-  }
-
-  async #remove(gateId: string, { _id, jobId }: Pick<GateJob, "_id" | "jobId">, note: object): Promise<void> {
-    const rest = { $filter: { input: "$openGates", cond: { $ne: ["$$this.gateId", gateId] } } };
-    await this.#jobs.updateGates(
-      { _id, jobId, "openGates.gateId": gateId },
-      { openGates: rest, resumedAt: this.#clock.now(), ...note },
-    );
-    this.#jobs.notifyChange(jobId);
   }
 
   /** Deletes gates of deleted jobs. @throws AppError unavailable */
@@ -265,46 +214,3 @@ export class Gates {
  */
 export const seenWith = ({ status }: Pick<JobDoc, "status">, gate: GateDoc): GateDoc =>
   gate.status === "open" && status !== "running" ? { ...gate, ...withdrawn() } : gate;
-
-/** The question of a new gate without optional fields. */
-const NO_QUESTION = { message: null, requestedSchema: null, expiresAt: null, onExpiry: "decline" } as const;
-
-const or = (field: string, fallback: unknown) => ({ $ifNull: [`$${field}`, literal(fallback)] });
-
-/** The expression for whether a question differs from the stored one in what a person answers, or what silence means. */
-function isOtherQuestion(question: Question): mongo.Document {
-  const fields = (["title", "message", "requestedSchema", "expiresAt", "onExpiry"] as const).filter(
-    (field) => question[field] !== undefined,
-  );
-  return { $or: fields.map((field) => ({ $ne: [`$${field}`, literal(question[field])] })) };
-}
-
-/** Returns the error of an action that needs an open gate. Its body has the gate. */
-export function gateClosed(gate: GateDoc): AppError {
-  const name = `The gate ${JSON.stringify(gate.key)}`;
-  const body = { gate: viewGate(gate) };
-  if (gate.status === "answered") {
-    const detail = `${name} was answered by ${JSON.stringify(gate.answeredBy)}. The first answer counts.`;
-    return new AppError("gate_answered", { detail, body });
-  }
-  return new AppError("gate_closed", { detail: `${name} is ${gate.status} and can no longer be used.`, body });
-}
-
-/** Returns the error of an answer to a question that has changed since it was shown. */
-export const gateChanged = (gate: GateDoc) =>
-  new AppError("gate_changed", {
-    detail: `The question of the gate ${JSON.stringify(gate.key)} has changed since it was shown. Read it again.`,
-    body: { gate: viewGate(gate) },
-  });
-
-/** Returns the error of a gate that a job has no room for. */
-export const tooManyGates = () =>
-  new AppError("too_many_gates", {
-    detail: `The job has ${MAX_OPEN_GATES} open gates, which is the maximum. Wait for answers, or withdraw some.`,
-  });
-
-/** Returns the error of a gate that does not exist. */
-export function gateNotFound(jobId: string, key: string): AppError {
-  const detail = `The job ${JSON.stringify(jobId)} has no gate ${JSON.stringify(key)}.`;
-  return new AppError("gate_not_found", { detail });
-}

@@ -5,7 +5,8 @@ import { jobNotFound } from "../jobs/jobs.ts";
 import { scopeQuery } from "../jobs/search/jobFilter.ts";
 import type { Stores } from "../stores.ts";
 import { type GateDoc, type GateView, viewGate } from "./gate.ts";
-import { type GateJob, gateNotFound, seenWith } from "./gates.ts";
+import { gateNotFound } from "./gateErrors.ts";
+import { type GateJob, seenWith } from "./gates.ts";
 
 /** Reads the part of a job that its gates need. @throws AppError job_not_found, unavailable */
 export async function findGateJob({ jobs }: Stores, jobId: string): Promise<GateJob> {

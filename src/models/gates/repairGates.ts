@@ -2,7 +2,7 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { inBatches } from "../db/inBatches.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
-import type { GateHead } from "./gates.ts";
+import type { GateHead } from "./openGates.ts";
 
 /** Maximum records that one command reads or deletes. */
 const BATCH_SIZE = 500;
@@ -46,7 +46,7 @@ async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined
       if (!isOver && job?.openGates?.some(({ gateId }) => gateId === gate._id)) continue;
       if (isOver) corrections += (await gates.withdraw(gate)) ? 1 : 0;
       else {
-        const outcome = await gates.completeOpening(gate);
+        const outcome = await gates.openGates.complete(gate);
         if (outcome !== "unchanged") corrections++;
         if (outcome === "no job") await gates.delete([gate]);
       }
@@ -69,7 +69,7 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
     for (const { _id, job, jobId } of entries.filter((entry) => !isOpen.has(entry._id))) {
       const [gate] = await readAll(gates.collection, { _id });
       corrections++;
-      await (gate ? gates.removeFromJob(gate) : gates.forgetInJob(_id, { _id: job, jobId }));
+      await (gate ? gates.openGates.remove(gate) : gates.openGates.forget(_id, { _id: job, jobId }));
     }
   }
   return corrections;

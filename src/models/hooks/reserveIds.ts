@@ -7,8 +7,6 @@ export interface Idempotency {
   /** Includes the hook or the sender, which have separate keys. */
   readonly key: string;
   readonly request: unknown;
-  /** The key without the hook, as earlier versions stored it. Such records expire within a day of an upgrade. */
-  readonly formerKey?: string;
 }
 
 type Ids = Record<string, string | readonly string[]>;
@@ -37,7 +35,7 @@ interface InsertTarget<T> {
 /**
  * Inserts the run or event of a request, once for its Idempotency-Key. Its id is derived from the key, so that the insert itself
  * detects an earlier request, without a record of the key. Records exist only for keys that are used again after they have
- * expired, because the derived id exists already, and for keys of earlier versions.
+ * expired, because the derived id exists already.
  * @throws AppError idempotency_conflict, unavailable; what `insert` throws
  */
 export async function insertOnce<T extends Ids>(
@@ -49,7 +47,7 @@ export async function insertOnce<T extends Ids>(
   const insertUnder = async (ids: T) => ({ ids, isNew: await target.insert(ids) });
   if (!idempotency) return insertUnder(fresh);
   const { key, request } = idempotency;
-  const reserved = await findReserved(keys, idempotency, fresh);
+  const reserved = await findReserved<T>(keys, idempotency);
   if (reserved) return insertUnder(reserved);
   const fingerprint = fingerprintOf(request);
   const ids = target.idsOf(await keys.deriveId(key));
@@ -64,18 +62,10 @@ export async function insertOnce<T extends Ids>(
 }
 
 /** Returns the ids in the record of a key, or null if it has no record. @throws AppError idempotency_conflict, unavailable */
-async function findReserved<T extends Ids>(
-  keys: IdempotencyKeys,
-  { key, request, formerKey }: Idempotency,
-  fresh: T,
-): Promise<T | null> {
-  const [record, former] = await Promise.all([keys.find(key), formerKey === undefined ? null : keys.find(formerKey)]);
-  const fingerprint = fingerprintOf(request);
-  if (record && record.fingerprint !== fingerprint) throw keyConflict();
-  if (record) return record.ids as T;
-  const fits =
-    former?.fingerprint === fingerprint && Object.keys(fresh).every((name) => Object.hasOwn(former.ids, name));
-  return fits ? (former?.ids as T) : null;
+async function findReserved<T extends Ids>(keys: IdempotencyKeys, { key, request }: Idempotency): Promise<T | null> {
+  const record = await keys.find(key);
+  if (record && record.fingerprint !== fingerprintOf(request)) throw keyConflict();
+  return record && (record.ids as T);
 }
 
 /**
@@ -92,7 +82,7 @@ export async function reserveIds<T extends Ids>(
 ): Promise<T> {
   if (!idempotency) return fresh;
   const { key, request } = idempotency;
-  const reserved = await findReserved(keys, idempotency, fresh);
+  const reserved = await findReserved<T>(keys, idempotency);
   const inserted = findInserted && !reserved ? await findInserted(await keys.deriveId(key)) : null;
   if (!inserted || keys.hasExpired(inserted.createdAt)) return keys.reserve(key, request, reserved ?? fresh);
   if (inserted.fingerprint !== fingerprintOf(request)) throw keyConflict();
@@ -123,8 +113,7 @@ export async function reserveMessageIds(
   try {
     const wanted = { runIds: (earlier ?? fresh).runIds, message };
     const first = await reserveIds(keys, wanted, idempotency);
-    // Records of earlier versions refer to no message.
-    const ids = await keys.reserve(first.message ?? message, null, { runIds: first.runIds });
+    const ids = await keys.reserve(first.message, null, { runIds: first.runIds });
     return await keys.reserve(message, null, ids);
   } catch (error) {
     // A repeated message gets its first response whatever key it has now, because no signature covers the key.

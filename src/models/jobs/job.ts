@@ -23,8 +23,8 @@ export const JobDoc = closedObject({
   name: nullable(Type.String()),
   /** The name as the search by prefix compares it. */
   nameKey: nullable(Type.String()),
-  /** The words of the name as the search by words compares them; missing in jobs of earlier versions until a release. */
-  nameWords: Type.Optional(Type.Array(Type.String())),
+  /** The words of the name as the search by words compares them. */
+  nameWords: Type.Array(Type.String()),
   description: nullable(Type.String()),
   input: nullable(Payload),
   metadata: nullable(Payload),
@@ -56,7 +56,7 @@ export const JobDoc = closedObject({
   seq: Type.Number(),
   /** Missing unless cancellation was requested since the job was created or started again. */
   cancel: Type.Optional(CancelRequest),
-  /** The report or other update that brought the job to its final status; missing if an earlier version made that update. */
+  /** The report or other update that brought the job to its final status; missing while it is running. */
   endedBy: Type.Optional(BsonObjectId),
   /** Stored payloads that the newest report with an output replaced. */
   replaced: Type.Optional(Type.Array(BsonObjectId)),

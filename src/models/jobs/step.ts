@@ -20,9 +20,9 @@ export const StepDoc = closedObject({
   attempts: Type.Number(),
   /** The job's `seq` after the newest report on this step. */
   seq: Type.Number(),
-  /** The newest report on this step; missing if an earlier version wrote the step. */
-  reportId: Type.Optional(BsonObjectId),
-  /** The latest failed attempts, oldest first; missing if none has failed, or if an earlier version wrote the step. */
+  /** The newest report on this step. */
+  reportId: BsonObjectId,
+  /** The latest failed attempts, oldest first; missing if none has failed. */
   failedAttempts: Type.Optional(Type.Array(FailedAttempt)),
 });
 export type StepDoc = Static<typeof StepDoc>;

@@ -1,4 +1,4 @@
-import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/config/formats/sessionKey.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
@@ -66,24 +66,6 @@ export async function withoutForeignSessions<T extends { readonly sessionKey: st
   return wanted.map((run) => (foreign.has(run.sessionKey ?? "") ? { ...run, sessionKey: undefined } : run));
 }
 
-/**
- * Assigns owners to the sessions of earlier versions: the context of the oldest run. A session without runs gets the one mapping
- * whose sessionKey has the same prefix, otherwise `/hooks/agent`.
- * @param mappings the configured mappings, with the templates of their session keys
- * @throws AppError unavailable
- */
-export async function migrateSessionOwners(
-  stores: Deps,
-  mappings: readonly { readonly key: string; readonly sessionKey: string | undefined }[],
-): Promise<void> {
-  const { sessions } = stores;
-  const named = { _id: { $ne: MAIN_SESSION, $not: SINGLE_USE } };
-  const unowned = sessions.collection.find({ ...named, owner: { $exists: false } }, { projection: { _id: 1 } });
-  for await (const { _id: key } of unowned) {
-    await setOwner(stores, key, (await firstContextOf(stores, key)) ?? likelyOwner(key, mappings));
-  }
-}
-
 /** Returns the context of the oldest run that had a turn in a session, or undefined if there is none. */
 async function firstContextOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
   const oldest = await readFromCaughtUpPrimary(runs.collection, () =>
@@ -106,14 +88,4 @@ async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // Another request has set the owner.
   }
-}
-
-function likelyOwner(key: string, mappings: Parameters<typeof migrateSessionOwners>[1]): string {
-  if (key.startsWith(GMAIL_SESSIONS)) return GMAIL_LISTENER;
-  const likely = mappings.filter(({ sessionKey }) => {
-    const [prefix, ...values] = sessionKey?.split("{{") ?? [];
-    return prefix !== undefined && prefix !== "" && (values.length > 0 ? key.startsWith(prefix) : key === prefix);
-  });
-  const [only] = likely;
-  return only && likely.length === 1 ? mappingContext(only.key) : AGENT_HOOK;
 }

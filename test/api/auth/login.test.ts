@@ -180,16 +180,15 @@ describe("browser log-in", () => {
     expect(afterExpiry).to.equal(401);
   });
 
-  it("accepts cookies of earlier versions, which have no id, until they expire", async () => {
+  it("rejects a signed cookie without the id of its log-in, which a log-out could not end", async () => {
     const payload = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
     const signature = createHmac("sha256", READ).update(`signalbox session ${payload}`).digest("base64url");
-    const headers = { Cookie: `signalbox_session=${payload}.${signature}` };
 
-    const before = await call("GET", "/api/jobs", undefined, headers);
-    await call("DELETE", "/session", undefined, headers);
-    const after = await call("GET", "/api/jobs", undefined, headers);
+    const { status } = await call("GET", "/api/jobs", undefined, {
+      Cookie: `signalbox_session=${payload}.${signature}`,
+    });
 
-    expect([before.status, after.status]).to.deep.equal([200, 401]);
+    expect(status).to.equal(401);
   });
 
   it("rejects a cookie while MongoDB cannot be asked whether its log-in has ended", async () => {

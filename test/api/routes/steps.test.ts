@@ -112,7 +112,7 @@ describe("PUT step", () => {
     expect([...keysOf(first.steps), ...keysOf(rest.steps)]).to.deep.equal(keysOf(steps));
   });
 
-  it("starts the list again for a cursor of an earlier version", async () => {
+  it("starts the list again for the cursor of another list", async () => {
     await report(app, job.path, "a", {});
 
     const { status, body } = await app.call("GET", `${job.path}/steps?cursor=mibz7f0c-6b01e9c2af41111cf64821aa`);

@@ -16,7 +16,7 @@ describe("a line of the Procfile", () => {
   before(async () => {
     const MONGODB_URI = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(MONGODB_URI);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     servers = { MONGODB_URI, REDIS_URL: await redisUrl() };
   });

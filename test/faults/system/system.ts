@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
 import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";
@@ -68,7 +67,7 @@ export async function startSystem(
   const redis = { server, proxy: await startProxy(server.port) };
   open.onClose("proxy", redis.proxy.close);
   const mongodb = await startMongoDb(topology, open);
-  await prepareDatabase(mongodb.uri, parseConfig(undefined, {}));
+  await prepareDatabase(mongodb.uri);
   const env = {
     MONGODB_URI: mongodb.uri,
     REDIS_URL: `redis://127.0.0.1:${redis.proxy.port}`,

@@ -17,7 +17,7 @@ describe("Database.checkPrepared", () => {
       );
 
     const before = await check();
-    await database.createIndexes();
+    await database.prepare();
     const after = await check();
     await database.close();
     const closed = await check();
@@ -29,17 +29,17 @@ describe("Database.checkPrepared", () => {
 
   it("reports an index that is not unique as missing, and createIndexes explains the conflict", async () => {
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
-    await database.createIndexes();
+    await database.prepare();
     const { jobs } = database.collections;
     await jobs.dropIndex("jobId_1");
     await jobs.createIndex({ jobId: 1 }); // This is the index that sh.shardCollection creates.
     const said = (act: () => Promise<void>) => act().catch((error: Error) => `${error.name}: ${error.message}`);
 
     const started = await said(() => database.checkPrepared());
-    const conflict = await said(() => database.createIndexes());
+    const conflict = await said(() => database.prepare());
     await jobs.dropIndex("jobId_1");
     await jobs.insertMany([{ jobId: "a" }, { jobId: "a" }] as never[]);
-    const twice = await said(() => database.createIndexes());
+    const twice = await said(() => database.prepare());
     await database.close();
 
     expect(started).to.match(/^StartError: MongoDB lacks indexes on jobs: run `npm run release` once/);

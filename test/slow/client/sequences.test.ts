@@ -4,7 +4,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
 import { RestartingApp } from "../../client/restarting.ts";
 import { anySequence, perform, stateAfter } from "../../client/sequence.ts";
 import { useShortBackoff } from "../../client/shortBackoff.ts";
@@ -100,7 +99,7 @@ describe("signalbox/client with any sequence of reports", function () {
   it("leaves the last state when the service's process is killed several times", async () => {
     const port = String(await freePort());
     const mongo = await mongoUri(`test-${randomUUID()}`);
-    await prepareDatabase(mongo, parseConfig(undefined, {}));
+    await prepareDatabase(mongo);
     const env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), PORT: port, LOG_LEVEL: "warn" };
     const startService = () => startProcess("test/support/processes/web.ts", env);
     let service = startService();

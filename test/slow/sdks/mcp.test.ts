@@ -38,7 +38,7 @@ describe("MCP of real processes", () => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-mcp-"));
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     env = { MONGODB_URI: uri, REDIS_URL: await redisUrl() };
   });

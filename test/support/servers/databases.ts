@@ -18,7 +18,7 @@ export async function acquireDatabase(): Promise<{ uri: string; database: Databa
   const name = reused ?? `test-${process.pid}-${made++}`;
   const uri = await mongoUri(name);
   const database = await connectDatabase(uri);
-  if (reused === undefined) await database.createIndexes();
+  if (reused === undefined) await database.prepare();
   else await empty(database);
   return {
     ...{ uri, database },

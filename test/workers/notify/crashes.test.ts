@@ -128,22 +128,6 @@ describe("notify: crashes", () => {
     expect(await made()).to.deep.equal({ hook: 100, second: 0, chat: 20, wake: 20, events: 20 });
   });
 
-  it("makes no event of a repeated end of a job that an earlier version has ended", async () => {
-    const { jobId, path } = await createJob(fixture.app, { name: "x", status: "running" });
-    const { jobs } = fixture.app.database.collections;
-    await jobs.updateOne({ jobId }, { $set: { status: "failed", endedAt: new Date(), staleAt: null } });
-
-    await fixture.app.call("PUT", path, { status: "failed" });
-    await report(fixture.app, path, "a", failed);
-    const repeated = await jobs.findOne({ jobId });
-    await fixture.app.call("PUT", path, { status: "running" });
-    await report(fixture.app, path, "a", failed);
-    const again = await jobs.findOne({ jobId });
-
-    expect(repeated?.notes).to.equal(undefined);
-    expect(again?.notes?.map(({ type }) => type)).to.deep.equal(["job.failed"]);
-  });
-
   it("stores nothing more with a report that ends nothing", async () => {
     const { jobId, path } = await createJob(fixture.app);
 

@@ -209,8 +209,11 @@ class AsyncGates:
         *,
         content: Mapping[str, Any] | None = None,
         answered_by: str | None = None,
+        revision: int | None = None,
     ) -> GateRecord:
-        request = _requests.answer_gate(job_id, key, action, content, answered_by)
+        request = _requests.answer_gate(
+            job_id, key, action, content=content, answered_by=answered_by, revision=revision
+        )
         gate: GateRecord = await self._client._call(request)
         return gate
 

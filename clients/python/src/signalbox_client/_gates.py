@@ -37,12 +37,17 @@ class Gates:
         *,
         content: Mapping[str, Any] | None = None,
         answered_by: str | None = None,
+        revision: int | None = None,
     ) -> GateRecord:
         """
-        Answers an open gate; `content` has the values of its form, with the action `accept`. Raises SignalboxError
-        `gate_answered`, `gate_closed`, and `invalid_body` for content that does not fit.
+        Answers an open gate; `content` has the values of its form, with the action `accept`. `revision` is that of the gate
+        that was shown to the person. Raises SignalboxError `gate_answered`, `gate_closed`, `gate_changed` for another
+        `revision`, and `invalid_body` for content that does not fit.
         """
-        gate: GateRecord = self._client._call(_requests.answer_gate(job_id, key, action, content, answered_by))
+        request = _requests.answer_gate(
+            job_id, key, action, content=content, answered_by=answered_by, revision=revision
+        )
+        gate: GateRecord = self._client._call(request)
         return gate
 
     def withdraw(self, job_id: str, key: str) -> GateRecord:

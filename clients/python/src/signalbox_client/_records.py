@@ -116,6 +116,8 @@ class GateRecord(TypedDict):
     createdAt: str
     answeredAt: str | None
     expiresAt: str | None
+    #: The action if it expires.
+    onExpiry: GateAction
 
 
 class UsageRecord(TypedDict):

@@ -76,9 +76,15 @@ def gate_of(job_id: str, key: str) -> Request:
 
 
 def answer_gate(
-    job_id: str, key: str, action: str, content: Mapping[str, Any] | None, answered_by: str | None
+    job_id: str,
+    key: str,
+    action: str,
+    *,
+    content: Mapping[str, Any] | None,
+    answered_by: str | None,
+    revision: int | None,
 ) -> Request:
-    body = {"action": action, "content": content, "answeredBy": answered_by}
+    body = {"action": action, "content": content, "answeredBy": answered_by, "revision": revision}
     given = {name: value for name, value in body.items() if value is not None}
     return Request("POST", f"{gate_of(job_id, key).path}/answer", body=given)
 

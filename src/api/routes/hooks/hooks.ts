@@ -67,7 +67,7 @@ export const idempotencyOf = (
   hook: string,
   body: unknown,
 ): Idempotency | undefined =>
-  key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body], formerKey: key };
+  key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body] };
 
 /** Returns the routes of the built-in hooks under their configured path; empty when hooks are disabled. */
 export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: HookConfig): AnyRoute[] {

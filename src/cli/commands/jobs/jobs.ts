@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import {
   type Client,
   type Job,
@@ -12,6 +11,7 @@ import { CommandError, EXIT } from "../../exit.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
+import { canConfirm, confirm } from "../../terminal/confirm.ts";
 import { cancelNote, jobState } from "../../terminal/jobState.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, duration, formatOf, percent, print, rowLines, section } from "../../terminal/words.ts";
@@ -116,7 +116,7 @@ export function getJob(
 function jobLines(job: Job): string[] {
   const { progress, currentStep, createdAt, updatedAt, lastReportAt, cancel } = job;
   const { steps, input, metadata, output } = job;
-  const gates = job.waitingFor?.join(", ") || null; // a service of an earlier version has no gates
+  const gates = job.waitingFor.join(", ") || null;
   return [
     ...rowLines([
       ["Job", job.jobId],
@@ -192,8 +192,10 @@ export function deleteJobs(
     if (jobIds.length > 0) return deleteNamed(client, jobIds);
     const count = await countUpTo(client, filter);
     if (count === 0) return printNote("No jobs match: nothing was deleted.");
-    if (!options.yes)
-      await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
+    const question = `Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`;
+    if (!options.yes && !canConfirm())
+      throw new CommandError(EXIT.usage, `${question} There is no terminal to confirm it: pass --yes.`);
+    if (!options.yes) await confirm(question, "Nothing was deleted.");
     const { deleted } = await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
     print([`deleted ${jobsInWords(deleted)}`]);
   });
@@ -220,23 +222,4 @@ const jobsInWords = (count: number) => (count === 1 ? "1 job" : `${count} jobs`)
 async function countUpTo(client: Client, filter: JobFilter): Promise<number> {
   const { jobs, nextCursor } = await client.jobs.list({ ...filter, limit: MOST, fields: ["status"] });
   return nextCursor === null ? jobs.length : MOST + 1;
-}
-
-/** Asks for confirmation. @throws CommandError unless the user confirms */
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError(EXIT.usage, `${question} There is no terminal to confirm it: pass --yes.`);
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const interrupt = new AbortController();
-  const { signal } = interrupt;
-  terminal.once("SIGINT", () => interrupt.abort());
-  try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal }).catch(() => "\n"); // Ctrl-C, Ctrl-D
-    if (/^y(es)?$/i.test(answer.trim())) return;
-    const exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
-    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing was deleted.`);
-  } finally {
-    terminal.close();
-  }
 }

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Counts, checkBackup, deleteAll, isEmpty, readBackup, restoreBackup } from "../../../models/db/backup.ts";
+import { checkFormat } from "../../../models/db/format.ts";
 import { readConfig } from "../../../shared/config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { version } from "../../../shared/process/version.ts";
@@ -49,22 +50,21 @@ export function backup(env: NodeJS.ProcessEnv, file: string): Promise<void> {
 }
 
 /**
- * `restore`: inserts the documents of a backup. A backup of an earlier version is brought to the format of this one.
- * @throws StartError when the file is no complete backup, when MongoDB cannot be used, or when it holds data and `force` is not
- *   set. Nothing is changed then
+ * `restore`: inserts the documents of a backup.
+ * @throws StartError when the file or the database has another format than this version, when the file is no complete backup,
+ *   when MongoDB cannot be used, or when it holds data and `force` is not set. Nothing is changed then
  */
 export function restore(env: NodeJS.ProcessEnv, file: string, { force }: { force: boolean }): Promise<void> {
-  const config = readConfig(env);
-  return withDatabase(config, async (database, uri) => {
+  return withDatabase(readConfig(env), async (database, uri) => {
     await openBackup(file, (bytes) => checkBackup(bytes, database));
+    await checkFormat(database.collections.jobs.db);
     if (!(await isEmpty(database))) {
       if (!force)
         throw new StartError("The database holds data: with --force it is deleted before the backup is restored.");
       await deleteAll(database);
     }
-    await prepareDatabase(uri, config);
+    await prepareDatabase(uri);
     const counts = await openBackup(file, (bytes) => restoreBackup(bytes, database));
-    await prepareDatabase(uri, config);
     console.log(`Restored ${describe(counts)}.`);
   });
 }

@@ -38,7 +38,7 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
       if (config.server.port !== 0) await checkPort(config.server);
       const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
       const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
-      const mongodbVersion = await prepareDatabase(mongodbUri, config);
+      const mongodbVersion = await prepareDatabase(mongodbUri);
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };

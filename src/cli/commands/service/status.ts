@@ -95,7 +95,7 @@ function channelLines({
   const why = failed > 0 && lastFailure ? `: ${cleanLine(lastFailure)}` : "";
   const failures = `${failed} failed in 24 hours${why}`;
   const counts = `${pending} pending, ${failed > 0 ? styleText("red", failures) : failures}`;
-  if (state !== "stopped") return `${channel}, ${counts}`; // undefined in a service of an earlier version
+  if (state !== "stopped") return `${channel}, ${counts}`;
   const stopped = styleText("red", `stopped${stoppedSince === null ? "" : ` for ${age(stoppedSince)}`}`);
   const next = nextTryAt === null ? "now" : `at ${nextTryAt}`;
   const remedy = `It is tried again ${next}, or with \`signalbox channels resume ${channel}\`.`;

@@ -1,8 +1,9 @@
 import { Argument, type Command } from "commander";
-import type { FreeObject, GateAction, GateStatus } from "../../../client/client.ts";
+import type { GateAction, GateStatus } from "../../../client/client.ts";
 import type { ListOptions } from "../../commands/list.ts";
+import type { AnswerOptions } from "../../commands/runs/gates.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
-import { choicesOption, jsonObject, listCommand, serviceCommand } from "../arguments.ts";
+import { choicesOption, jsonObject, listCommand, serviceCommand, wholeNumber } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 
@@ -28,24 +29,24 @@ export function addGates(program: Command, environment: Environment): void {
     .argument("<jobId>", "id of the job")
     .argument("<key>", "key of the gate")
     .addArgument(new Argument("<action>", "the decision").choices(["accept", "decline", "cancel"]))
-    .description("Answer an open gate. The first answer counts.")
+    .description(
+      "Answer an open gate. The first answer counts. Without --revision, a terminal shows the question and asks first.",
+    )
     .option("--content <json>", "the values that the gate asks for, as a JSON object", jsonObject)
     .option("--by <name>", "who answers (default: the name of your account on this machine)")
+    .option(
+      "--revision <n>",
+      "REV of the question that you read in the list: another one is not answered",
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
     .option("--json", "print the gate as one line of JSON")
-    .action(
-      async (
-        jobId: string,
-        key: string,
-        action: GateAction,
-        options: ServiceOptions & { content?: FreeObject; by?: string; json?: boolean },
-      ) => {
-        const { answerGate } = await import("../../commands/runs/gates.ts");
-        await answerGate(await environment(), { jobId, key, action }, options);
-      },
-    );
+    .action(async (jobId: string, key: string, action: GateAction, options: ServiceOptions & AnswerOptions) => {
+      const { answerGate } = await import("../../commands/runs/gates.ts");
+      await answerGate(await environment(), { jobId, key, action }, options);
+    });
   withExamples(
     serviceCommand(answer),
-    "signalbox gates answer report-7 publish decline",
+    "signalbox gates answer report-7 publish decline --revision 1",
     `signalbox gates answer report-7 publish accept --content '{"rows": 500}' --by Ann`,
   );
 }

@@ -38,9 +38,7 @@ export function addStart(program: Command, environment: Environment): void {
 
   const release = program
     .command("release")
-    .description(
-      "Prepare the configured MongoDB for this version: create indexes and migrate stored data. Safe to repeat.",
-    )
+    .description("Prepare the configured MongoDB for this version: create missing indexes. Safe to repeat.")
     .action(async () => {
       const { release } = await import("../../commands/service/release.ts");
       await release(await environment());

@@ -10,7 +10,7 @@ export function prepareLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGE_BYTES) renameSync(path, `${path}.1`);
   appendFileSync(path, "", { mode: 0o600 });
-  chmodSync(path, 0o600); // earlier versions created the file with another mode
+  chmodSync(path, 0o600); // an existing file keeps its mode when it is written
 }
 
 /** Returns the text of a log file from the byte `from` on. */

@@ -23,10 +23,7 @@ export async function countOpenGates(): Promise<void> {
 
 const countSoon = throttle(() => void countOpenGates(), RELOAD_EVERY_MS);
 
-/**
- * Counts again when a live event shows that a job has begun or stopped to wait. During an upgrade, a process of an earlier
- * version sends no `waitingFor`.
- */
+/** Counts again when a live event shows that a job has begun or stopped to wait. */
 export function noticeJob({ jobId, waitingFor }: JobSummary): void {
-  if (waitingFor?.length > 0 || waiting.has(jobId)) countSoon();
+  if (waitingFor.length > 0 || waiting.has(jobId)) countSoon();
 }

@@ -138,10 +138,7 @@ const stepCursor = ({ createdAt }: StepDoc, index: number): string =>
 /** More than the number of steps that fit into a job's 12 MB. */
 const MAX_INDEX = 10_000_000;
 
-/**
- * Returns the index of the next step. A cursor of an earlier version holds no index: the list begins again then, so that no step
- * is left out.
- */
+/** Returns the index of the next step; 0 for the cursor of another list, so that no step is left out. */
 function indexOfCursor(cursor: string): number {
   const index = Number.parseInt(decodeCursor(cursor)._id.toHexString(), 16);
   return index <= MAX_INDEX ? index : 0;

@@ -33,7 +33,7 @@ export interface ReportChange {
  * job may take 12 MB (contract); the rest of the document takes up to half a MiB, and the notes as much. MongoDB's limit is
  * 16 MiB.
  */
-export const MAX_JOB_BYTES = 12 * 1024 * 1024;
+const MAX_JOB_BYTES = 12 * 1024 * 1024;
 
 /** Returns the path of a step in its job's document. */
 export const stepPath = (stepKey: string): string => `steps.${stepField(stepKey)}`;

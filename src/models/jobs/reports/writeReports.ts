@@ -114,7 +114,7 @@ async function applyBatch(
   return reports.map((report) => {
     const job = byId.get(report.jobId);
     const step = job && stepOf(job, report);
-    if (step && (areAllApplied || step.reportId?.equals(report.reportId))) return outcomeOf(jobs, report, job);
+    if (step && (areAllApplied || step.reportId.equals(report.reportId))) return outcomeOf(jobs, report, job);
     if (reports.length > 1) return null;
     if (!written) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);

@@ -36,7 +36,7 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   if (filter.name) all.push(nameQuery(filter.name));
   if (filter.search) all.push(searchQuery(filter.search));
   if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
-  for (const [key, value] of filter.metadata ?? []) all.push(termQuery(key, value));
+  for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
   if (filter.updatedFrom) all.push(updatedFrom(filter.updatedFrom));
@@ -56,15 +56,7 @@ export const scopeQuery = (scope: JobScope): { jobId: string | ReturnType<typeof
 /** The query for cancelled jobs: failed ones whose cancellation was requested. Its second condition selects the index. */
 const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.requestedAt": { $exists: true } };
 
-/**
- * Returns the keys with which the keys of found names begin: the present one, and that of an earlier version, which is never the
- * beginning of another name's present key.
- */
-const nameKeys = (name: string): string[] => [...new Set([nameKey(name), name.toLowerCase()])];
-
-function nameQuery(name: string): mongo.Filter<JobDoc> {
-  return { $or: nameKeys(name).map((key) => ({ nameKey: beginsWith(key) })) };
-}
+const nameQuery = (name: string): mongo.Filter<JobDoc> => ({ nameKey: beginsWith(nameKey(name)) });
 
 function searchQuery(search: string): mongo.Filter<JobDoc> {
   return { $or: [...wordQueries(search), nameQuery(search), { jobId: beginsWith(search) }] };
@@ -73,29 +65,13 @@ function searchQuery(search: string): mongo.Filter<JobDoc> {
 /** Returns whether a job matches a search. Agrees with `searchQuery`. */
 function matchesSearch(job: FilteredJob, search: string): boolean {
   const words = nameWords(search);
-  const hasWord = (word: string) => job.nameWords?.some((one) => one.startsWith(word)) ?? false;
+  const hasWord = (word: string) => job.nameWords.some((one) => one.startsWith(word));
   return (words.length > 0 && words.every(hasWord)) || matchesName(job, search) || job.jobId.startsWith(search);
 }
 
-const matchesName = (job: FilteredJob, name: string): boolean =>
-  nameKeys(name).some((key) => job.nameKey?.startsWith(key));
+const matchesName = (job: FilteredJob, name: string): boolean => job.nameKey?.startsWith(nameKey(name)) ?? false;
 
-/** Matches the JSON text of an object that has a key with an equals sign. Takes linear time. */
-const KEY_WITH_EQUALS_SIGN = String.raw`"(?:[^"\\=]++|\\.)*+=(?:[^"\\]++|\\.)*+":`;
-
-/**
- * Returns the query for jobs whose metadata has a value. Earlier versions stored all terms as text, which is ambiguous if it has
- * several equals signs. In their jobs this finds a value with such a sign if no key of the metadata has one, and no key with such
- * a sign, so that it never finds another job.
- */
-function termQuery(key: string, value: string): mongo.Filter<JobDoc> {
-  const term = searchTerm(key, value);
-  if (typeof term === "string" || key.includes("=")) return { metadataTerms: term };
-  const isUnambiguous = { $type: "string" as const, $not: { $regex: KEY_WITH_EQUALS_SIGN } };
-  return { $or: [{ metadataTerms: term }, { metadataTerms: `${key}=${value}`, metadata: isUnambiguous }] };
-}
-
-/** Returns whether a job has a term. Agrees with `termQuery`, but cannot look into the metadata of jobs of earlier versions. */
+/** Returns whether a job has a term. */
 export function hasTerm(terms: readonly SearchTerm[], key: string, value: string): boolean {
   const text = key.includes("=") ? undefined : `${key}=${value}`;
   return terms.some((term) => (typeof term === "string" ? term === text : term.key === key && term.value === value));

@@ -2,11 +2,11 @@ import Type, { type Static } from "typebox";
 import { closedObject } from "../../db/collection.ts";
 import type { FreeObject } from "../freeObject.ts";
 
-/** The terms that the search for jobs by metadata compares. `npm run release` rewrites what earlier versions stored. */
+/** The terms that the search for jobs by metadata compares. */
 
 /**
- * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object. Earlier versions stored
- * all as text, which is ambiguous if it contains several of these signs.
+ * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object,
+ * because text with several of these signs would be ambiguous.
  */
 export const SearchTerm = Type.Union([Type.String(), closedObject({ key: Type.String(), value: Type.String() })]);
 export type SearchTerm = Static<typeof SearchTerm>;

@@ -13,7 +13,7 @@ export const GMAIL_PRESET = "preset:gmail";
 export const randomSessionKey = (): string => `hook:${randomUUID()}`;
 
 /** Matches the keys that `randomSessionKey` creates. */
-export const SINGLE_USE = /^hook:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const SINGLE_USE = /^hook:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Checks a key that a request, a mapping or a transform names for the session of a run.

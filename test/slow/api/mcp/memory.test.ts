@@ -21,7 +21,7 @@ describe("the web process with a small heap", function () {
   before(async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     web = startProcess("test/support/processes/web.ts", {
       ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { prepareDatabase } from "../../../../src/cli/commands/service/release.ts";
-import { parseConfig } from "../../../../src/shared/config/load.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type Service, startProcess } from "../../../support/process.ts";
 import { type ReplicaSet, redisUrl, startReplicaSet } from "../../../support/servers/servers.ts";
@@ -30,7 +29,7 @@ describe("a replica set of three whose primary is killed", function () {
     };
     writeFileSync(file, JSON.stringify(config));
     const env = { MONGODB_URI: mongod.url, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
-    await prepareDatabase(mongod.url, parseConfig(undefined, {}));
+    await prepareDatabase(mongod.url);
     service = startProcess("test/support/processes/both.ts", env);
     ({ url } = await service.ready);
   });

@@ -22,7 +22,7 @@ describe("SIGHUP", () => {
   const preparedServers = async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     await database.close();
     return { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file() };
   };

@@ -27,7 +27,7 @@ const MAIN = "src/api/main.ts";
 async function environment(): Promise<Record<string, string>> {
   const uri = await mongoUri(`test-${randomUUID()}`);
   const database = await connectDatabase(uri);
-  await database.createIndexes();
+  await database.prepare();
   await database.close();
   return { MONGODB_URI: uri, REDIS_URL: await redisUrl() };
 }
@@ -135,7 +135,7 @@ describe("the web process", () => {
   it("has stored every write that it acknowledged when it is stopped with pending batches of reports and new jobs", async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
-    await database.createIndexes();
+    await database.prepare();
     const service = web({ MONGODB_URI: uri });
     const { url } = await service.ready;
     const answered = new Map<string, number>();

@@ -15,7 +15,7 @@ describe("readFromCaughtUpPrimary", function () {
   before(async () => {
     set = await startReplicaSet(3);
     database = await connectDatabase(set.url);
-    await database.createIndexes();
+    await database.prepare();
     stores = openStores(database, systemClock, { staleAfterSeconds: 60 });
   });
   after(async () => {

@@ -1,0 +1,90 @@
+import type { mongo } from "mongoose";
+import type { Clock } from "../../shared/clock.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { JobDoc } from "../jobs/job.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { GateDoc } from "./gate.ts";
+import { MAX_OPEN_GATES } from "./gateErrors.ts";
+import { gateNote } from "./gateNotes.ts";
+
+/** What names a gate and its job. */
+export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
+
+type JobHead = Pick<JobDoc, "_id" | "jobId">;
+
+/** The field `openGates` of jobs: the gates that a job waits for. The events of a gate are noted in the same updates. */
+export class OpenGates {
+  readonly #collection: mongo.Collection<GateDoc>;
+  readonly #jobs: Jobs;
+  readonly #clock: Clock;
+
+  constructor(collection: mongo.Collection<GateDoc>, jobs: Jobs, clock: Clock) {
+    this.#collection = collection;
+    this.#jobs = jobs;
+    this.#clock = clock;
+  }
+
+  /**
+   * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
+   * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
+   * @throws AppError unavailable
+   */
+  async complete({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
+    const projection = { "openGates.gateId": 1 };
+    const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
+      this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
+    );
+    if (!found) return "no job";
+    if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
+    const gate = await readFromCaughtUpPrimary(this.#collection, () => this.#collection.findOne({ _id }));
+    if (gate?.status !== "open") return "unchanged";
+    return (await this.add(gate)) ? "added" : "no job";
+  }
+
+  /**
+   * Adds an open gate to those that its job waits for, and notes the event in the same update.
+   * @returns false if the job was deleted, or has `MAX_OPEN_GATES` others
+   * @throws AppError unavailable
+   */
+  async add(gate: GateDoc): Promise<boolean> {
+    const { _id: gateId, job, jobId, key } = gate;
+    const current = { $ifNull: ["$openGates", []] };
+    const added = { $concatArrays: [current, [{ $literal: { gateId, key } }]] };
+    const isThere = { $in: [gateId, { $ifNull: ["$openGates.gateId", []] }] };
+    const { notes } = gateNote(gate, this.#jobs.wanted, this.#clock.now());
+    const set = {
+      openGates: { $cond: [isThere, current, added] },
+      ...(notes && { notes: { $cond: [isThere, "$notes", notes] } }),
+    };
+    const hasRoom = [{ "openGates.gateId": gateId }, { [`openGates.${MAX_OPEN_GATES - 1}`]: { $exists: false } }];
+    const isAdded = await this.#jobs.updateGates({ _id: job, jobId, $or: hasRoom }, set);
+    this.#jobs.notifyChange(jobId);
+    if (notes && isAdded) this.#jobs.noted();
+    return isAdded;
+  }
+
+  /**
+   * Removes a closed gate from those that its job waits for, and notes the event in the same update.
+   * @throws AppError unavailable
+   */
+  async remove(gate: GateDoc): Promise<void> {
+    const { _id: gateId, job, jobId } = gate;
+    const note = gateNote(gate, this.#jobs.wanted, this.#clock.now());
+    await this.#remove(gateId, { _id: job, jobId }, note);
+    if (note.notes) this.#jobs.noted();
+  }
+
+  /** Removes a gate that no longer exists from those that its job waits for. @throws AppError unavailable */
+  forget(gateId: string, job: JobHead): Promise<void> {
+    return this.#remove(gateId, job, {});
+  }
+
+  async #remove(gateId: string, { _id, jobId }: JobHead, note: object): Promise<void> {
+    const rest = { $filter: { input: "$openGates", cond: { $ne: ["$$this.gateId", gateId] } } };
+    await this.#jobs.updateGates(
+      { _id, jobId, "openGates.gateId": gateId },
+      { openGates: rest, resumedAt: this.#clock.now(), ...note },
+    );
+    this.#jobs.notifyChange(jobId);
+  }
+}
