@@ -1,9 +1,8 @@
 /** Whole lives of jobs, from their creation to their completion. Each shape is one row of the table. */
 import type { WorkRequest } from "./connection.ts";
-import { jobPath } from "./jobs.ts";
 
 /** Sends a request on one connection and resolves when its response has arrived. */
-export type Send = (request: WorkRequest) => Promise<void>;
+export type Send = (request: WorkRequest) => Promise<unknown>;
 
 export interface Life {
   /** Number of connections that work on one job. */
@@ -12,11 +11,12 @@ export interface Life {
   live(senders: readonly Send[], jobId: string): Promise<void>;
 }
 
-const JSON_TYPE = { "Content-Type": "application/json" };
-const put = (path: string, body: object): WorkRequest => ({
+export const jobPath = (jobId: string): string => `/api/jobs/${jobId}`;
+
+export const put = (path: string, body: object): WorkRequest => ({
   method: "PUT",
   path,
-  headers: JSON_TYPE,
+  headers: { "Content-Type": "application/json" },
   body: JSON.stringify(body),
 });
 

@@ -2,8 +2,7 @@
  * `npm run test:nightly`: runs everything that takes too long for the gate in sequence, each part with a fresh seed.
  *
  *   --seed <n>     the same seed for all parts
- *   --only <part>  one part: properties, input, packages, generators, faults, faultsAgain, or load, bench, leak, soak, attack,
- *                  large, waiting, tokens
+ *   --only <part>  one part: properties, input, packages, generators, faults, faultsAgain, load, bench or soak
  *
  * Prints each seed and the command that repeats a part, continues after a failed part, and exits with 1 if any failed.
  */
@@ -52,7 +51,6 @@ function propertyTests(): string[] {
 
 const random = (seed: number) => ({ TEST_SEED: String(seed), TEST_TIMES: String(TIMES), MOCHA_OPTIONS });
 const faults = (seed: number): Part => ({ args: ["test/faults/main.ts", "--seed", String(seed)] });
-const bench = (...args: string[]): Part => ({ args: ["bench/run.ts", ...args] });
 
 const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
@@ -62,13 +60,8 @@ const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   faults,
   faultsAgain: faults,
   load: () => ({ args: ["script/test.mjs", ...loadTests], env: { TEST_MINUTES: "5", MOCHA_OPTIONS } }),
-  bench: () => bench(),
-  leak: (seed) => bench("--leak", "--seed", String(seed)),
-  soak: (seed) => bench("--soak", "--seed", String(seed)),
-  attack: () => bench("--attack"),
-  large: () => bench("--large"),
-  waiting: () => bench("--waiting"),
-  tokens: () => bench("--tokens"),
+  bench: () => ({ args: ["bench/run.ts"] }),
+  soak: (seed) => ({ args: ["bench/soak.ts", "--seed", String(seed)] }),
 };
 
 const { values } = parseArgs({ options: { seed: { type: "string" }, only: { type: "string" } } });

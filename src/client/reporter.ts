@@ -153,6 +153,8 @@ export abstract class Reporter {
     const { closed, onError } = this.context;
     const poll = async () => {
       const isOver = await this.#findCancel().catch((error) => {
+        // A token that may not read the job still receives the request with the answers to its reports.
+        if (Object(error).code === "forbidden") return void clearInterval(timer);
         if (!closed.aborted) onError(error);
         return closed.aborted || !isTransient(error);
       });

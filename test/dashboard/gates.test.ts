@@ -71,9 +71,15 @@ describe("dashboard questions", () => {
 
   it("answers a question on the page of its job, with a form from the schema", async () => {
     const page = await openLive(`/jobs/${jobId}`);
-    await ask("publish", { requestedSchema: SCHEMA, message: "**12** prices differ: https://example.com/diff" });
+    const silence = { expiresAt: "2099-01-31T18:00:00Z", onExpiry: "cancel" };
+    await ask("publish", {
+      ...silence,
+      requestedSchema: SCHEMA,
+      message: "**12** prices differ: https://example.com/diff",
+    });
     const form = page.getByRole("article", { name: "publish?" });
     await form.getByRole("link", { name: "https://example.com/diff" }).waitFor();
+    await form.getByText("Without an answer by then, it counts as cancelled.").waitFor();
     await form.getByLabel("Version").fill("7");
     await expectAccessible(page);
     expect(await form.getByLabel("Rows at a time").inputValue()).to.equal("500");

@@ -11,6 +11,7 @@ import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { ANSWER_PATH } from "../middleware/requestLog.ts";
 import { textBody } from "../middleware/textBody.ts";
 import { answerGate } from "./answerGate.ts";
+import { nameAt } from "./content.ts";
 import { contentOf, type Submitted } from "./form.ts";
 import { POLICY } from "./page.ts";
 import { answeredPage, closedPage, questionPage } from "./pages.ts";
@@ -171,12 +172,7 @@ function nameOf(submitted: Submitted): string {
 }
 
 function rejected(gate: GateDoc, submitted: Submitted, { errors = [] }: AppError): PageError {
-  const faults = new Map(
-    errors.map(({ pointer = "", detail }) => {
-      const [, , name = ""] = pointer.split("/");
-      return [name.replaceAll("~1", "/").replaceAll("~0", "~"), detail];
-    }),
-  );
+  const faults = new Map(errors.map(({ pointer = "", detail }) => [nameAt(pointer), detail]));
   const notice = "The answer was not recorded. Correct the marked fields.";
   return new PageError(400, questionPage(gate, notice, { submitted, faults }));
 }

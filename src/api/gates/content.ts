@@ -50,6 +50,10 @@ export function checkContent({ properties, required = [] }: FormSchema, content:
   }
 }
 
+/** Returns the name of the field at a pointer into `content`. */
+export const nameAt = (pointer: string): string =>
+  (pointer.split("/")[2] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
+
 /** Returns the keywords of a field that validate. Titled choices become an enumeration, whose faults are clearer. */
 function keywordsOf({ title: _, description: __, enumNames: ___, default: ____, oneOf, items, ...rest }: FieldSchema) {
   const enumeration = oneOf && { enum: oneOf.map((option) => option.const) };

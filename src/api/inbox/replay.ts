@@ -1,7 +1,7 @@
 import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
 import { mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, type BodyKind, decodeBody, parseBody } from "../../hooks/mappings/requestBody.ts";
-import { type Considered, selectMapping } from "../../hooks/mappings/selectMapping.ts";
+import { type Considered, noMapping, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { HookRequestDoc } from "../../models/hooks/hookRequest.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
 import type { RequestHead } from "../auth/withoutSecrets.ts";
@@ -40,6 +40,15 @@ export async function callOf(request: HookRequestDoc): Promise<KeptCall> {
   return { call: { ...head, path: hook, payload: parseBody(decoded, kind) }, kind };
 }
 
+/** The mapping for a request, and those that were compared with it. */
+export interface SelectedMapping {
+  /** Undefined if none takes the request. */
+  readonly mapping: Mapping | undefined;
+  readonly considered: readonly Considered[];
+  /** Why no mapping was compared with the request; null otherwise. */
+  readonly reason: string | null;
+}
+
 /**
  * Selects the mapping for a kept or pasted request by the current configuration. No sender is authenticated: the verdict at the
  * arrival of a kept request counts, because the time of its signature has passed.
@@ -51,13 +60,18 @@ export function selectFor(
   { call, kind }: KeptCall,
   key: string | undefined,
   now: Date,
-): { mapping: Mapping | undefined; considered: readonly Considered[] } {
+): SelectedMapping {
   if (key === undefined) {
-    const takers = mappingsNamed(mappings, call.path).filter((mapping) => acceptsBody(mapping, kind));
-    return selectMapping(takers, call, now);
+    const named = mappingsNamed(mappings, call.path);
+    const takers = named.filter((mapping) => acceptsBody(mapping, kind));
+    const reason = named.length === 0 ? noMapping(mappings, call.path) : takers.length === 0 ? otherType(kind) : null;
+    return { ...selectMapping(takers, call, now), reason };
   }
   const mapping = mappings.find((one) => one.key === key);
-  if (mapping) return { mapping, considered: [{ mapping, unmet: null }] };
+  if (mapping) return { mapping, considered: [{ mapping, unmet: null, reason: null }], reason: null };
   const known = mappings.map((one) => one.key).join(", ");
   throw invalidField("mapping", `must be the name of a mapping: ${known || "there is none"}`);
 }
+
+const otherType = (kind: BodyKind): string =>
+  `The mappings with this name take no body of the type ${kind}: set accept in the mapping, or send JSON.`;

@@ -78,7 +78,7 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[]): object {
     operationId: r.operationId,
     tags: [r.tag],
     summary: r.summary,
-    description: r.description + scopesText(r),
+    description: r.description + scopesText(r) + receiptText(r),
     ...securityOf(r),
     parameters: [
       ...(["path", "query", "header"] as const).flatMap((place) => parameters(r, place)),
@@ -121,6 +121,14 @@ function scopesText({ scopes }: AnyRoute): string {
   const all = scopes.map((scope) => `\`${scope}\``).join(" or ");
   return `\n\nRequires the scope ${all} where tokens are configured.`;
 }
+
+/** Receipts are described in words: a union would give every generated client a type that is hard to use. */
+const receiptText = ({ receipt }: AnyRoute): string =>
+  receipt
+    ? `\n\nWithout the scope \`${receipt.unless}\` the response is a receipt: ${Object.keys(receipt.schema.properties)
+        .map((name) => `\`${name}\``)
+        .join(", ")}.`
+    : "";
 
 const TOKEN = { token: [] };
 const HOOK_TOKENS = [{ hookToken: [] }, { hookServiceToken: [] }];

@@ -8,7 +8,7 @@ import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas/blocks.ts";
-import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
+import { Delivery, DeliveryKind, DeliveryReceipt } from "../schemas/delivery.ts";
 
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);
@@ -100,6 +100,7 @@ const retryDelivery = route({
   example: examples.retryDelivery,
   schemas: { params },
   answers: { 202: Delivery },
+  receipt: DeliveryReceipt,
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.retry", target: params.deliveryId }),
   async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
@@ -127,6 +128,7 @@ const cancelDelivery = route({
   example: examples.cancelDelivery,
   schemas: { params },
   answers: { 200: Delivery },
+  receipt: DeliveryReceipt,
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.cancel", target: params.deliveryId }),
   async handler({ params: { deliveryId } }, { stores: { deliveries }, queues }) {

@@ -1,6 +1,5 @@
 import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
 import type { Static } from "typebox";
-import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../shared/process/ownCommands.ts";
 import { auditCollection } from "../audit.ts";
@@ -23,6 +22,7 @@ import { eventCollection } from "../sessions/event.ts";
 import { messageCollection } from "../sessions/message.ts";
 import { sessionCollection } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
+import { describeConnectionError, NotInitiatedError } from "./connectionError.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { checkFormat, storeFormat } from "./format.ts";
 import { leaseCollection } from "./lease.ts";
@@ -90,34 +90,17 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
   try {
     await connection.asPromise();
     const hello = await connection.db?.command({ hello: 1 });
+    if (hello?.isreplicaset) throw new NotInitiatedError();
     if (hello?.localTime) clock.read(hello.localTime);
   } catch (error) {
     await connection.close().catch(() => {});
-    throw new StartError(unreachable(uri, error));
+    throw new StartError(describeConnectionError(uri, error));
   }
   if (connection.db) watchPrimaries(connection.db, connection.getClient());
   connection.getClient().on("serverHeartbeatSucceeded", ({ reply }) => {
     if (reply.isWritablePrimary && reply.localTime) clock.read(reply.localTime);
   });
   return new Database(connection, clock);
-}
-
-const unreachable = (uri: string, error: unknown): string =>
-  describeUnusable(
-    "MongoDB",
-    uri,
-    reasonOf(error),
-    "MONGODB_URI (mongodb.uri in the configuration)",
-    "name a file with the authority of its certificate in tlsCAFile of the address or in NODE_EXTRA_CA_CERTS",
-  );
-
-/** Returns the server's error, or the network errors of its members. */
-function reasonOf(error: unknown): Unusable {
-  if (error instanceof mongo.MongoServerError) return { answer: String(error.codeName ?? error.code) };
-  const { reason } = error as { reason?: mongo.TopologyDescription };
-  const members = [...(reason?.servers?.values() ?? [])];
-  const codes = members.flatMap((member) => (member.error?.cause as NodeJS.ErrnoException | undefined)?.code ?? []);
-  return { code: [...new Set(codes)].join(", ") };
 }
 
 /** A connection pool with its collections. Whoever opens it closes it. */
@@ -193,6 +176,13 @@ export class Database {
       Promise.all([db?.command({ buildInfo: 1 }), db?.command({ hello: 1 })]),
     );
     return { version: String(build?.version), localTime: hello?.localTime ?? new Date() };
+  }
+
+  /** Reads the space on the disk of MongoDB, in bytes; null if the server does not report it. @throws AppError unavailable */
+  async readDiskSpace(): Promise<{ free: number; total: number } | null> {
+    const stats = await mapMongoErrors(async () => this.#connection.db?.command({ dbStats: 1 }));
+    const { fsTotalSize: total, fsUsedSize: used } = stats ?? {};
+    return typeof total === "number" && typeof used === "number" ? { free: total - used, total } : null;
   }
 
   /** Checks that MongoDB answers. @throws AppError unavailable */

@@ -30,7 +30,7 @@ export const HookRequestDoc = closedObject({
   status: nullable(Type.Number()),
   /** The error code of a refused request. */
   code: nullable(Type.String()),
-  /** Why a request was refused, for people. */
+  /** Why a request was refused or filtered, for people. */
   reason: nullable(Type.String()),
   signature: nullable(RequestSignature),
   address: nullable(Type.String()),

@@ -49,6 +49,8 @@ export interface RunView extends RunHead {
   againOf: string | null;
   /** Only of a run that is read on its own; missing if no try has failed. */
   failedAttempts?: FailedAttemptView<RunError>[];
+  /** Only of a run that is read on its own; missing if all placeholders of its mapping had a value. */
+  missingValues?: NonNullable<RunDoc["missingValues"]>;
   /** Only of a run that is read on its own; missing if the program of its latest attempt wrote nothing to standard error. */
   stderr?: string;
 }
@@ -67,7 +69,7 @@ export interface RunListQuery extends RunFilter {
 /** Leaves out what a run received, and what only queries compare. */
 const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0, nameWords: 0 };
 /** Leaves out what only a run that is read on its own contains, too. */
-const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0 };
+const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0, missingValues: 0 };
 
 /** The collections that these commands read. */
 interface RunStores {
@@ -101,6 +103,7 @@ export async function readRunViews(
       ? {
           ...view(run, deliveriesOf.get(runId) ?? []),
           ...(failedAttempts && { failedAttempts }),
+          ...(run.missingValues && { missingValues: run.missingValues }),
           ...(run.stderr && { stderr: run.stderr }),
         }
       : null;

@@ -63,6 +63,9 @@ export type RunError = Static<typeof RunError>;
 /** Returns an error without the words of others, for a sender, a message or a job. */
 export const ownWords = ({ code, message }: RunError): RunError => ({ code, message: message.split("\n", 1)[0] ?? "" });
 
+/** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
+const MissingValue = closedObject({ path: Type.String(), didYouMean: nullable(Type.String()) });
+
 /** What an attempt reported beside its outcome. */
 export interface AttemptReport {
   readonly usage?: StoredUsage | undefined;
@@ -111,6 +114,8 @@ export const RunDoc = closedObject({
   reply: nullable(Type.String()),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: Type.Optional(Type.Boolean()),
+  /** The placeholders of the mapping that had no value; missing if all had one. */
+  missingValues: Type.Optional(Type.Array(MissingValue)),
   /** The sum of its tries in all rounds; missing until one reports usage. */
   usage: Type.Optional(StoredUsage),
   /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
@@ -193,8 +198,8 @@ export type AgentRun = RunDoc & {
 
 /** The result of a mapping. */
 export type MappingOutcome =
-  | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
-  | { readonly kind: "event"; readonly name: string | null }
+  | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request" | "missingValues">)
+  | ({ readonly kind: "event" } & Pick<RunDoc, "name" | "missingValues">)
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: RunError };
 

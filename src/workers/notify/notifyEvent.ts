@@ -40,7 +40,7 @@ export interface EventData {
   readonly lastReportAt?: string | null;
   readonly run?: RunHead;
   readonly delivery?: Omit<DeliveryView, "preview">;
-  readonly gate?: Readonly<Record<string, unknown>>;
+  readonly gate?: Partial<GateView>;
   readonly expect?: { readonly id: string; readonly name: string };
   readonly lastSeenAt?: string | null;
   readonly rule?: string;

@@ -123,8 +123,9 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     audit: ({ params, body }) => (body.dryRun ? null : { action: "request.replay", target: params.requestId }),
     async handler({ params: { requestId }, body }, deps) {
       const kept = await callOf(await findHookRequest(deps.stores, requestId));
-      const { mapping, considered } = selectFor(mappings, kept, body.mapping, deps.clock.now());
-      if (body.dryRun) return { status: 200, body: dryRun(deps, mapping, considered, kept.call) };
+      const selected = selectFor(mappings, kept, body.mapping, deps.clock.now());
+      const { mapping, considered } = selected;
+      if (body.dryRun) return { status: 200, body: dryRun(deps, selected, kept.call) };
       if (considered.length === 0) {
         const detail = `No mapping has the name ${kept.call.path} any more: name one in mapping, or add it to hooks.mappings.`;
         throw new AppError("hook_not_found", { detail });
@@ -169,8 +170,8 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
       const search = new URLSearchParams(query).toString();
       const url = `${deps.hooks.path}/${given.hook}${search && `?${search}`}`;
       const call = { headers, url, query, path: given.hook, payload: parseBody(Buffer.from(given.body), kind) };
-      const { mapping, considered } = selectFor(mappings, { call, kind }, given.mapping, deps.clock.now());
-      return { status: 200, body: dryRun(deps, mapping, considered, call) };
+      const selected = selectFor(mappings, { call, kind }, given.mapping, deps.clock.now());
+      return { status: 200, body: dryRun(deps, selected, call) };
     },
   });
   return [listRequests, getRequest, replayRequest, tryRequest];

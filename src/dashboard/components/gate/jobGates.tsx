@@ -41,7 +41,8 @@ export function JobGates({ job: { jobId, waitingFor = [] } }: { job: Job }) {
             <bdi class="id">{gate.key}</bdi>, asked <When time={gate.createdAt} />
             {gate.status === "open" && gate.expiresAt && (
               <>
-                , expires <When time={gate.expiresAt} />
+                , expires <When time={gate.expiresAt} />. Without an answer by then, it counts as{" "}
+                {ACTIONS[gate.onExpiry].toLowerCase()}.
               </>
             )}
           </p>

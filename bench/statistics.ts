@@ -1,3 +1,14 @@
+/** @param sorted ascending values, at least one */
+export function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
+}
+
+export const median = (values: readonly number[]): number =>
+  quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+
 /** A linear trend by least squares. */
 export interface Trend {
   /** The change of the second coordinate per unit of the first. */
