@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FairSemaphore } from "../../../src/hooks/transforms/fairSemaphore.ts";
+import { FairSemaphore } from "../../src/shared/fairSemaphore.ts";
 
 describe("FairSemaphore", () => {
   const never = new AbortController().signal;
