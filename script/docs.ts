@@ -194,6 +194,7 @@ function exampleEvent(type: ExampleType): NotifyEvent {
     callbackUrl: undefined,
     asks: undefined,
     onlyRule: undefined,
+    depth: 0,
   };
 }
 

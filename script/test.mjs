@@ -23,8 +23,8 @@ import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers
 
 const TIMES_FILE = "test/times.json";
 const SLOW_TIER = join("test", "slow");
-/** One a processor: the tests wait for servers and processes, but these take the processors meanwhile. */
-const LANES = availableParallelism();
+/** One more than processors: with one each, the tests and their servers use two thirds of the time of the processors. */
+const LANES = availableParallelism() + 1;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -15,6 +15,7 @@ import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { type AppSettings, buildApp } from "./app.ts";
 import { SnsClient, type SnsFetch } from "./auth/snsClient.ts";
+import { stillValid } from "./auth/stillValid.ts";
 import { failureCounter } from "./auth/tokenVerifier.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
@@ -88,7 +89,12 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     redis,
     heartbeatMs: timings.liveHeartbeatMs,
   });
-  const waiting = new WaitingRequests({ clock, maxWaiting: config.server.maxWaiting, pollMs: timings.waitPollMs });
+  const waiting = new WaitingRequests({
+    clock,
+    maxWaiting: config.server.maxWaiting,
+    pollMs: timings.waitPollMs,
+    stillValid: (caller) => stillValid(stores, caller),
+  });
   const reader = readerConnection(deps.redisAddress, log, timings);
   const reading = readChanges(reader, prefix, [live, waiting], timings.readChanges);
   lifecycle.onClose("live events", async () => {

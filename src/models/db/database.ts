@@ -112,21 +112,26 @@ export class Database {
   /** The clock that all processes share. */
   readonly clock: DatabaseClock;
   readonly #connection: Connection;
-  readonly #models: Model<never>[];
+  #models: readonly Model<never>[] | undefined;
 
   constructor(connection: Connection, clock: DatabaseClock) {
     this.#connection = connection;
     this.clock = clock;
     const { db } = connection;
     if (!db) throw new Error("the connection is not open");
-    this.#models = Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
-      const schema = new Schema();
-      for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
-      return connection.model(name, schema, name) as unknown as Model<never>;
-    });
     this.collections = Object.fromEntries(
       Object.keys(COLLECTIONS).map((name) => [name, db.collection(name)]),
     ) as unknown as Collections;
+  }
+
+  /** Returns the models with the indexes of each collection. They are created when needed, because most connections do not. */
+  #indexedModels(): readonly Model<never>[] {
+    this.#models ??= Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
+      const schema = new Schema();
+      for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
+      return this.#connection.model(name, schema, name) as unknown as Model<never>;
+    });
+    return this.#models;
   }
 
   /**
@@ -138,7 +143,7 @@ export class Database {
   async prepare(): Promise<void> {
     const { db } = this.collections.jobs;
     await checkFormat(db);
-    for (const model of this.#models) {
+    for (const model of this.#indexedModels()) {
       await model.createIndexes().catch((error: unknown) => {
         throw indexError(model.collection.name, error) ?? error;
       });
@@ -152,8 +157,9 @@ export class Database {
    *   stored
    */
   async checkPrepared(): Promise<void> {
-    const arePrepared = await Promise.all(this.#models.map(hasIndexes));
-    const unprepared = this.#models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
+    const models = this.#indexedModels();
+    const arePrepared = await Promise.all(models.map(hasIndexes));
+    const unprepared = models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
     if (unprepared.length > 0) {
       throw new StartError(
         `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`${ownCommand("release")}\` once, then start again.`,

@@ -1,5 +1,6 @@
 import { mongo } from "mongoose";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { depthField } from "../notifications/depth.ts";
 import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 
@@ -8,7 +9,7 @@ import { failureNoteOf } from "./failureNote.ts";
  * @param notesFailure whether the failure is noted
  */
 export function newDeliveryDoc(
-  { fault, ...delivery }: NewDelivery,
+  { fault, depth, ...delivery }: NewDelivery,
   createdAt: Date,
   { notesFailure }: { notesFailure: boolean },
 ): DeliveryDoc {
@@ -16,6 +17,7 @@ export function newDeliveryDoc(
   const open = state === "pending";
   const doc: DeliveryDoc = {
     ...delivery,
+    ...depthField(depth),
     lane: laneOf(delivery),
     parts: [],
     open,

@@ -16,6 +16,7 @@ import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
+import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
@@ -245,11 +246,21 @@ export class Jobs {
 
   /** Reads only the internal id of a job. @throws AppError job_not_found, unavailable */
   async findId(jobId: string): Promise<mongo.ObjectId> {
+    const id = await this.#internalId(jobId);
+    if (!id) throw jobNotFound(jobId);
+    return id;
+  }
+
+  /** Returns whether a job has neither been deleted nor created again under its id. @throws AppError unavailable */
+  async exists({ jobId, internalId }: OneJob): Promise<boolean> {
+    return (await this.#internalId(jobId))?.toHexString() === internalId;
+  }
+
+  async #internalId(jobId: string): Promise<mongo.ObjectId | undefined> {
     const job = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ jobId }, { projection: { _id: 1 } }),
     );
-    if (!job) throw jobNotFound(jobId);
-    return job._id;
+    return job?._id;
   }
 
   /**

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../shared/clock.ts";
 import { allTokens } from "../../../shared/config/formats/tokenList.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import { AppError } from "../../../shared/errors.ts";
 import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
@@ -53,11 +52,7 @@ export class JobTokens {
     if (!isJobToken(token)) return null;
     const claims = openJobToken(token, await this.#allSecrets());
     if (!claims || claims.expiresAt <= this.#clock.now()) return null;
-    const id = await this.#jobs.findId(claims.jobId).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === "job_not_found") return null;
-      throw error;
-    });
-    return id?.toHexString() === claims.internalId ? claims : null;
+    return (await this.#jobs.exists(claims)) ? claims : null;
   }
 
   async #allSecrets(): Promise<readonly string[]> {
