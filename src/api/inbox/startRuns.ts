@@ -17,6 +17,8 @@ interface StartOptions {
   readonly kept?: NewHookRequest | null;
   /** The id of the kept request that is replayed. */
   readonly replayOf?: string;
+  /** The hook context of the sender of a replayed request; by default that of the mapping. */
+  readonly sender?: string | undefined;
 }
 
 /**
@@ -28,11 +30,13 @@ export async function startRuns(
   { stores, queues, hooks, clock, metrics }: ApiDeps,
   mapping: Mapping,
   call: HookCall,
-  { idempotency, message, ...origin }: StartOptions,
+  { idempotency, message, sender, ...origin }: StartOptions,
 ): Promise<string[]> {
   checkDepth(call.payload);
-  const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
-  const context = mappingContext(mapping.key);
+  const { runs: own, shared } = mappedRuns(mapping, call, hooks, clock.now());
+  const context = sender ?? mappingContext(mapping.key);
+  const isForeign = context !== mappingContext(mapping.key);
+  const mapped = isForeign ? own.map((run) => ({ ...run, mapped: { ...run.mapped, sender: context } })) : own;
   const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
   const depth = readDepth(call.headers[DEPTH_HEADER]);
   const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, depth, ...origin };

@@ -48,6 +48,8 @@ export const MappedCall = closedObject({
   item: Type.Optional(nullable(closedObject({ call: Type.String(), json: Type.String() }))),
   /** When a failure of the mapping triggers a turn of the main session. */
   wakeMode: WakeMode,
+  /** The hook context of the sender, if the request was replayed through the mapping of another one. */
+  sender: Type.Optional(Type.String()),
 });
 export type MappedCall = Static<typeof MappedCall>;
 

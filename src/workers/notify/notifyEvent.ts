@@ -132,8 +132,8 @@ function describeRun(run: RunDoc): Described {
 
 /** Returns what the link of a gate is sealed for. */
 function sealedGate({ _id: job }: Pick<JobDoc, "_id">, { gate }: Note): NotifyEvent["asks"] {
-  const { gateId, expiresAt } = gate as unknown as GateView;
-  return { _id: gateId, job, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+  const { gateId } = gate as unknown as GateView;
+  return { _id: gateId, job };
 }
 
 const isEnd = (type: NotedType): boolean => type === "job.completed" || type === "job.failed";
