@@ -70,4 +70,4 @@ function groupsOf<T>(all: readonly T[], width: number): T[][] {
 
 process.on("message", async (task: LoadTask) => process.send?.(await measure(task)));
 process.on("disconnect", () => process.exit());
-process.send?.({ ready: true });
+process.send?.({ ready: {} });

@@ -97,7 +97,7 @@ function summary(pairs: readonly [Measured, Measured][]): Omit<Figures, "connect
  * @throws Error when a status was not 2xx, or a job is not completed after its whole life
  */
 export async function ask(load: Process, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
-  load.process.send({ ...task, url: service.url } satisfies LoadTask);
+  load.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
   const { accumulates }: Work = works[task.work];
   if (accumulates) await service.clear();

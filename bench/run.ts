@@ -11,7 +11,7 @@ import { Lifecycle } from "../src/shared/process/lifecycle.ts";
 import { bin, keepDataOnDisk } from "../test/support/servers/servers.ts";
 import { type Figures, measureRow, measureRuns, storeJobs } from "./measure.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
-import { startPair, startProcess } from "./services.ts";
+import { startChild, startPair } from "./services.ts";
 import { KINDS, type Kind, type WorkName, works } from "./works.ts";
 
 /** Longer than two rounds of the processes' periodic tasks. */
@@ -33,7 +33,6 @@ for (const [signal, code] of [
     process.exit(code);
   });
 }
-process.stderr.setMaxListeners(50); // Every process of the bench is piped to it.
 
 try {
   await bench(benchOptions(process.argv.slice(2)));
@@ -58,7 +57,7 @@ async function benchKind(kind: Kind, { works: names, beside, quick, ...turns }: 
   try {
     const services = await startPair(lifecycle, kind, beside);
     const [ours, other] = services;
-    const load = await startProcess(lifecycle, LOAD);
+    const load = await startChild(lifecycle, LOAD);
     await Promise.all(services.map((service) => storeJobs(service, turns.jobs)));
     print(`\n${headLines(kind, other.name)}`);
     for (const work of names) print(rowLine(kind, work, await measureRow(load, services, work, turns)));

@@ -1,9 +1,10 @@
 import Type from "typebox";
-import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { AppError } from "../../shared/errors.ts";
+import { nameAt } from "../../shared/form/form.ts";
+import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
 import { bodyCheck } from "../validate.ts";
 import { findUnanswerable } from "./answerable.ts";
-import { checkContent, nameAt } from "./content.ts";
+import { checkContent } from "./content.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 /** Maximum of `minLength`: 50 required fields of this length still fit in the body of an answer. */

@@ -57,6 +57,8 @@ export const DeliveryDoc = closedObject({
   runId: nullable(Type.String()),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
   sessionKey: Type.Optional(Type.String()),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: Type.Optional(Type.Number()),
   /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
@@ -159,6 +161,7 @@ export interface NewDelivery
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
+  readonly depth?: number | undefined;
 }
 
 /** The fields of a delivery that its worker updates. */

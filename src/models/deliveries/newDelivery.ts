@@ -1,5 +1,6 @@
 import { mongo } from "mongoose";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { depthField } from "../notifications/depth.ts";
 import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 
@@ -8,7 +9,7 @@ import { failureNoteOf } from "./failureNote.ts";
  * @param notesFailure whether the failure is noted
  */
 export function newDeliveryDoc(
-  { fault, ...delivery }: NewDelivery,
+  { fault, depth, ...delivery }: NewDelivery,
   createdAt: Date,
   { notesFailure }: { notesFailure: boolean },
 ): DeliveryDoc {
@@ -16,6 +17,7 @@ export function newDeliveryDoc(
   const open = state === "pending";
   const doc: DeliveryDoc = {
     ...delivery,
+    ...depthField(depth),
     ...{ lane: laneOf(delivery), parts: [], open, state, reason: fault },
     ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null },
     ...{ createdAt, since: createdAt, sentAt: state === "sent" ? createdAt : null, endedAt: open ? null : createdAt },

@@ -97,7 +97,7 @@ export class Runs {
 
   /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
-    const projection = { "mapped.mapping": 1 };
+    const projection = { "mapped.mapping": 1, "mapped.sender": 1 };
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
   }
 
