@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 /** One request of the load. */
 export interface WorkRequest {
-  readonly method: "GET" | "PUT" | "POST";
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
@@ -14,9 +14,11 @@ const TIMEOUT_MS = 60_000;
 const HEAD_END = "\r\n\r\n";
 
 /** Encodes a request for a keep-alive connection. */
-export function encodeRequest({ method, path, headers, body }: WorkRequest, host: string): Buffer {
+function encodeRequest({ method, path, headers, body }: WorkRequest, host: string): Buffer {
   const all = {
-    ...{ Host: host, Connection: "keep-alive", ...headers },
+    Host: host,
+    Connection: "keep-alive",
+    ...headers,
     ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
   };
   const lines = [`${method} ${path} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)];
@@ -31,7 +33,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #host: string;
   #received: Buffer = Buffer.alloc(0);
-  #waiting: PromiseWithResolvers<void> | undefined;
+  #waiting: PromiseWithResolvers<string> | undefined;
 
   private constructor(socket: Socket, host: string) {
     this.#socket = socket;
@@ -50,11 +52,11 @@ export class Connection {
     return new Connection(socket, host);
   }
 
-  /** Resolves when the whole response has arrived. @throws Error when its status is not 2xx */
-  async send(request: WorkRequest): Promise<void> {
+  /** Returns the body of the response when all of it has arrived. @throws Error when its status is not 2xx */
+  send(request: WorkRequest): Promise<string> {
     this.#waiting = Promise.withResolvers();
     this.#socket.write(encodeRequest(request, this.#host));
-    await this.#waiting.promise;
+    return this.#waiting.promise;
   }
 
   close(): void {
@@ -74,9 +76,9 @@ export class Connection {
     const bodyStart = headEnd + HEAD_END.length;
     if (this.#received.length < bodyStart + Number(length)) return;
     const isOk = head.startsWith("2", "HTTP/1.1 ".length);
-    const body = isOk ? "" : this.#received.toString("utf8", bodyStart);
+    const body = this.#received.toString("utf8", bodyStart);
     this.#received = Buffer.alloc(0);
-    if (isOk) this.#waiting?.resolve();
+    if (isOk) this.#waiting?.resolve(body);
     else this.#waiting?.reject(new Error(`${head.split("\r\n", 1)[0]}: ${body}`));
   }
 }

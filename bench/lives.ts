@@ -1,9 +1,8 @@
 /** Whole lives of jobs, from their creation to their completion. Each shape is one row of the table. */
 import type { WorkRequest } from "./connection.ts";
-import { jobPath } from "./jobs.ts";
 
 /** Sends a request on one connection and resolves when its response has arrived. */
-export type Send = (request: WorkRequest) => Promise<void>;
+export type Send = (request: WorkRequest) => Promise<unknown>;
 
 export interface Life {
   /** Number of connections that work on one job. */
@@ -12,11 +11,12 @@ export interface Life {
   live(senders: readonly Send[], jobId: string): Promise<void>;
 }
 
-const JSON_TYPE = { "Content-Type": "application/json" };
-const put = (path: string, body: object): WorkRequest => ({
+export const jobPath = (jobId: string): string => `/api/jobs/${jobId}`;
+
+export const put = (path: string, body: object): WorkRequest => ({
   method: "PUT",
   path,
-  headers: JSON_TYPE,
+  headers: { "Content-Type": "application/json" },
   body: JSON.stringify(body),
 });
 
@@ -43,7 +43,10 @@ function reports(jobId: string, { stepKey, range }: Step, progresses: readonly n
   const [jobProgressStart, jobProgressEnd] = range;
   return progresses.map((progress) =>
     put(`${jobPath(jobId)}/steps/${stepKey}`, {
-      ...{ stepName: `Step ${stepKey}`, jobProgressStart, jobProgressEnd, progress },
+      stepName: `Step ${stepKey}`,
+      jobProgressStart,
+      jobProgressEnd,
+      progress,
       message: `${progress * 125} of 12500 records done`,
       ...(progress === 0 && { status: "running" }),
       ...(progress === 100 && { status: "completed", output: OUTPUT }),

@@ -1,126 +1,130 @@
-import { send } from "./calls.ts";
-import type { Child } from "./child.ts";
-import { jobPath } from "./jobs.ts";
-import type { LoadAnswer, Measured } from "./load.ts";
-import type { LoadTask } from "./loadTask.ts";
-import { median, medians } from "./quantile.ts";
-import type { Service } from "./service.ts";
-import { type AnyWorkName, allWorks, CONNECTIONS, WORK_NAMES, type Work, type WorkName } from "./works.ts";
+import { eventually } from "../test/support/eventually.ts";
+import { Connection } from "./connection.ts";
+import { jobPath } from "./lives.ts";
+import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
+import type { Process, Service, Signalbox } from "./services.ts";
+import { median } from "./statistics.ts";
+import { agentHook, CONNECTIONS, jobRequests, type Work, type WorkName, works } from "./works.ts";
 
-const WARM_UP_CONNECTIONS = 100;
-const WARM_UP_TURNS = 2;
-/** Maximum concurrent requests that check and delete jobs after a turn. */
-const CHECKS = 32;
-
-/** The figures of one work at one number of connections, for each service in the given order. */
-export interface Row extends Compared {
-  readonly work: WorkName;
-  readonly connections: (typeof CONNECTIONS)[number];
-}
-
-/** Runs every work on every service without measuring, so that code is compiled and data is cached. */
-export async function warmUp(
-  load: Child<true>,
-  services: readonly Service[],
-  seconds: number,
-  names: readonly WorkName[] = WORK_NAMES,
-): Promise<void> {
-  for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
-    for (const work of names) {
-      for (const service of services) await ask(load, service, { work, connections: WARM_UP_CONNECTIONS, seconds });
-    }
-  }
-}
-
-/** Measures the works. The services take turns, so that other load of the machine affects all of them alike. */
-export async function* measure(
-  load: Child<true>,
-  services: readonly Service[],
-  turns: Turns,
-  names: readonly WorkName[] = WORK_NAMES,
-): AsyncGenerator<Row> {
-  for (const work of names) {
-    for (const connections of CONNECTIONS) {
-      const targets = services.map((service) => ({ service, work }));
-      yield { work, connections, ...(await inTurns(load, targets, connections, turns)) };
-    }
-  }
-}
-
+/** How often and how long the services are measured. */
 export interface Turns {
+  /** Number of turns of each service for each row and number of connections. */
   readonly turns: number;
+  /** Length of a turn. */
   readonly seconds: number;
+  /** Turns of each row that are not measured, so that code is compiled and data is cached. */
+  readonly warmUpTurns: number;
+  /** Number of stored jobs. */
+  readonly jobs: number;
 }
 
-/** A work and its service. */
-export interface Target extends Pick<LoadTask, "runIds"> {
-  readonly service: Service;
-  readonly work: AnyWorkName;
+/** The figures of a row at one number of connections. */
+export interface Figures {
+  readonly connections: number;
+  /** Medians of the turns, of ours and of the other service. */
+  readonly ours: Measured;
+  readonly other: Measured;
+  /** Requests a second of ours divided by those of the other, as the median of the ratios of the turns. */
+  readonly ratio: number;
 }
 
-export interface Compared {
-  /** Medians of the turns, for each target. */
-  readonly figures: readonly Measured[];
-  /** The first target divided by the second, as medians of the turns' ratios. */
-  readonly ratio: { readonly rate: number; readonly p99: number };
+/** Maximum concurrent requests that store jobs, check and delete them, or send hooks whose time is not measured. */
+const CONCURRENCY = 32;
+/** Polling interval. Each poll takes processor time from the measured process. */
+const POLL_EVERY_MS = 50;
+const RUNS_TIMEOUT_MS = 120_000;
+
+/** Stores jobs with running steps. */
+export async function storeJobs({ url }: Service, jobs: number): Promise<void> {
+  const numbers = Array.from({ length: jobs }, (_, job) => job);
+  await onConnections(url, numbers, async (connection, job) => {
+    for (const request of jobRequests(job)) await connection.send(request);
+  });
 }
 
-/** Measures the targets in turn. */
-export async function inTurns(
-  load: Child<true>,
-  targets: readonly Target[],
-  connections: number,
-  { turns, seconds }: Turns,
-): Promise<Compared> {
-  const measured: Measured[][] = targets.map(() => []);
-  for (let turn = 0; turn < turns; turn++) {
-    for (const [i, { service, ...task }] of targets.entries()) {
-      measured[i]!.push(await ask(load, service, { ...task, connections, seconds }));
-    }
-  }
-  const [first, second] = measured as [Measured[], Measured[]];
-  const ratioOf = (key: "perSecond" | "p99") => median(first.map((turn, i) => turn[key] / second[i]![key]));
-  return {
-    figures: measured.map((turns) => medians(turns, ["requests", "perSecond", "p50", "p99"])),
-    ratio: { rate: ratioOf("perSecond"), p99: ratioOf("p99") },
+async function onConnections<T>(
+  url: string,
+  items: readonly T[],
+  use: (connection: Connection, item: T) => Promise<void>,
+): Promise<void> {
+  const left = [...items].reverse();
+  const work = async () => {
+    const connection = await Connection.open(url);
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await use(connection, item);
+    connection.close();
   };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+}
+
+/** Measures a row. The services take turns, so that other load of the machine affects both alike. */
+export async function measureRow(
+  load: Process,
+  services: readonly [Service, Service],
+  work: WorkName,
+  { turns, warmUpTurns, seconds, jobs }: Turns,
+): Promise<Figures[]> {
+  const task = { work, seconds, jobs };
+  for (let turn = 0; turn < warmUpTurns; turn++) {
+    for (const service of services) await ask(load, service, { ...task, connections: Math.max(...CONNECTIONS) });
+  }
+  const rows: Figures[] = [];
+  for (const connections of CONNECTIONS) {
+    const pairs: [Measured, Measured][] = [];
+    for (let turn = 0; turn < turns; turn++) {
+      const ours = await ask(load, services[0], { ...task, connections });
+      pairs.push([ours, await ask(load, services[1], { ...task, connections })]);
+    }
+    rows.push({ connections, ...summary(pairs) });
+  }
+  return rows;
+}
+
+function summary(pairs: readonly [Measured, Measured][]): Omit<Figures, "connections"> {
+  const mediansOf = (i: 0 | 1): Measured => ({
+    perSecond: median(pairs.map((pair) => pair[i].perSecond)),
+    p99: median(pairs.map((pair) => pair[i].p99)),
+  });
+  const ratio = median(pairs.map(([ours, other]) => ours.perSecond / other.perSecond));
+  return { ours: mediansOf(0), other: mediansOf(1), ratio };
 }
 
 /**
  * Runs one turn of a work.
- * @param atEnd called after the last response, before the work's records are deleted
  * @throws Error when a status was not 2xx, or a job is not completed after its whole life
  */
-export async function ask(
-  load: Child<true>,
-  service: Service,
-  task: Omit<LoadTask, "url">,
-  atEnd = () => {},
-): Promise<Measured> {
-  load.process.send({ ...task, url: service.url } satisfies LoadTask);
+export async function ask(load: Process, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
+  load.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
-  atEnd();
-  const work: Work = allWorks[task.work];
-  if (work.kind === "requests" && work.accumulates) await service.clear();
+  const { accumulates }: Work = works[task.work];
+  if (accumulates) await service.clear();
   if ("failure" in answer) {
     throw new Error(`${service.name}, ${task.work} at ${task.connections} connections: ${answer.failure}`);
   }
-  await checkCompleted(service, answer.jobIds);
+  await removeCompleted(service, answer.jobIds);
   return answer.measured;
 }
 
-/** Checks and deletes the jobs. @throws Error when one is not completed at 100 with an output */
-async function checkCompleted(service: Service, jobIds: readonly string[]): Promise<void> {
-  const left = [...jobIds];
-  const check = async () => {
-    for (let jobId = left.pop(); jobId; jobId = left.pop()) {
-      const { text } = await send(service, { path: jobPath(jobId) });
-      const { status, progress, output } = JSON.parse(text);
-      if (status !== "completed" || progress !== 100 || !output) {
-        throw new Error(`${service.name} has not completed a job after its whole life: ${text}`);
-      }
-      await send(service, { method: "DELETE", path: jobPath(jobId) });
+/** Checks and deletes jobs. @throws Error when one is not completed at 100 with an output */
+async function removeCompleted({ name, url }: Service, jobIds: readonly string[]): Promise<void> {
+  await onConnections(url, jobIds, async (connection, jobId) => {
+    const text = await connection.send({ method: "GET", path: jobPath(jobId) });
+    const { status, progress, output } = JSON.parse(text);
+    if (status !== "completed" || progress !== 100 || !output) {
+      throw new Error(`${name} has not completed a job after its whole life: ${text}`);
     }
-  };
-  await Promise.all(Array.from({ length: CHECKS }, check));
+    await connection.send({ method: "DELETE", path: jobPath(jobId) });
+  });
+}
+
+/** Returns how many waiting runs of the echo runner one worker completes in a second, and the worker. */
+export async function measureRuns(ours: Signalbox, count: number): Promise<{ perSecond: number; worker: Process }> {
+  await ours.clear();
+  const hooks = Array.from({ length: count }, () => agentHook("next-heartbeat"));
+  await onConnections(ours.url, hooks, async (connection, hook) => void (await connection.send(hook)));
+  const worker = await ours.startWorker();
+  const readyAt = performance.now();
+  const runs = ours.database.collection("runs");
+  const areCompleted = async () => (await runs.countDocuments({ status: "completed" })) >= count;
+  await eventually(areCompleted, `${count} runs to complete`, RUNS_TIMEOUT_MS, POLL_EVERY_MS);
+  return { perSecond: count / ((performance.now() - readyAt) / 1_000), worker };
 }

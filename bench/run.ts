@@ -1,214 +1,130 @@
 /**
- * `npm run bench`: compares Signalbox with a naive service in one run on one machine. See options.ts for the command
- * line. Exits with 1 when a status is not 2xx.
+ * `npm run bench`: compares Signalbox with a plain service, in turns, in one run on one machine, on both kinds of MongoDB. See
+ * README.md for the rows. Exits with 1 when a status is not 2xx.
  */
-import { basename } from "node:path";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Lifecycle } from "../src/shared/process/lifecycle.ts";
-import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers/servers.ts";
-import { measureAttacks, startAttacked } from "./attack.ts";
-import type { CallFigures } from "./calls.ts";
-import type { Child } from "./child.ts";
-import { measureCpu } from "./cpu.ts";
-import { measureEcho } from "./echo.ts";
-import { measureFootprints } from "./footprint.ts";
-import { measureHanging } from "./hang.ts";
-import { measureHeavy } from "./heavy.ts";
-import { fill } from "./jobs.ts";
-import { measureLarge } from "./large.ts";
-import { judgeLeak, type LeakRow, measureLeak } from "./leak.ts";
-import { measure, type Row, warmUp } from "./measure.ts";
-import { startMixed } from "./mixed.ts";
-import { type BenchOptions, benchOptions, USAGE } from "./options.ts";
-import { measureOwn, type OwnFigures } from "./own.ts";
-import * as print from "./print.ts";
-import * as printAttack from "./printAttack.ts";
-import * as printLeak from "./printLeak.ts";
-import * as printSoak from "./printSoak.ts";
-import { measureProcesses } from "./processes.ts";
-import { makeResult, saveResult } from "./results.ts";
-import { selfTest } from "./selfTest.ts";
-import { type Ours, startLoad, startPair, startServices } from "./services.ts";
-import { judgeSoak, type SoakRow, startSoak } from "./soak.ts";
-import { measureStarts } from "./start.ts";
-import { measureStreams } from "./streams.ts";
-import { MAX_TOKEN_US, measureTokens } from "./tokens.ts";
-import { MAX_RATIO, measureWaiting } from "./waiting.ts";
-import type { WorkName } from "./works.ts";
+import { bin, keepDataOnDisk } from "../test/support/servers/servers.ts";
+import { type Figures, measureRow, measureRuns, storeJobs } from "./measure.ts";
+import { type BenchOptions, benchOptions } from "./options.ts";
+import { startChild, startPair } from "./services.ts";
+import { KINDS, type Kind, type WorkName, works } from "./works.ts";
 
-const lifecycle = new Lifecycle();
-delete process.env[SHARED.redis]; // The bench empties its Redis, so it must not be shared.
-keepDataOnDisk(); // Journaled writes cost less in memory.
-/** The share of the full attack in a short run. */
-const QUICK_SHARE = 0.02;
-const MIN_CONCLUSIVE_MINUTES = 10;
-/** Values of `worker.concurrency`: one for model servers with many parallel requests, and the default. */
-const [MANY, BY_DEFAULT] = [200, 10];
-/** Longer than two of the processes' periodic tasks, which run every ten seconds. */
+/** Longer than two rounds of the processes' periodic tasks. */
 const IDLE_MS = 25_000;
-process.stderr.setMaxListeners(50); // Every process of the bench is piped to it.
-lifecycle.onClose("servers", stopServers);
-let stopping = false;
+const WAITING_RUNS = 1_000;
+const LOAD = new URL("./load.ts", import.meta.url);
+const RESULTS = join(import.meta.dirname, "results");
+const COLUMNS = [22, 12, 12, 14, 14, 16, 16];
 
+/** The lines of the result. */
+const printed: string[] = [];
+let lifecycle = new Lifecycle();
 for (const [signal, code] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const) {
   process.once(signal, async () => {
-    stopping = true;
     await lifecycle.close();
     process.exit(code);
   });
 }
 
 try {
-  const options = benchOptions(process.argv.slice(2), process.env);
-  if (options.selftest) console.log(JSON.stringify(await selfTest(lifecycle)));
-  else if (options.large > 0) await compareLarge(options);
-  else if (options.leak > 0) await lookForLeaks(options);
-  else if (options.cpu) await cpu(options);
-  else if (options.streams) await streams(options);
-  else if (options.waiting) await waiting(options);
-  else if (options.tokens) tokens(options);
-  else if (options.attack) await attack(options);
-  else if (options.soak > 0) await soak(options);
-  else await bench(options);
+  await bench(benchOptions(process.argv.slice(2)));
 } catch (error) {
-  if (!stopping) console.error(`The bench failed: ${(error as Error).message}\n\n${USAGE}`);
+  console.error(`The bench failed: ${(error as Error).message}`);
   process.exitCode = 1;
 }
-await lifecycle.close((name, error) => console.error(`${name} did not close well`, error));
 
 async function bench(options: BenchOptions): Promise<void> {
-  const { seconds, turns, only } = options;
-  console.log(`${print.facts(turns, seconds)}\n`);
-  const [services, load] = await startMeasured(seconds, only?.works);
-  const [ours] = services;
-  const rows: Row[] = [];
-  if (only?.works.length !== 0) console.log(print.head(services));
-  for await (const row of measure(load, services, { turns, seconds }, only?.works)) {
-    rows.push(row);
-    console.log(print.row(row));
-  }
-  const own: OwnFigures[] = [];
-  if (only?.own.length !== 0) console.log(`\n${print.ownHead}`);
-  for await (const row of measureOwn(load, ours, { turns, seconds }, only?.own)) {
-    own.push(row);
-    console.log(print.own(row));
-  }
-  const more = only ? {} : await measureMore(load, ours, options);
-  if (options.save) console.log(`\nSaved as ${basename(saveResult(makeResult(options, { rows, own, more })))}`);
-  if (!only) console.log(`\n${print.MEASURED_ELSEWHERE}`);
-}
-
-/** Runs and prints the measurements below the tables. */
-async function measureMore(load: Child<true>, ours: Ours, { seconds, turns, quick }: BenchOptions) {
-  const [one, two] = [await ours.startWeb(), await ours.startWeb({ WEB_CONCURRENCY: "2" })];
-  const processes = await measureProcesses(load, [one, two], { turns, seconds });
-  console.log(`\n${print.processes(processes)}`);
-  await Promise.all([one.stop(), two.stop()]);
-  const { figures: echo, worker } = await measureEcho(
-    ours,
-    quick
-      ? { turns: 1, waiting: 100, concurrencies: [BY_DEFAULT] }
-      : { turns: 3, waiting: 1_000, concurrencies: [MANY, BY_DEFAULT] },
+  keepDataOnDisk(); // Journaled writes cost less in memory.
+  const { turns, seconds } = options;
+  print(
+    `${machine()}, mongod ${version(bin("mongod"), "--version")}, commit ${version("git", "describe", "--always", "--dirty")}`,
   );
-  for (const one of echo) console.log(`\n${print.echo(one)}`);
-  const measuredProcesses = { "web process": ours.web, "worker process": worker };
-  const footprints = await measureFootprints(measuredProcesses, quick ? 0 : IDLE_MS);
-  console.log(`\n${print.footprints(footprints)}`);
-  const starts = await measureStarts(ours, quick ? 20 : 200);
-  console.log(`\n${print.starts(starts)}`);
-  const streams = await measureStreams(load, ours, seconds);
-  console.log(`\n${print.streams(streams)}`);
-  const hanging = await measureHanging(load, ours, seconds);
-  console.log(`\n${print.hanging(hanging)}`);
-  console.log(`\n${print.heavyHead}`);
-  const sizes = quick ? { steps: 200, outputs: 2, times: 10 } : { steps: 10_000, outputs: 20, times: 200 };
-  const heavy: CallFigures[] = [];
-  for await (const call of measureHeavy(await startPair(lifecycle), sizes)) {
-    heavy.push(call);
-    console.log(print.call(call));
+  print(`Each write is journaled. Medians of ${turns} turns of ${seconds} s, at 10 / 100 connections.`);
+  for (const kind of options.kinds) await benchKind(kind, options);
+  if (options.save) writeFileSync(resultFile(), `${printed.join("\n")}\n`);
+}
+
+async function benchKind(kind: Kind, { works: names, beside, quick, ...turns }: BenchOptions): Promise<void> {
+  lifecycle = new Lifecycle();
+  try {
+    const services = await startPair(lifecycle, kind, beside);
+    const [ours, other] = services;
+    const load = await startChild(lifecycle, LOAD);
+    await Promise.all(services.map((service) => storeJobs(service, turns.jobs)));
+    print(`\n${headLines(kind, other.name)}`);
+    for (const work of names) print(rowLine(kind, work, await measureRow(load, services, work, turns)));
+    const webMiB = ours.web.residentMiB();
+    const { perSecond, worker } = await measureRuns(ours, quick ? WAITING_RUNS / 10 : WAITING_RUNS);
+    const workerMiB = worker.residentMiB();
+    await pause(quick ? 0 : IDLE_MS);
+    print(`one worker completes ${perSecond.toFixed(0)} runs of the echo runner in a second`);
+    print(memoryLine("web", webMiB, ours.web.residentMiB()));
+    print(memoryLine("worker", workerMiB, worker.residentMiB()));
+  } finally {
+    await lifecycle.close((name, error) => console.error(`${name} did not close well`, error));
   }
-  return { processes, echo, footprints, starts, streams, hanging, heavy };
 }
 
-/** Starts, fills and warms up both services, and starts the load. */
-async function startMeasured(seconds: number, names?: readonly WorkName[]) {
-  const services = await startServices(lifecycle, 2 + 2 * seconds);
-  const load = await startLoad(lifecycle);
-  await Promise.all(services.map((service) => fill(service)));
-  await warmUp(load, services, seconds, names);
-  return [services, load] as const;
+function print(text: string): void {
+  printed.push(text);
+  console.log(text);
 }
 
-async function compareLarge({ large: jobs, quick }: BenchOptions): Promise<void> {
-  console.log(print.largeHead(jobs));
-  const pair = await startPair(lifecycle);
-  for await (const call of measureLarge(pair, { jobs, calls: quick ? 20 : 200 })) console.log(print.call(call));
+function memoryLine(name: string, loadedMiB: number, idleMiB: number): string {
+  return `${name} process: ${loadedMiB.toFixed(0)} MiB after the load, ${idleMiB.toFixed(0)} MiB when idle; goal <=200`;
 }
 
-async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
-  console.log(`${print.facts(turns, seconds)}\n`);
-  const [services, load] = await startMeasured(seconds);
-  console.log(print.cpuHead);
-  for await (const row of measureCpu(load, services, { turns, seconds })) console.log(print.cpu(row));
+function line(cells: readonly string[]): string {
+  return cells.map((cell, i) => (i === 0 ? cell.padEnd(COLUMNS[i]!) : cell.padStart(COLUMNS[i]!))).join("");
 }
 
-async function streams({ seconds }: BenchOptions): Promise<void> {
-  const [[ours], load] = await startMeasured(seconds, ["report"]);
-  console.log(print.streams(await measureStreams(load, ours, seconds)));
+function headLines(kind: Kind, other: string): string {
+  return [
+    line([KINDS[kind], "signalbox", "", "requests/s", "", "p99 in ms", ""]),
+    line(["", `/ ${other}`, "goal", "signalbox", other, "signalbox", other]),
+  ].join("\n");
 }
 
-async function waiting({ seconds, turns, quick }: BenchOptions): Promise<void> {
-  const [[ours], load] = await startMeasured(seconds, ["report", "read"]);
-  const figures = await measureWaiting(load, ours, { turns, seconds });
-  console.log(print.waiting(figures));
-  if (!quick && figures.some(({ ratio }) => ratio > MAX_RATIO)) process.exitCode = 1;
+/** Returns a row: its ratios of requests a second with their goals, and both figures of each service. */
+function rowLine(kind: Kind, work: WorkName, figures: readonly Figures[]): string {
+  const both = (value: (figures: Figures) => number, digits = 0) =>
+    figures.map((one) => value(one).toFixed(digits)).join(" / ");
+  return line([
+    works[work].title,
+    both(({ ratio }) => ratio, 2),
+    works[work].goals[kind].join(" / "),
+    both(({ ours }) => ours.perSecond),
+    both(({ other }) => other.perSecond),
+    both(({ ours }) => ours.p99, 1),
+    both(({ other }) => other.p99, 1),
+  ]);
 }
 
-function tokens({ turns }: BenchOptions): void {
-  const figures = measureTokens(turns);
-  for (const { configured, given, us } of figures)
-    console.log(`${configured} tokens, ${given}: ${us.toFixed(1)} µs a request`);
-  if (figures.some(({ us }) => us > MAX_TOKEN_US)) process.exitCode = 1;
+/** Describes the machine without host names and paths, so that results may be published. */
+function machine(): string {
+  return `${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), node ${process.version}`;
 }
 
-async function attack({ seconds, turns, quick }: BenchOptions): Promise<void> {
-  const load = await startLoad(lifecycle);
-  const web = await startAttacked(lifecycle, load, seconds);
-  const share = quick ? QUICK_SHARE : 1;
-  console.log(`${printAttack.facts(turns, seconds)}\n\n${printAttack.head}`);
-  for await (const row of measureAttacks(lifecycle, load, web, { turns, seconds, share }))
-    console.log(printAttack.row(row));
+/** Returns the name of the result, by day and machine. It replaces an earlier one. */
+function resultFile(): string {
+  const model = (cpus()[0]?.model ?? "unknown").replace(/[^\w.]+/g, "-").replace(/^-|-$/g, "");
+  return join(RESULTS, `${new Date().toISOString().slice(0, 10)}-${availableParallelism()}x${model}.txt`);
 }
 
-async function lookForLeaks({ leak, seed }: BenchOptions): Promise<void> {
-  console.log(`${printLeak.facts(leak, seed)}\n\n${printLeak.head}`);
-  const system = await startMixed(lifecycle, { workers: 1, mix: "leak", seed });
-  const rows: LeakRow[] = [];
-  for await (const row of measureLeak(system, leak)) {
-    rows.push(row);
-    console.log(printLeak.rows(row));
+/** Returns the version in the first line of a program's output. */
+function version(program: string, ...args: string[]): string {
+  try {
+    const output = execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return output.split("\n", 1)[0]!.replace(/^.* version v?/, "");
+  } catch {
+    return "unknown";
   }
-  const verdicts = judgeLeak(rows);
-  console.log(`\n${printLeak.verdict(verdicts)}`);
-  if (verdicts.some(({ leaks }) => leaks) || rows.some(({ errors }) => errors > 0)) process.exitCode = 1;
-}
-
-async function soak(options: BenchOptions): Promise<void> {
-  const system = await startMixed(lifecycle, { workers: 2, mix: "soak", seed: options.seed });
-  const { rows: measured, finish } = startSoak(system, options);
-  console.log(`${printSoak.facts(options)}\n\n${printSoak.head}`);
-  const rows: SoakRow[] = [];
-  for await (const row of measured()) {
-    rows.push(row);
-    console.log(printSoak.row(row));
-  }
-  const { last, undone } = await finish();
-  console.log(`\n${printSoak.verdict(rows, last, undone)}`);
-  const isShort = options.soak < MIN_CONCLUSIVE_MINUTES;
-  if (isShort) console.log("Too short to tell of memory and latency.");
-  const { memory, p99 } = judgeSoak(rows);
-  const isFlat = isShort || (p99.isFlat && !memory.some(({ grows }) => grows));
-  if (!isFlat || undone.length > 0 || rows.some(({ load }) => load.errors > 0)) process.exitCode = 1;
 }

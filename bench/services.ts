@@ -1,175 +1,147 @@
-import { fileURLToPath } from "node:url";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { Redis } from "ioredis";
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
 import { heapOptions } from "../src/cli/start/heapOptions.ts";
-import { connectDatabase, type Database } from "../src/models/db/database.ts";
-import type { RunDoc } from "../src/models/runs/run.ts";
 import type { Lifecycle } from "../src/shared/process/lifecycle.ts";
-import { mongoUri, redisUrl } from "../test/support/servers/servers.ts";
-import { type Child, startChild } from "./child.ts";
-import { type HookConfig, writeHookConfig } from "./hooks.ts";
-import { JOB_IDS, JOBS } from "./jobs.ts";
-import { ASK, type Holding } from "./probe.ts";
-import type { Service } from "./service.ts";
+import { startProcess } from "../test/support/process.ts";
+import { startMongod, startRedis, startReplicaSet } from "../test/support/servers/servers.ts";
+import { HOOK_TOKEN, type Kind } from "./works.ts";
 
-export interface Ours extends Service {
-  readonly config: HookConfig;
-  readonly database: Database;
-  readonly runs: mongo.Collection<RunDoc>;
-  readonly web: Web;
-  /** The URL of the Redis with BullMQ's queues. */
-  readonly redis: string;
-  /** Starts another API on the same database. */
-  startWeb(env?: Record<string, string>): Promise<Web>;
+/** A process of the bench. */
+export interface Process {
+  /** The URL of a service. */
+  readonly url: string;
+  send(message: object): void;
+  /** @throws Error when the process exits first */
+  nextMessage(): Promise<unknown>;
+  /** Returns the resident memory of the process. */
+  residentMiB(): number;
+}
+
+/** A service under test. */
+export interface Service {
+  readonly name: string;
+  readonly url: string;
+  readonly web: Process;
+  readonly database: mongo.Db;
+  /** Deletes the records of its hooks, and all queues. */
+  clear(): Promise<void>;
+}
+
+export interface Signalbox extends Service {
   /** Starts a worker; without it no run is executed. */
-  startWorker(env?: Record<string, string>): Promise<Started>;
+  startWorker(): Promise<Process>;
 }
 
-/** A started process of Signalbox. */
-export interface Started extends Pick<Child<unknown>, "process" | "stop" | "nextMessage"> {
-  /** Milliseconds from its start to its readiness. */
-  readonly readyAfterMs: number;
-}
-
-export interface Naive extends Service, Started {}
-
-export interface Web extends Service, Started {}
-
-/** Returns the URI of a database of this process: tests may run at the same time on the same mongod. */
-export const databaseUri = (name: string): Promise<string> => mongoUri(`bench-${process.pid}-${name}`);
-
-/**
- * Starts a mongod and a redis-server, then Signalbox and the naive service, each as a process with a database of its
- * own. `lifecycle` closes all of them.
- * @param execArgv options of Node for Signalbox's web process
- */
-export async function startServices(
-  lifecycle: Lifecycle,
-  transformTimeoutSeconds: number,
-  execArgv: readonly string[] = [],
-): Promise<[ours: Ours, naive: Naive]> {
-  const [ours, naive, redis] = await Promise.all([databaseUri("ours"), databaseUri("naive"), redisUrl()]);
-  const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
-  await oursDatabase.prepare();
-  const queues = new Redis(redis);
-  lifecycle.onClose("Redis", async () => queues.disconnect());
-  const clear = async ({ collections: { runs, events } }: Database) => {
-    await Promise.all([runs.deleteMany({}), events.deleteMany({})]);
-    await queues.flushdb();
-  };
-
-  const config = writeHookConfig(transformTimeoutSeconds);
-  lifecycle.onClose("configuration", config.remove);
-  const env = { MONGODB_URI: ours, REDIS_URL: redis, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
-  const startWeb = (more: Record<string, string> = {}) => startApi(lifecycle, { ...env, ...more });
-  const [web, { ready, ...naiveStarted }] = await Promise.all([
-    startApi(lifecycle, env, execArgv),
-    start<{ url: string }>(lifecycle, "naive", NAIVE, { MONGODB_URI: naive, REDIS_URL: redis }),
-  ]);
-  return [
-    {
-      name: "signalbox",
-      ...{ url: web.url, database: oursDatabase, runs: oursDatabase.collections.runs, config, web, redis, startWeb },
-      clear: () => clear(oursDatabase),
-      startWorker: (more = {}) => startWorker(lifecycle, { ...env, ...more }),
-    },
-    { ...naiveStarted, name: "naive", url: ready.url, clear: () => clear(naiveDatabase) },
-  ];
-}
-
-/** A web process of Signalbox and its database. */
-export interface Side {
-  readonly web: Web;
-  readonly database: Database;
-}
-
-/** Starts two web processes, each on an empty database of its own, which the caller fills. */
-export async function startPair(lifecycle: Lifecycle): Promise<[Side, Side]> {
-  const redis = await redisUrl();
-  const sides = await Promise.all(
-    ["empty", "full"].map(async (name, i) => {
-      const uri = await databaseUri(name);
-      const database = await open(lifecycle, uri);
-      await database.prepare();
-      const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: `${redis}/${i}`, LOG_LEVEL: "warn" });
-      return { web, database };
-    }),
-  );
-  return sides as [Side, Side];
-}
-
-/** Starts the load, which uses the first `jobs` of the jobs. */
-export async function startLoad(lifecycle: Lifecycle, jobs: number = JOB_IDS.length): Promise<Child<true>> {
-  const load = await startChild<true>(LOAD, { [JOBS]: String(jobs) });
-  lifecycle.onClose("load", load.stop);
-  return load;
-}
-
-/** @param execArgv options of Node */
-export async function startApi(
-  lifecycle: Lifecycle,
-  env: Record<string, string>,
-  execArgv: readonly string[] = [],
-): Promise<Web> {
-  const more = { PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
-  const { ready, ...started } = await start<{ url: string }>(lifecycle, "signalbox", API, { ...more, ...env }, [
-    ...heapOptions({}),
-    ...execArgv,
-  ]);
-  return { ...started, name: "signalbox", url: ready.url, clear: async () => {} };
-}
-
-/** @param execArgv options of Node */
-export const startWorker = (
-  lifecycle: Lifecycle,
-  env: Record<string, string>,
-  execArgv: readonly string[] = [],
-): Promise<Started> => start(lifecycle, "worker", WORKER, env, [...heapOptions({}), ...execArgv]);
-
-/** Options of Node for a process whose resources holdingOf() can read. */
-export const PROBED = ["--expose-gc", "--import", new URL("./probe.ts", import.meta.url).href];
-
-/** Returns the resources of a process after a garbage collection. */
-export async function holdingOf(started: Started): Promise<Holding> {
-  started.process.send(ASK);
-  return ((await started.nextMessage()) as { holding: Holding }).holding;
-}
-
-/** Returns the number of open connections and event streams, including the caller's. */
-export async function connectionsOf({ url }: Service): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
-  return value("signalbox_http_connections") + value("signalbox_event_streams");
-}
-
-const API = new URL("../src/api/main.ts", import.meta.url);
-const WORKER = new URL("../src/workers/main.ts", import.meta.url);
-const LOAD = new URL("./load.ts", import.meta.url);
-const NAIVE = new URL("./naive.ts", import.meta.url);
-
-/** Opens a database that `lifecycle` closes. */
-export async function open(lifecycle: Lifecycle, uri: string): Promise<Database> {
-  const database = await connectDatabase(uri);
-  lifecycle.onClose("MongoDB", () => database.close());
-  return database;
-}
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const KIB_OF_MIB = 1_024;
 
 /** The environment of `npm run web` and `npm run worker`. */
 const PRODUCTION_ENV = {
   MALLOC_ARENA_MAX: "2",
-  NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)),
+  NODE_COMPILE_CACHE: join(ROOT, "node_modules", ".cache", "compiled"),
+  WEB_CONCURRENCY: "1",
+  LOG_LEVEL: "warn",
 };
 
-async function start<Ready>(
+/** The configuration of the compared services: hooks, and a runner that answers at once. */
+const CONFIG = { hooks: { enabled: true, token: HOOK_TOKEN }, agents: { defaults: { runner: "echo" } } };
+
+/**
+ * Starts Signalbox and the plain service, or another clone of Signalbox instead. Each has a database and a Redis of its own, on
+ * one MongoDB of the kind. `lifecycle` stops all of them.
+ * @param beside the root of the other clone
+ */
+export async function startPair(
   lifecycle: Lifecycle,
-  name: string,
+  kind: Kind,
+  beside?: string,
+): Promise<[ours: Signalbox, other: Service]> {
+  const mongodb = await startMongo(lifecycle, kind);
+  return Promise.all([
+    startSignalbox(lifecycle, mongodb("ours"), ROOT),
+    beside === undefined
+      ? startPlain(lifecycle, mongodb("other"))
+      : startSignalbox(lifecycle, mongodb("other"), beside),
+  ]);
+}
+
+/** Starts MongoDB and returns the URI of each of its databases. */
+async function startMongo(lifecycle: Lifecycle, kind: Kind): Promise<(database: string) => string> {
+  const server = kind === "single" ? await startMongod() : await startReplicaSet(1);
+  lifecycle.onClose("MongoDB", () => server.remove());
+  return (database) => Object.assign(new URL(server.url), { pathname: `/${database}` }).href;
+}
+
+/** Prepares the database with `release`, and starts a web process of a clone. */
+async function startSignalbox(lifecycle: Lifecycle, mongodb: string, root: string): Promise<Signalbox> {
+  const records = await openRecords(lifecycle, mongodb);
+  const env = {
+    ...PRODUCTION_ENV,
+    MONGODB_URI: mongodb,
+    REDIS_URL: records.redis,
+    SIGNALBOX_CONFIG_JSON: JSON.stringify(CONFIG),
+  };
+  await promisify(execFile)(process.execPath, [join(root, "src/cli/main.ts"), "release"], {
+    cwd: tmpdir(),
+    env: { ...process.env, ...env },
+  });
+  const start = (file: string) => startChild(lifecycle, pathToFileURL(join(root, file)), env, heapOptions({}));
+  const web = await start("src/api/main.ts");
+  const startWorker = () => start("src/workers/main.ts");
+  return { name: root === ROOT ? "signalbox" : basename(root), url: web.url, web, startWorker, ...records };
+}
+
+async function startPlain(lifecycle: Lifecycle, mongodb: string): Promise<Service> {
+  const records = await openRecords(lifecycle, mongodb);
+  const env = { ...PRODUCTION_ENV, MONGODB_URI: mongodb, REDIS_URL: records.redis };
+  const web = await startChild(lifecycle, new URL("./naive.ts", import.meta.url), env);
+  return { name: "plain", url: web.url, web, ...records };
+}
+
+/** Starts a Redis, and connects to it and to the database. */
+async function openRecords(lifecycle: Lifecycle, mongodb: string) {
+  const { url: redis, remove } = await startRedis();
+  lifecycle.onClose("Redis", remove);
+  const queues = new Redis(redis);
+  lifecycle.onClose("Redis", async () => queues.disconnect());
+  const client = await mongo.MongoClient.connect(mongodb);
+  lifecycle.onClose("MongoDB", () => client.close());
+  const database = client.db();
+  const clear = async () => {
+    await Promise.all(["runs", "events"].map((name) => database.collection(name).deleteMany({})));
+    await queues.flushdb();
+  };
+  return { redis, database, clear };
+}
+
+/**
+ * Starts a file as a process that `lifecycle` stops. It runs in the temporary directory, so that no configuration file of the
+ * current directory changes the measurement.
+ * @param execArgv options of Node
+ * @throws Error when it exits before it is ready
+ */
+export async function startChild(
+  lifecycle: Lifecycle,
   file: URL,
-  env: Record<string, string>,
+  env: Readonly<Record<string, string>> = {},
   execArgv: readonly string[] = [],
-) {
-  const began = performance.now();
-  const child = await startChild<Ready>(file, { ...PRODUCTION_ENV, ...env }, execArgv);
-  lifecycle.onClose(name, child.stop);
-  const { process, stop, ready, nextMessage } = child;
-  return { process, stop, ready, nextMessage, readyAfterMs: performance.now() - began };
+): Promise<Process> {
+  const { child, ready, ended, stop } = startProcess(fileURLToPath(file), { ...env }, [], { execArgv, cwd: tmpdir() });
+  lifecycle.onClose(file.pathname, () => stop());
+  const { url } = await ready;
+  const failed = ended.then((how) => Promise.reject(new Error(`${file.pathname} ended with ${how}`)));
+  failed.catch(() => {}); // Callers that wait for a message get the error.
+  return {
+    url,
+    send: (message) => void child.send(message),
+    nextMessage: () => Promise.race([once(child, "message").then(([message]) => message), failed]),
+    residentMiB: () =>
+      Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" })) / KIB_OF_MIB,
+  };
 }

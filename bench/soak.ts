@@ -1,112 +1,93 @@
-import { MIX } from "./mix.ts";
-import type { MixedSystem } from "./mixed.ts";
-import type { MixedAnswer } from "./mixedLoad.ts";
-import type { Holding } from "./probe.ts";
-import { median } from "./quantile.ts";
-import { holdingOf } from "./services.ts";
-import { grows, type Trend, trendOf } from "./trend.ts";
+/**
+ * `npm run soak`: runs the load of the fault suite without faults for a long time on one web process and two workers. It checks the
+ * effect of every acknowledged request, and looks for growing memory.
+ *
+ *   --minutes N   duration (20)
+ *   --seed N      seed of the load (1)
+ *
+ * Exits with 1 after a violation, and from ten minutes on also when the memory of a process grows.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { attack } from "../test/faults/attack.ts";
+import { report } from "../test/faults/report.ts";
+import { PRODUCTION_PROCESSES, type System } from "../test/faults/system/system.ts";
+import { keepDataOnDisk } from "../test/support/servers/servers.ts";
+import { grows, trendOf } from "./statistics.ts";
 
-const MIN_ROWS = 10;
+/** The heap and external memory of each process after a garbage collection, in bytes. */
+interface Sample {
+  readonly minutes: number;
+  readonly held: Readonly<Record<string, number>>;
+}
+
+const LOAD = { reporters: 12, sessions: 8, readEveryMs: 20 };
+const MIN_SAMPLES = 10;
+const CONCLUSIVE_MINUTES = 10;
 /** Allowed growth of memory over the second half. */
 const ALLOWED_BYTES = 4 * 1024 * 1024;
-/** Maximum p99 of the last quarter relative to the second. */
-const ALLOWED_RATIO = 1.5;
+const MIB = 1024 * 1024;
 
-export const PROCESSES = ["web", "worker 1", "worker 2"] as const;
+const { minutes, seed } = soakOptions(process.argv.slice(2));
+const stop = new AbortController();
+process.once("SIGINT", () => stop.abort());
+keepDataOnDisk();
+const samples: Sample[] = [];
+const result = await attack({
+  seed,
+  topology: "single",
+  processes: { ...PRODUCTION_PROCESSES, webs: 1, workers: 2 },
+  kinds: [],
+  seconds: minutes * 60,
+  maxSeconds: 1,
+  load: LOAD,
+  stop: stop.signal,
+  log: (line) => console.error(line),
+  onStart: (system) => void sampleMemory(system).catch((error) => console.error("The sampling has failed", error)),
+});
+console.log(`\n${report(result)}\n`);
+const isFlat = judge(samples);
+const isConclusive = minutes >= CONCLUSIVE_MINUTES && !stop.signal.aborted;
+if (!isConclusive) console.log(`Memory is judged from ${CONCLUSIVE_MINUTES} minutes on.`);
+process.exitCode = result.violations.length === 0 && (isFlat || !isConclusive) ? 0 : 1;
 
-/** The figures of one minute, or of a tenth of a shorter soak. */
-export interface SoakRow {
-  /** The time since the start, at the end of the row. */
-  readonly seconds: number;
-  readonly load: MixedAnswer;
-  /** The resources of each process after a garbage collection at the start of the row. */
-  readonly holding: readonly Holding[];
-  readonly databaseConnections: number;
-  /** Number of waiting and active jobs in the queues. */
-  readonly queued: number;
+/** @throws Error that describes the mistake in the command line */
+function soakOptions(args: readonly string[]): { minutes: number; seed: number } {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({ args: [...args], options: { minutes: text, seed: text } });
+  const [minutes, seed] = [Number(values.minutes ?? 20), Number(values.seed ?? 1)];
+  if (!(minutes > 0)) throw new Error(`--minutes is a number above 0, not ${values.minutes}`);
+  if (!Number.isInteger(seed)) throw new Error(`--seed is a whole number, not ${values.seed}`);
+  return { minutes, seed };
 }
 
-export interface Soak {
-  /** Sends requests at the rate for the whole time and yields the rows. */
-  rows(): AsyncGenerator<SoakRow>;
-  /** Waits for all accepted work. Returns what was accepted, and descriptions of what is missing. */
-  finish(): Promise<{ readonly last: MixedAnswer; readonly undone: readonly string[] }>;
-}
-
-/** Starts a soak: a steady open-loop load on a web process and two workers. */
-export function startSoak(
-  system: MixedSystem,
-  { soak: minutes, rate }: { soak: number; rate: number },
-  minRows = MIN_ROWS,
-): Soak {
-  const each = Math.min(60, (minutes * 60) / minRows);
-  return {
-    async *rows() {
-      for (let row = 1; row * each <= minutes * 60 + 1e-6; row++) {
-        const [load, measuredNow] = await Promise.all([
-          system.ask({ perSecond: rate, seconds: each }),
-          measureNow(system),
-        ]);
-        yield { seconds: row * each, load, ...measuredNow };
-      }
-    },
-    async finish() {
-      const last = await system.ask("end");
-      await system.settle();
-      return { last, undone: await undoneOf(system, last) };
-    },
-  };
-}
-
-async function measureNow({ web, workers, databaseConnections }: MixedSystem) {
-  const metrics = await (await fetch(`${web.url}/metrics`)).text();
-  const depths = [...metrics.matchAll(/^signalbox_queue_jobs\{.*state="(?:waiting|active)"\} (\d+)$/gm)];
-  const queued = depths.reduce((sum, [, depth]) => sum + Number(depth), 0);
-  const holding = await Promise.all([web, ...workers].map(holdingOf));
-  return { queued, holding, databaseConnections: await databaseConnections() };
-}
-
-async function undoneOf({ web, database, posts }: MixedSystem, { accepted }: MixedAnswer): Promise<string[]> {
-  const { runs, deliveries, events } = database.collections;
-  const [completed, sent, taken] = await Promise.all([
-    runs.countDocuments({ status: "completed" }),
-    deliveries.countDocuments({ state: "sent" }),
-    events.countDocuments({ source: { $regex: "wake" }, waiting: false }),
-  ]);
-  const counted = [
-    ["runs completed", completed, accepted.runs],
-    ["deliveries sent", sent, accepted.deliveries],
-    ["messages at the channel's service", posts.size, accepted.deliveries],
-    ["wakes told to the main session", taken, accepted.wakes],
-  ] as const;
-  const undone = counted.flatMap(([what, is, least]) => (is >= least ? [] : [`${what}: ${is} of ${least}`]));
-  for (const [jobId, progress] of accepted.jobs) {
-    const headers = { Authorization: `Bearer ${MIX.apiToken}` };
-    const response = await fetch(`${web.url}/api/jobs/${jobId}`, { headers });
-    const job = (await response.json()) as { progress?: number; status?: string };
-    const isDone = response.ok && (job.progress ?? 0) >= progress && (progress < 100 || job.status === "completed");
-    if (!isDone) undone.push(`job ${jobId}, answered at ${progress}: ${JSON.stringify(job)}`);
+/** Measures and prints the memory of each process in the middle of each minute, or of each tenth of a shorter soak. */
+async function sampleMemory({ webs, workers }: System): Promise<void> {
+  const startedAt = performance.now();
+  const elapsed = () => (performance.now() - startedAt) / 60_000;
+  const processes = [...webs, ...workers];
+  console.log(["minutes", ...processes.map(({ name }) => `${name}, MiB`)].join("\t"));
+  const each = Math.min(1, minutes / MIN_SAMPLES);
+  for (let due = each / 2; due < minutes; due += each) {
+    await pause(Math.max(0, due - elapsed()) * 60_000, undefined, { signal: stop.signal });
+    if (elapsed() > minutes) return; // The processes are about to end.
+    const held = await Promise.all(processes.map(async (one) => [one.name, await one.heldBytes()] as const));
+    samples.push({ minutes: due, held: Object.fromEntries(held) });
+    console.log([due.toFixed(2), ...held.map(([, bytes]) => (bytes / MIB).toFixed(1))].join("\t"));
   }
-  return undone;
 }
 
-export interface SoakVerdict {
-  /** The trend of each process's heap and external memory in the second half, in bytes per minute. */
-  readonly memory: readonly (Trend & { readonly grows: boolean })[];
-  /** p99 of the second and the last quarter, as medians of the rows. */
-  readonly p99: { readonly second: number; readonly last: number; readonly isFlat: boolean };
-}
-
-export function judgeSoak(rows: readonly SoakRow[]): SoakVerdict {
-  const half = rows.slice(rows.length >> 1);
-  const memory = half[0]!.holding.map((_, i) => {
-    const points = half.map(({ seconds, holding }) => [seconds / 60, holding[i]!.heap + holding[i]!.external] as const);
-    const trend = trendOf(points);
-    return { ...trend, grows: grows(trend, (half.at(-1)!.seconds - half[0]!.seconds) / 60, ALLOWED_BYTES) };
+/** Prints the trend of each process's memory in the second half, and returns whether none grows. */
+function judge(all: readonly Sample[]): boolean {
+  const half = all.slice(all.length >> 1);
+  const [first, last] = [half[0], half.at(-1)];
+  if (!first || !last || half.length < 3) return true;
+  const verdicts = Object.keys(first.held).map((name) => {
+    const trend = trendOf(half.map(({ minutes, held }) => [minutes, held[name]!]));
+    const isGrowing = grows(trend, last.minutes - first.minutes, ALLOWED_BYTES);
+    const kib = [trend.slope, 2 * trend.error].map((bytes) => (bytes / 1024).toFixed(1)).join(" ± ");
+    console.log(`${name}: memory ${isGrowing ? "GROWS" : "is flat"} (second half: ${kib} KiB a minute)`);
+    return isGrowing;
   });
-  const quarter = rows.length / 4;
-  const [second, last] = [1, 3].map((n) =>
-    median(rows.slice(Math.floor(n * quarter), Math.floor((n + 1) * quarter)).map(({ load }) => load.p99)),
-  ) as [number, number];
-  return { memory, p99: { second, last, isFlat: last <= second * ALLOWED_RATIO } };
+  return !verdicts.includes(true);
 }

@@ -1,152 +1,125 @@
 import type { WorkRequest } from "./connection.ts";
-import { agentHookBody, HOOK_HEADERS, wakeHookBody } from "./hooks.ts";
-import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
-import { type Life, lives } from "./lives.ts";
+import { jobPath, type Life, lives, put } from "./lives.ts";
 
+/** The numbers of connections of each row. */
 export const CONNECTIONS = [10, 100] as const;
 
-/** The goals for Signalbox divided by naive; an absent ratio has no goal. */
-export interface Goal {
-  /** Minimum ratio of the requests per second. */
-  readonly rate?: number;
-  /** Maximum ratio of the p99. */
-  readonly p99?: number;
-}
+/** The kinds of MongoDB. The first is what `npm start` embeds. */
+export const KINDS = { single: "one mongod", set: "replica set" } as const;
+export type Kind = keyof typeof KINDS;
 
-export type Goals = Readonly<Record<(typeof CONNECTIONS)[number], Goal>>;
+/** Requests a second of Signalbox divided by those of the plain service, at 10 and at 100 connections. */
+type Goal = readonly [ten: number, hundred: number];
 
-/** A repeated unit of work. */
-export type Work = RequestWork | LifeWork | InsertWork;
-
-/** Single requests. */
-export interface RequestWork {
-  readonly kind: "requests";
+/** A row of the table: whole lives of jobs, or single calls. */
+export interface Work {
   readonly title: string;
-  /**
-   * Returns the requests that connection `index` of `connections` sends in a cycle.
-   * @param runIds the ids of existing runs
-   */
-  requests(index: number, connections: number, runIds: readonly string[]): WorkRequest[];
-  /** Whether each request has a new Idempotency-Key. */
-  readonly hasKeys?: true;
-  /** Whether requests leave records and queued jobs, which are deleted after every turn. */
+  readonly goals: Readonly<Record<Kind, Goal>>;
+  readonly life?: Life;
+  /** Returns the next request of single calls. @param jobs number of stored jobs */
+  request?(jobs: number): WorkRequest;
+  /** Whether the calls leave records and queued jobs, which are deleted after every turn. */
   readonly accumulates?: true;
 }
 
-/** Whole lives of jobs, which are checked and deleted after every turn. */
-interface LifeWork {
-  readonly kind: "life";
-  readonly title: string;
-  readonly life: Life;
+/** Number of running steps of each stored job. 1,000 jobs have 10,000 steps. */
+const STEPS = 10;
+
+/** The token of the hooks. The plain service does not check it. */
+export const HOOK_TOKEN = "the-bench-alone-rings-here";
+const HOOK_HEADERS = { "Content-Type": "application/json", Authorization: `Bearer ${HOOK_TOKEN}` };
+
+const pathOf = (job: number): string => jobPath(`import-2026-${1_000 + job}`);
+const below = (limit: number): number => Math.floor(Math.random() * limit);
+
+/** Returns a report on a running step. */
+function report(job: number, step: number, progress: number): WorkRequest {
+  return put(`${pathOf(job)}/steps/part-${step}`, {
+    stepName: `Part ${step}`,
+    status: "running",
+    progress,
+    message: `${progress * 125} of 12500 records transformed`,
+    jobProgressStart: (100 / STEPS) * step,
+    jobProgressEnd: (100 / STEPS) * (step + 1),
+  });
 }
 
-/** Journaled inserts directly into MongoDB. */
-interface InsertWork {
-  readonly kind: "inserts";
-  readonly title: string;
+/** Returns the requests that store a job with its running steps, in their order. */
+export function jobRequests(job: number): WorkRequest[] {
+  const created = put(pathOf(job), {
+    name: `Import ${job}`,
+    description: "The nightly import of the partner's records.",
+    input: { source: `https://partner.example/exports/${job}.tar.gz`, records: 12_500, dryRun: false },
+    metadata: { tenant: `tenant-${job % 7}`, priority: "normal", requestedBy: "scheduler" },
+  });
+  return [created, ...Array.from({ length: STEPS }, (_, step) => report(job, step, 5))];
 }
 
-/** Gives each connection jobs of its own, like the workers of an orchestrator. */
-const ownJobs = (index: number, connections: number) => JOB_IDS.filter((_, i) => i % connections === index);
+function hook(name: string, body: object): WorkRequest {
+  return { method: "POST", path: `/hooks/${name}`, headers: HOOK_HEADERS, body: JSON.stringify(body) };
+}
 
-const hook = (name: string, body: string): WorkRequest => ({
-  method: "POST",
-  path: `/hooks/${name}`,
-  headers: HOOK_HEADERS,
-  body,
+/** Returns an agent hook. @param wakeMode with `now` the main session gets a turn after each run */
+export const agentHook = (wakeMode: "now" | "next-heartbeat"): WorkRequest =>
+  hook("agent", {
+    message:
+      "A new issue was opened in acme/shop by jdoe: the export of March ends after 4096 rows, without an error. Find out why, and say in two sentences what to do.",
+    name: "Issues",
+    wakeMode,
+    deliver: false,
+  });
+
+const AGENT_HOOK = agentHook("now");
+const WAKE_HOOK = hook("wake", {
+  text: "The nightly import of the partner's records has ended: 12500 records, 3 of them refused.",
+  mode: "now",
 });
 
-const STEPS_OF_PROGRESS = Array.from({ length: 19 }, (_, i) => 5 * (i + 1));
-
-/** The goals for the p99 of all works. */
-const P99 = { 10: { p99: 1 }, 100: { p99: 0.6 } };
-const goals = (ten: number, hundred: number): Goals => ({
-  10: { ...P99[10], rate: ten },
-  100: { ...P99[100], rate: hundred },
-});
-
-/** The rows of the table, which compares with the naive service. */
+/** The rows of the table. */
 export const works = {
-  pipeline: { kind: "life", title: "pipeline of 5 steps", life: lives.pipeline, goals: goals(1.1, 2.1) },
-  fanout: { kind: "life", title: "fan-out, 10 steps", life: lives.fanout, goals: goals(1.15, 2.3) },
-  mixed: { kind: "life", title: "pipeline, 3 reads", life: lives.mixed, goals: goals(1.5, 2) },
-  report: {
-    kind: "requests",
-    title: "report (PUT step)",
-    goals: P99,
-    requests: (index, connections) =>
-      STEPS_OF_PROGRESS.flatMap((progress) =>
-        ownJobs(index, connections).map((jobId) => ({
-          method: "PUT" as const,
-          path: runningStepPath(jobId),
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify(progressReport(progress)),
-        })),
-      ),
+  hot: {
+    title: "reports on one step",
+    goals: { single: [1, 1.3], set: [1.3, 1.8] },
+    request: () => report(0, 0, 1 + below(99)),
   },
-  read: {
-    kind: "requests",
-    title: "read (GET job)",
-    goals: goals(1.3, 3),
-    requests: (index, connections) =>
-      ownJobs(index, connections).map((jobId) => ({ method: "GET" as const, path: jobPath(jobId) })),
+  report: {
+    title: "reports at random",
+    goals: { single: [1.1, 1.6], set: [1.4, 2.2] },
+    request: (jobs) => report(below(jobs), below(STEPS), 1 + below(99)),
+  },
+  pipeline: {
+    title: "pipeline of 5 steps",
+    goals: { single: [1.05, 1.8], set: [1.2, 2.3] },
+    life: lives.pipeline,
+  },
+  fanout: {
+    title: "fan-out, 10 steps",
+    goals: { single: [1.05, 1.9], set: [1.2, 2.5] },
+    life: lives.fanout,
+  },
+  mixed: {
+    title: "pipeline with reads",
+    goals: { single: [1.4, 2.5], set: [1.6, 3] },
+    life: lives.mixed,
   },
   agent: {
-    kind: "requests",
-    title: "agent hook (POST)",
-    goals: goals(1, 1.8),
-    requests: () => [hook("agent", agentHookBody("now"))],
+    title: "agent hook",
+    goals: { single: [1, 1.7], set: [1.1, 2.1] },
+    request: () => AGENT_HOOK,
     accumulates: true,
   },
   wake: {
-    kind: "requests",
-    title: "wake hook (POST)",
-    goals: goals(1, 2.3),
-    requests: () => [hook("wake", wakeHookBody)],
+    title: "wake hook",
+    goals: { single: [1.2, 2.6], set: [1.2, 3] },
+    request: () => WAKE_HOOK,
     accumulates: true,
   },
-} satisfies Record<string, Work & { readonly goals: Goals }>;
+  read: {
+    title: "read of a job",
+    goals: { single: [2.2, 4.1], set: [2.2, 4.1] },
+    request: (jobs) => ({ method: "GET", path: pathOf(below(jobs)) }),
+  },
+} satisfies Record<string, Work>;
 
 export type WorkName = keyof typeof works;
 export const WORK_NAMES = Object.keys(works) as WorkName[];
-
-/** Works that are compared with other works of Signalbox. */
-const ownWorks = {
-  agentWithKey: { ...works.agent, title: "agent hook with Idempotency-Key", hasKeys: true },
-  readRun: {
-    kind: "requests",
-    title: "GET run",
-    requests: (index, connections, runIds) =>
-      runIds
-        .filter((_, i) => i % connections === index)
-        .map((runId) => ({ method: "GET" as const, path: `/api/runs/${runId}` })),
-  },
-  insertOne: { kind: "inserts", title: "MongoDB insertOne" },
-} satisfies Record<string, Work>;
-
-export const allWorks = { ...works, ...ownWorks };
-export type AnyWorkName = keyof typeof allWorks;
-
-/** The rows of the second table: requests per second of the first work divided by those of the second. */
-export const ownRows = {
-  run: { title: "GET run through GET job", works: ["readRun", "read"], goals: { 10: 0.7, 100: 0.7 } },
-  key: {
-    title: "accept with Idempotency-Key through accept without",
-    works: ["agentWithKey", "agent"],
-    goals: { 10: 0.75, 100: 0.75 },
-  },
-  insert: {
-    title: "accept through MongoDB's own journaled insertOne",
-    works: ["agent", "insertOne"],
-    goals: { 10: 0.6, 100: 0.65 },
-  },
-} as const satisfies Record<string, OwnRow>;
-
-interface OwnRow {
-  readonly title: string;
-  readonly works: readonly [AnyWorkName, AnyWorkName];
-  readonly goals: Readonly<Record<(typeof CONNECTIONS)[number], number>>;
-}
-
-export type OwnRowName = keyof typeof ownRows;
-export const OWN_ROW_NAMES = Object.keys(ownRows) as OwnRowName[];

@@ -1,188 +1,205 @@
-import JSON5 from "json5";
-import { DURATION_PATTERN } from "../src/shared/config/formats/duration.ts";
-import type { ConfigNode } from "../src/shared/config/nodes.ts";
-import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema/config.ts";
-import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
-import { NotifySchemas, RuleSchema } from "../src/shared/config/schema/notify.ts";
-import { TokenSchema } from "../src/shared/config/schema/tokens.ts";
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { Registry } from "prom-client";
+import { scopesOf, type ToolDefinition, toolsOf } from "../src/api/mcp/tools.ts";
+import { addDependencyMetrics } from "../src/api/metrics/dependencyMetrics.ts";
+import { addGmailMetrics } from "../src/api/metrics/gmailMetrics.ts";
+import { Metrics } from "../src/api/metrics/metrics.ts";
+import type { AnyRoute } from "../src/api/route.ts";
+import { allRoutes } from "../src/api/routes/all.ts";
+import { toParts } from "../src/channels/markdown/parts.ts";
+import { examplesOf } from "../src/cli/program/examples.ts";
+import { buildProgram } from "../src/cli/program/program.ts";
+import { AUDIT_ACTIONS } from "../src/models/audit.ts";
+import { SCOPES } from "../src/shared/config/formats/scopes.ts";
+import { parseConfig } from "../src/shared/config/load.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
-import { mcpDocs, scopeDocs } from "./accessDocs.ts";
-import { cliDocs } from "./cliDocs.ts";
-import { dependencyDocs } from "./dependencyDocs.ts";
-import { eventDocs } from "./eventDocs.ts";
-import { metricsDocs } from "./metricsDocs.ts";
+import { WorkerMetrics } from "../src/workers/metrics.ts";
+import { eventText } from "../src/workers/notify/eventText.ts";
+import type { EventData, NotifyEvent } from "../src/workers/notify/notifyEvent.ts";
+import { webhookBody } from "../src/workers/notify/webhookBody.ts";
+import { configuration, environment } from "./configurationDocs.ts";
+import { dependencies } from "./dependencyDocs.ts";
+import { namesAt, requireSame, withRest, withRows } from "./docPage.ts";
+import { EVENT_EXAMPLES, EVENT_TIME } from "./eventExamples.ts";
 
-/** The documents that are generated from the code, by path. `npm run docs` writes them; a test compares them. */
-export function generatedDocs(): Record<string, string> {
-  return {
-    "docs/reference/configuration.md": configuration(),
-    "docs/reference/errors.md": errors(),
-    "docs/reference/cli.md": cliDocs(),
-    "docs/reference/metrics.md": metricsDocs(),
-    "docs/reference/notification-events.md": eventDocs(),
-    "docs/reference/dependencies.md": dependencyDocs(),
-    "docs/reference/scopes.md": scopeDocs(),
-    "docs/reference/mcp.md": mcpDocs(),
-    ".env.example": environment(),
-  };
-}
-
-/** A file with more than defaults; a test validates it with the schema. */
-const EXAMPLE = `{
-  server: { host: "0.0.0.0", apiToken: "\${SIGNALBOX_API_TOKEN}", trustProxy: 1 },
-  mongodb: { uri: "\${MONGODB_URI}" },
-  redis: { url: "\${REDIS_URL}" },
-  retention: { completedAfter: "30d", failedAfter: "90d" },
-  hooks: { enabled: true, token: "\${SIGNALBOX_HOOKS_TOKEN}", allowedSessionKeyPrefixes: ["hook:"] },
-  agents: {
-    defaults: {
-      runner: "openai",
-      model: "large",
-      models: ["gpt-5-mini", { id: "gpt-5", alias: "large" }],
-      heartbeat: { every: "1h" },
-    },
-    runners: { openai: { apiKey: "\${OPENAI_API_KEY}" } },
-  },
-  session: { main: { channel: "log", to: "me" } },
-  channels: { log: {} },
-}`;
-
-function configuration(): string {
-  const sections = Object.entries((ConfigSchema as ConfigNode).properties ?? {}).map(([name, node]) => {
-    const words = isSection(node) ? `${node.description}\n\n` : "";
-    const rows = configKeys({ properties: { [name]: node } }).map(([key, one]) => row(key, one));
-    const table = `${HEADING}\n${rows.join("\n")}`;
-    return `## ${name}\n\n${words}${table}${itemsOf(name)}`;
-  });
-  return `# Configuration
-
-<!-- Made by \`npm run docs\` from src/shared/config/schema/config.ts. -->
-
-Signalbox reads its configuration from one JSON5 file and from environment variables, which take precedence. If the
-configuration has problems, the service lists all of them and does not start.
-
-- The file is \`signalbox.json5\` in the working directory. \`SIGNALBOX_CONFIG\` names another file. The file is optional.
-- \`SIGNALBOX_CONFIG_JSON\` can hold the text of the file on hosts without files. An existing file takes precedence.
-- \`\${NAME}\` in a text is replaced by the environment variable NAME, which must be set. Write \`$\${NAME}\` for the literal text \`\${NAME}\`.
-- Unknown keys, keys that appear twice, and keys that have no effect are errors.
-- An empty environment variable counts as not set. The npm scripts and \`npx signalbox\` also read the file \`.env\` in the working directory.
-
-| command (in a clone \`npx signalbox …\`) | what it does |
-|---|---|
-| \`signalbox init\` | writes a file that explains every key, with hooks turned on and new secrets for \`server.apiToken\` and \`hooks.token\`. Only you can read the file. \`--force\` replaces an existing file. |
-| \`signalbox config check\` | checks file and environment. It lists every problem and exits with 1 if there is one. |
-| \`signalbox config show\` | prints the effective configuration as JSON. Secrets are shown as \`[redacted]\`. |
-
-Without a file, \`npx signalbox start\` turns the hooks on; \`SIGNALBOX_HOOKS_ENABLED=false\` turns them off. The hook token is
-\`SIGNALBOX_HOOKS_TOKEN\`. If that is not set, the first start generates a token, stores it as \`hooks-token\` in the data
-directory, and every start prints it. With a file, the hooks are on only if \`hooks.enabled\` is true.
-
-\`\`\`json5
-${EXAMPLE}
-\`\`\`
-
-A duration is a whole number and a unit: \`s\` (seconds), \`m\` (minutes), \`h\` (hours), \`d\` (days) or \`w\` (weeks). For example \`90s\` or \`30d\`.
-
-${sections.join("\n\n")}
-`;
-}
-
-const HEADING = "| key | environment | value | default | what it does |\n|---|---|---|---|---|";
-
-/** Returns a section with the keys of the items of a list. */
-function items(title: string, words: string, schema: object): string {
-  const rows = configKeys(schema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
-  const heading = "| key | value | default | what it does |\n|---|---|---|---|";
-  return `\n\n### ${title}\n\n${words}${heading}\n${rows.join("\n")}`;
-}
-
-/** Returns the keys of the items of the list that is a section or in it; nothing for other sections. */
-function itemsOf(section: string): string {
-  switch (section) {
-    case "hooks": {
-      const words =
-        "[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n";
-      return items("Keys of a mapping", words, MappingSchema);
-    }
-    case "server": {
-      const words = "[Tokens and scopes](scopes.md) explains them. `signalbox token new` prints an entry.\n\n";
-      return items("Keys of a token", words, TokenSchema);
-    }
-    case "notify":
-      return items("Keys of a rule", "", RuleSchema);
-    case "expect":
-      return items("Keys of an expectation", "", NotifySchemas.expect.items);
-    default:
-      return "";
-  }
-}
-
-function row(key: string, node: ConfigNode): string {
-  const env = node.env ? `\`${node.env}\`` : "";
-  const standard = node.default === undefined ? "none" : `\`${asText(node.default)}\``;
-  return `| \`${key}\` | ${env} | ${kind(node)} | ${standard} | ${node.description}${example(node)}${SECRET[String(node.secret)] ?? ""} |`;
-}
-
-const asText = (value: unknown): string => (typeof value === "string" ? value : JSON5.stringify(value));
-
-/** Returns a typical value of a key, unless its description has one or the key has a default. */
-function example({ description = "", default: standard, secret, examples }: ConfigNode): string {
-  const [value] = examples ?? [];
-  if (value === undefined || standard !== undefined || secret === true) return "";
-  const shown = asText(value);
-  const isShown = description.includes("For example") || description.includes(shown);
-  return isShown ? "" : ` For example \`${shown}\`.`;
-}
-
-const SECRET: Readonly<Record<string, string>> = {
-  true: " *Secret.*",
-  credentials: " *Its credentials are secret.*",
-  path: " *Its credentials and its path are secret.*",
+/** The pages with generated parts, and the function that renews them. */
+const PAGES: Readonly<Record<string, (page: string) => string>> = {
+  "docs/reference/configuration.md": configuration,
+  "docs/reference/errors.md": errors,
+  "docs/reference/cli.md": commandLine,
+  "docs/reference/metrics.md": metrics,
+  "docs/reference/notification-events.md": notificationEvents,
+  "docs/reference/dependencies.md": dependencies,
+  "docs/reference/scopes.md": scopes,
+  "docs/reference/mcp.md": mcp,
+  ".env.example": environment,
 };
 
-const KINDS: Readonly<Record<string, string>> = { string: "text", array: "list", object: "map" };
-
-function kind(node: ConfigNode): string {
-  if (node.enum) return node.enum.map((one) => `\`${one}\``).join(", ");
-  if (node.pattern === DURATION_PATTERN) return "duration";
-  if (node.type === "integer") return `${node.minimum}–${node.maximum}`;
-  if (node.type === "number") return `above ${node.exclusiveMinimum}, to ${node.maximum}`;
-  if (node.type === "array") return node.items?.enum ? `list of ${kind(node.items)}` : "list";
-  if (Array.isArray(node.type)) return node.type.map((type) => KINDS[type] ?? type).join(" or ");
-  if (node.type === "object") return node.properties ? "`{}`" : "map";
-  return node.type === "boolean" ? "`true`, `false`" : "text";
+/** Returns the pages as they must be, by path. `npm run docs` writes them; a test compares them. */
+export function generatedDocs(): Record<string, string> {
+  const pages = Object.entries(PAGES).map(([path, renew]) => [path, renew(readFileSync(path, "utf8"))]);
+  return Object.fromEntries(pages);
 }
 
-function errors(): string {
+function errors(page: string): string {
   const rows = Object.entries(ERRORS).map(
     ([code, { status, title, fix, retry }]) =>
       `| \`${code}\` | ${status} | ${title} | ${fix} | ${retry ? "yes" : "no"} |`,
   );
-  return `# Errors
-
-<!-- Made by \`npm run docs\` from src/shared/errorCatalogue.ts. -->
-
-Every error response has the media type \`application/problem+json\` (RFC 9457) and the fields \`type\`, \`title\`, \`status\`,
-\`detail\` and \`code\`. Programs should read \`code\`: codes are added and never renamed. \`detail\` describes the problem of the
-request for people. \`errors\` lists each invalid field (\`pointer\`, a JSON Pointer into the body) or parameter of the URL
-(\`parameter\`). A 401 response has the header \`WWW-Authenticate\`, a 405 response \`Allow\`, and 429 and 503 responses
-\`Retry-After\` in seconds.
-
-| code | status | what it means | what you can do | can the same request succeed later |
-|---|---|---|---|---|
-${rows.join("\n")}
-`;
+  return withRows(page, "| code | status |", rows);
 }
 
-function environment(): string {
-  const keys = configKeys().filter(([, node]) => node.env);
-  const lines = keys.map(([key, node]) => `# ${node.description} (${key})\n#${node.env}=${node.default ?? ""}`);
-  return `# Copy to .env, which the npm scripts and \`npx signalbox\` read. Everything here is optional with \`npx signalbox start\`.
-# Made by \`npm run docs\` from src/shared/config/schema/config.ts.
+function routes(): readonly AnyRoute[] {
+  const { hooks } = parseConfig(undefined, {});
+  return allRoutes({ ...hooks, enabled: true }, []);
+}
 
-# Another configuration file than ./signalbox.json5.
-#SIGNALBOX_CONFIG=
+const callOf = ({ method, path }: AnyRoute): string => `\`${method.toUpperCase()} ${path}\``;
+const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(" or ");
 
-${lines.join("\n\n")}
-`;
+function scopes(page: string): string {
+  requireSame("The table of scopes", namesAt(page, "| scope | allows |"), [...SCOPES, "hooks:NAME"]);
+  requireSame("The table of the audit log", namesAt(page, "| action | is |"), AUDIT_ACTIONS);
+  const calls = routes()
+    .filter(({ scopes }) => scopes.length > 0)
+    .map((route) => `| ${callOf(route)} | ${listed(route.scopes)} | ${route.summary} |`);
+  return withRows(page, "| call | scope | does |", calls);
+}
+
+function mcp(page: string): string {
+  const rows = toolsOf(routes()).map(
+    (tool) =>
+      `| \`${tool.name}\` | ${listed(scopesOf(tool))} | ${callOf(tool.route)} | ${hintOf(tool)} | ${tool.description} |`,
+  );
+  return withRows(page, "| tool | scope |", rows);
+}
+
+function hintOf({ annotations }: ToolDefinition): string {
+  if (annotations.readOnlyHint) return "read-only";
+  return annotations.destructiveHint ? "destructive" : annotations.idempotentHint ? "idempotent" : "none";
+}
+
+/** Renews the commands, as commander defines them. */
+function commandLine(page: string): string {
+  const program = buildProgram(async () => ({}));
+  return withRest(page, "## Commands\n\n", `${leaves(program).map(commandSection).join("\n\n")}\n`);
+}
+
+const leaves = (command: Command): Command[] =>
+  command.registeredArguments.length > 0 || command.commands.length === 0
+    ? [command, ...command.commands.flatMap(leaves)]
+    : command.commands.flatMap(leaves);
+
+function commandSection(command: Command): string {
+  const help = command.createHelp();
+  const row = (term: string, description: string) => `| \`${term}\` | ${description.replaceAll("|", "\\|")} |`;
+  const rows = [
+    ...command.registeredArguments.map((argument) => row(argument.name(), help.argumentDescription(argument))),
+    ...help
+      .visibleOptions(command)
+      .filter(({ long }) => long !== "--help")
+      .map((option) => row(option.flags, help.optionDescription(option))),
+  ];
+  const usage = help.commandUsage(command).replace(" [options]", "").replace(" [command]", "");
+  const table = rows.length > 0 ? `\n\n| argument or option | |\n|---|---|\n${rows.join("\n")}` : "";
+  const examples = `\`\`\`sh no-run\n${examplesOf(command).join("\n")}\n\`\`\``;
+  return `### \`${usage}\`\n\n${command.description()}\n\n${examples}${table}`;
+}
+
+/** Renews the metrics that a web process and a worker process register. */
+function metrics(page: string): string {
+  const web = new Metrics(
+    async () => [],
+    async () => 0,
+    () => 0,
+    async () => 0,
+    () => Promise.reject(new Error("no jobs are counted for the documentation")),
+  );
+  addGmailMetrics(web.registry, async () => null, { now: () => new Date(0) });
+  addDependencyMetrics(web.registry, []);
+  const withWeb = withRows(page, "## Web processes", metricRows(web.registry));
+  return withRows(withWeb, "## Worker processes", metricRows(new WorkerMetrics().registry));
+}
+
+/** The properties of a metric that prom-client keeps, beyond its static types. */
+interface MetricFields {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
+function metricRows(registry: Registry): string[] {
+  const metrics = registry.getMetricsAsArray() as unknown as MetricFields[];
+  return metrics
+    .filter(({ name }) => name.startsWith("signalbox_"))
+    .map(({ name, type, labelNames, help }) => {
+      return `| \`${name}\` | ${type} | ${labelNames.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
+    });
+}
+
+const PUBLIC_URL = "https://jobs.example.com";
+
+type ExampleType = keyof typeof EVENT_EXAMPLES;
+
+/** Renews the list of the events, with the body and the text of each. */
+function notificationEvents(page: string): string {
+  const types = Object.keys(EVENT_EXAMPLES) as ExampleType[];
+  const rows = types.map((type) => `| [\`${type}\`](#${anchorOf(type)}) | ${EVENT_EXAMPLES[type].when} |`);
+  const sections = [jsonBlock(bodyOf("job.completed", "cloudevents")), ...types.map(eventSection)];
+  return withRest(
+    withRows(page, "| type | happens when |", rows),
+    "with the media type `application/cloudevents+json`:\n\n",
+    `${sections.join("\n\n")}\n`,
+  );
+}
+
+/** Returns the heading of an event's section: letters only, so that every reader of Markdown makes the same anchor of it. */
+const headingOf = (type: string): string => `${type[0]?.toUpperCase()}${type.slice(1).replace(".", " ")}`;
+
+const anchorOf = (type: string): string => headingOf(type).toLowerCase().replace(" ", "-");
+
+const jsonBlock = (body: string): string => `\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\``;
+
+function eventSection(type: ExampleType): string {
+  const words = "Text of a message without a `template`:";
+  const body = jsonBlock(bodyOf(type, "standard"));
+  return `## ${headingOf(type)}\n\n${body}\n\n${words}\n\n\`\`\`text\n${textOf(type)}\n\`\`\``;
+}
+
+function bodyOf(type: ExampleType, format: "standard" | "cloudevents"): string {
+  const event = exampleEvent(type);
+  return webhookBody(event, event.data, { format, source: `${PUBLIC_URL}/api`, hasIncluded: false }).body;
+}
+
+/** Returns the text as a chat without formatting shows it. */
+function textOf(type: ExampleType): string {
+  const event = exampleEvent(type);
+  const limits = { dialect: "plain", limit: 100_000, unit: "utf16" } as const;
+  const parts = toParts(eventText(event, undefined, PUBLIC_URL + event.path), limits);
+  return parts.map(({ plain }) => plain).join("\n");
+}
+
+function exampleEvent(type: ExampleType): NotifyEvent {
+  const { data } = EVENT_EXAMPLES[type];
+  return {
+    id: "697e3f1c5a2b4d0012c8e9f4",
+    type,
+    at: EVENT_TIME,
+    data,
+    path: pathOf(data),
+    facts: {},
+    subject: "",
+    callbackUrl: undefined,
+    asks: undefined,
+    onlyRule: undefined,
+    depth: 0,
+  };
+}
+
+function pathOf({ job, run, delivery }: EventData): string {
+  if (job) return `/jobs/${encodeURIComponent(job.jobId)}`;
+  if (run) return `/runs/${run.runId}`;
+  return delivery ? "/deliveries" : "/";
 }

@@ -1,3 +1,4 @@
+import type { GateView } from "../src/models/gates/gate.ts";
 import type { RunHead } from "../src/models/runs/readRuns.ts";
 import type { EventType } from "../src/shared/config/formats/eventTypes.ts";
 import type { EventData, JobRow } from "../src/workers/notify/notifyEvent.ts";
@@ -57,7 +58,7 @@ const RUN: RunHead = {
   endedAt: "2026-01-31T18:30:00.000Z",
 };
 
-const GATE = {
+const GATE: GateView = {
   gateId: "1b6f0d52-3c0a-4a57-9f0e-5c1f2f6f7a10",
   jobId: JOB.jobId,
   key: "publish",
@@ -72,6 +73,7 @@ const GATE = {
   createdAt: "2026-01-31T18:30:00.000Z",
   answeredAt: null,
   expiresAt: "2026-01-31T20:30:00.000Z",
+  onExpiry: "decline",
 };
 
 /** The time of the events. */

@@ -10,7 +10,10 @@ const read = (path: string) => readFileSync(path, "utf8");
 /** The page that links to all others. */
 const HOME = join("docs", "index.md");
 
-const PAGES = globSync(["*.md", "{docs,bench,examples,test,.github}/**/*.md"]).sort();
+/** The slow tier installs packages below test. */
+const PACKAGES = { exclude: ["**/node_modules/**"] };
+
+const PAGES = globSync(["*.md", "{docs,bench,examples,test,.github}/**/*.md"], PACKAGES).sort();
 
 describe("the documents", () => {
   for (const [path, text] of Object.entries(generatedDocs())) {
@@ -55,7 +58,7 @@ describe("the documents", () => {
   });
 
   it("are there under each path that the code names", () => {
-    const sources = globSync("{src,script,test,examples,bench}/**/*.{ts,tsx,js,mjs,py}");
+    const sources = globSync("{src,script,test,examples,bench}/**/*.{ts,tsx,js,mjs,py}", PACKAGES);
     const named = [...sources, "Dockerfile", "compose.yaml"].flatMap((source) =>
       [...read(source).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => ({ source, path })),
     );

@@ -87,6 +87,13 @@ describe("the monitoring files", () => {
       expect(isBalanced(query), query).to.equal(false);
   });
 
+  it("an alert fires when MongoDB or Redis is away", () => {
+    const dependency = rules().find(({ expr }) => expr.includes("signalbox_dependency_up"));
+
+    expect(dependency).to.deep.include({ labels: { severity: "critical" }, for: "2m" });
+    expect(dependency?.expr).to.match(/^min by \(dependency\) \(signalbox_dependency_up\) == 0$/);
+  });
+
   it("each alert has a severity, a duration that Prometheus understands, a summary and an action", () => {
     const incomplete = rules().filter(
       ({ for: duration = "1m", labels, annotations }) =>

@@ -1,6 +1,7 @@
 import type { TObject } from "typebox";
 import type { ApiDeps } from "./deps.ts";
 import { renameMetadata, takesMetadata } from "./metadataFilter.ts";
+import { getsReceipt, receiptOf } from "./receipt.ts";
 import type { Answer, Answers, AnyRoute, Input, RouteSchemas } from "./route.ts";
 import { strictHandler } from "./strictHandler.ts";
 import { bodyCheck, urlCheck } from "./validate.ts";
@@ -42,7 +43,7 @@ export function prepareRoute(r: AnyRoute, deps: ApiDeps, strict: boolean): Prepa
       const answer = await handler(input, deps);
       const entry = answer.changedNothing ? null : r.audit?.(input);
       if (entry) await deps.stores.audit.add(input.authContext as never, entry.action, entry.target);
-      return answer;
+      return getsReceipt(input.authContext as never, r) ? receiptOf(answer, r) : answer;
     },
   };
 }

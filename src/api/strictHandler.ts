@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
+import { receiptOf } from "./receipt.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
 import { compileBody } from "./validate.ts";
 
@@ -18,15 +19,18 @@ export function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: A
       throw thrown;
     });
     if (r.stream || [204, 304].includes(answer.status)) return answer;
-    const schema: TSchema | undefined = r.answers[answer.status];
-    // validates the serialized response, in which undefined properties are absent
-    const validate = schema && compileBody(schema);
-    if (!validate?.(JSON.parse(JSON.stringify(answer.body)))) {
-      const faults = validate?.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`);
-      throw new Error(
-        `${r.operationId} answered ${answer.status} with a body that does not match its schema: ${faults?.join(", ")}`,
-      );
-    }
+    checkBody(r, answer, r.answers[answer.status]);
+    if (r.receipt) checkBody(r, receiptOf(answer, r), r.receipt.schema);
     return answer;
   };
+}
+
+/** Validates the serialized response, in which undefined properties are absent. @throws Error */
+function checkBody({ operationId }: AnyRoute, { status, body }: Answer<Answers>, schema: TSchema | undefined): void {
+  const validate = schema && compileBody(schema);
+  if (validate?.(JSON.parse(JSON.stringify(body)))) return;
+  const faults = validate?.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`);
+  throw new Error(
+    `${operationId} answered ${status} with a body that does not match its schema: ${faults?.join(", ")}`,
+  );
 }

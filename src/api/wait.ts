@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import type { Caller } from "./auth/caller.ts";
+import type { EndingAccess } from "./auth/stillValid.ts";
 
 /** Maximum time that a request waits, in seconds; proxies commonly cut a response that takes longer. */
 export const MAX_WAIT_SECONDS = 60;
@@ -15,7 +16,7 @@ export interface RequestedWait {
 }
 
 /** The part of a caller that its waits depend on. */
-type WaitingCaller = Pick<Caller, "actor" | "expiresAt">;
+export type WaitingCaller = EndingAccess & Pick<Caller, "actor">;
 
 /** Returns the wait that a request asks for, or null if it asks for none. */
 export function requestedWait(ctx: Context): RequestedWait | null {

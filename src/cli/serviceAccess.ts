@@ -72,5 +72,10 @@ function checkedUrl(text: string, source: string): string {
 /** Returns the address of the instance that runs in the configured data directory, once it is ready. */
 const runningUrl = ({ dataDir }: Pick<Config, "dataDir">) => findRunningInstance(resolve(dataDir))?.url;
 
-/** Returns the address of the service of this folder: of its running instance, whose port may be another, or as configured. */
-export const serviceUrl = (config: Config): string => runningUrl(config) ?? localUrl(config.server);
+/**
+ * Returns the address of the service: `SIGNALBOX_URL`, the running instance of this folder, whose port may be another, or as
+ * configured.
+ * @throws CommandError if SIGNALBOX_URL is not an address
+ */
+export const serviceUrl = (env: NodeJS.ProcessEnv, config: Config): string =>
+  env.SIGNALBOX_URL ? checkedUrl(env.SIGNALBOX_URL, "SIGNALBOX_URL") : (runningUrl(config) ?? localUrl(config.server));

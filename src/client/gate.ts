@@ -40,22 +40,28 @@ export async function ask(
     if (codes.test(error.code)) return error.code;
     throw error;
   };
-  const throwIfOver = async () => {
-    const { cancel, status } = await call<Job>("GET", path.replace(/\/gates\/[^/]*$/, ""));
-    if (cancel) throw new CancelledError(cancel.reason);
-    if (status !== "running") throw new SignalboxError(409, "job_ended", "The job has ended.");
+  /** @param known what is thrown if the token may not read the job */
+  const throwIfOver = async (known?: Error) => {
+    const job = await call<Job>("GET", path.replace(/\/gates\/[^/]*$/, "")).catch(refusal(/^forbidden$/));
+    if (typeof job === "string") {
+      if (known) throw known;
+      return;
+    }
+    if (job.cancel) throw new CancelledError(job.cancel.reason);
+    if (job.status !== "running") throw ended;
   };
+  const ended = new SignalboxError(409, "job_ended", "The job has ended.");
   // The time of an open gate stays as it is.
   const isNew = expiresIn && typeof (await call("GET", path).catch(refusal(/^gate_not_found$/))) === "string";
   const expiresAt = isNew ? new Date(Date.now() + expiresIn * 1_000) : undefined;
   const question = { title, message, requestedSchema: schema, onExpiry, expiresAt };
   // A gate that is not open any more has the answer already.
   const refused = await call("PUT", path, question).catch(refusal(/^gate_(answered|closed)$|^job_ended$/));
-  if (refused === "job_ended") await throwIfOver();
+  if (refused === "job_ended") await throwIfOver(ended);
   const isOver = ({ status, cancelRequested }: Gate) => status !== "open" || !!cancelRequested;
   for (;;) {
-    const { status, action, content } = await waitForEnd<Gate>(context, path, isOver, { signal });
-    if (status === "open" || status === "withdrawn") await throwIfOver();
+    const { status, action, content, cancelRequested } = await waitForEnd(context, path, { signal }, isOver);
+    if (status === "open" || status === "withdrawn") await throwIfOver(cancelRequested && new CancelledError(null));
     if (status !== "open") return { action: action ?? "cancel", content };
   }
 }

@@ -1,16 +1,18 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, type StatsFs, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo, Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import sinon from "sinon";
 import { endOfLife } from "../../src/shared/mongodbVersion.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { withMachineClock } from "../support/machineClock.ts";
 import { startRewritingProxy } from "../support/servers/rewritingProxy.ts";
-import { freePort, mongoUri, startRedis } from "../support/servers/servers.ts";
+import { freePort, mongoUri, startMongod, startRedis } from "../support/servers/servers.ts";
 import { CERTIFICATE, canTestTls, startTlsRedis } from "../support/servers/tlsRedis.ts";
 
 /** Starts a server on a free port of loopback. Returns the port. */
@@ -175,7 +177,33 @@ describe("signalbox doctor", () => {
       /^warn {2}The proxy at http:\S+ does not reach the service \(502\): start it, or correct the proxy\.$/m,
     ],
   ];
-  for (const [what, how, code, line] of broken) {
+  const degraded: typeof broken = [
+    [
+      "a service without Redis",
+      () => serviceWithout("redis"),
+      0,
+      /^warn {2}The service at http:\S+ works without Redis: runs and deliveries wait until Redis answers\.$/m,
+    ],
+    [
+      "a service without MongoDB",
+      () => serviceWithout("mongodb"),
+      1,
+      /^FAIL {2}The service at http:\S+ is not ready \(503\): it lacks mongodb; correct that first\.$/m,
+    ],
+    [
+      "a SIGNALBOX_URL that nobody serves",
+      async () => ({ SIGNALBOX_URL: `http://127.0.0.1:${await freePort()}`, SIGNALBOX_PUBLIC_URL: app.url }),
+      0,
+      /^warn {2}No service answers at http:\/\/127\.0\.0\.1:\d+: start it with signalbox start\.$/m,
+    ],
+    [
+      "a SIGNALBOX_URL that is no address",
+      async () => ({ SIGNALBOX_URL: "127.0.0.1:3000" }),
+      1,
+      /^FAIL {2}SIGNALBOX_URL must start with http:\/\/ or https:\/\/: .*\.$/m,
+    ],
+  ];
+  for (const [what, how, code, line] of [...broken, ...degraded]) {
     it(`says what to do about ${what}`, async () => {
       const found = await doctor(await how());
 
@@ -184,6 +212,60 @@ describe("signalbox doctor", () => {
       expect(found).to.include({ code, stderr: "" });
     });
   }
+
+  /** Returns the port of a service that cannot use a server. */
+  async function serviceWithout(name: string): Promise<Record<string, string>> {
+    const without = await startApp({ probes: [{ name, check: () => Promise.reject(new Error("away")) }] });
+    closers.push(() => without.close());
+    return { PORT: new URL(without.url).port };
+  }
+
+  /** Runs `act` while each disk has 12 MB of 760 MB free. */
+  async function withFullDisk<T>(act: () => Promise<T>): Promise<T> {
+    const stub = sinon.stub(fs, "statfsSync").returns({ bavail: 12, blocks: 760, bsize: 1e6 } as StatsFs);
+    syncBuiltinESMExports();
+    try {
+      return await act();
+    } finally {
+      stub.restore();
+      syncBuiltinESMExports();
+    }
+  }
+
+  it("says what to do about a full disk of the embedded MongoDB, in one line", async () => {
+    const { code, stdout } = await withFullDisk(() => doctor({ MONGODB_URI: "", SIGNALBOX_DATA_DIR: folder }));
+
+    const line = `FAIL  The disk of ${folder} has 12 MB free of 760 MB, and MongoDB needs 500 MB: free some, or set SIGNALBOX_DATA_DIR`;
+    expect(code).to.equal(1);
+    expect(stdout).to.include(line);
+  });
+
+  it("says what to do about a replica set that is not initiated, however it is addressed", async () => {
+    const ghost = await startMongod(["--replSet", "rs0"]);
+    closers.push(ghost.remove);
+
+    for (const query of ["replicaSet=rs0", "directConnection=true"]) {
+      const { code, stdout } = await doctor({ MONGODB_URI: `mongodb://127.0.0.1:${ghost.port}/x?${query}` });
+
+      const remedy = "run rs.initiate() in mongosh once.";
+      const where = `MongoDB at 127.0.0.1:${ghost.port}`;
+      expect(stdout).to.include(`FAIL  ${where} answers, but its replica set is not initiated: ${remedy}\n`);
+      expect(code).to.equal(1);
+    }
+  });
+
+  it("asks the service that SIGNALBOX_URL names", async () => {
+    const { code, stdout } = await doctor({ PORT: String(await freePort()), SIGNALBOX_URL: app.url });
+
+    expect(stdout).to.include(`ok    The service answers at ${app.url} and is ready.\n`).and.not.include("No service");
+    expect(code).to.equal(0);
+  });
+
+  it("does not miss a service here if the public address leads to one", async () => {
+    const { stdout } = await doctor({ PORT: String(await freePort()), SIGNALBOX_PUBLIC_URL: app.url });
+
+    expect(stdout).to.include(`ok    The service answers at ${app.url}.\n`).and.not.include("No service");
+  });
 
   /** Returns the settings of a Redis that says that it has another version. */
   async function redisOf(version: string): Promise<Record<string, string>> {

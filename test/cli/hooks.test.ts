@@ -17,6 +17,10 @@ describe("signalbox hooks test", () => {
         { match: { path: "ci" }, name: "CI", messageTemplate: "{{headers.x-event}} of {{branch}} {{query.n}}", instructions: "Be brief." },
         { match: { path: "alert" }, transform: { module: "alert.ts" } },
         { match: { path: "mail" }, forEach: "payload", messageTemplate: "{{item.event}}" },
+        { match: { path: "sourced", source: "crm" }, messageTemplate: "x" },
+        { match: { path: "whens", when: { "payload.branch": ["dev", "next"] } }, messageTemplate: "x" },
+        { match: { path: "typo" }, name: "T", messageTemplate: "On {{brnach}} {{nothing.here}}" },
+        { match: { path: "blank" }, messageTemplate: "{{brnach}}" },
         { match: { path: "broken" }, transform: { module: "broken.js" } },
       ] } }`,
     );
@@ -46,6 +50,24 @@ describe("signalbox hooks test", () => {
     expect(code).to.equal(0);
     expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +a new session\n/);
     expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
+  });
+
+  it("names the placeholders that had no value", async () => {
+    const { stdout } = await run("typo", "body.json");
+    const json = await run("typo --json", "body.json");
+
+    expect(stdout).to.include("2 placeholders had no value: brnach (did you mean branch?), nothing.here.");
+    expect(JSON.parse(json.stdout).missingValues).to.deep.equal([
+      { path: "brnach", didYouMean: "branch" },
+      { path: "nothing.here", didYouMean: null },
+    ]);
+  });
+
+  it("names the condition that was not met with the value of the body", async () => {
+    const { code, stdout } = await run("whens", "body.json");
+
+    expect(code).to.equal(0);
+    expect(stdout).to.include('whens does not match: payload.branch is "main", not one of "dev", "next"\n');
   });
 
   it("parses the body as the service does, without rounding large numbers", async () => {
@@ -80,7 +102,7 @@ describe("signalbox hooks test", () => {
     const dropped = await run("alert --json", "empty.json");
 
     expect(JSON.parse(event.stdout)).to.deep.equal({
-      ...{ mapping: "alert", kind: "wake", name: "alert", text: "down", mode: "now" },
+      ...{ mapping: "alert", kind: "wake", name: "alert", text: "down", mode: "now", missingValues: [] },
     });
     expect(event.stderr).to.equal("looked at it\n");
     expect(JSON.parse(dropped.stdout)).to.deep.equal({ mapping: "alert", kind: "dropped" });
@@ -109,7 +131,10 @@ describe("signalbox hooks test", () => {
 
   const refused = [
     ["broken", "body.json", /^broken failed \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
-    ["nobody", "body.json", /^No mapping matches nobody with this body/],
+    ["blank", "body.json", /^blank failed \(mapping_failed\): message .*\nPlaceholders without a value: brnach\.$/],
+    ["nobody", "body.json", /^No mapping has the name nobody\. See hooks\.mappings/],
+    ["cii", "body.json", /^No mapping has the name cii\. Did you mean ci\? See/],
+    ["sourced", "body.json", /^No mapping with the name sourced has the source of this body/],
     ["gmail", "empty.json", /^The body has no array messages/],
     ["ci", "text.json", /^The body in .*text\.json is not a JSON object or array\.$/],
     ["gmail", "list.json", /^The body has no array messages/],

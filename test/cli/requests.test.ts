@@ -129,7 +129,10 @@ describe("signalbox hooks requests and hooks test --request", () => {
     const none = await cli("test", "ci");
     const both = await cli("test", "ci", "--body", "x.json", "--request", requestId);
 
-    expect([left.code, left.stdout.includes("ci does not take it: payload.result")]).to.deep.equal([0, true]);
+    expect([
+      left.code,
+      left.stdout.includes('ci does not match: payload.result is "passed", not "failed"'),
+    ]).to.deep.equal([0, true]);
     expect([none.code, both.code]).to.deep.equal([2, 2]);
     expect(none.stderr).to.include("--body or --request");
   });

@@ -123,12 +123,38 @@ describe("signalbox run", () => {
     );
   });
 
-  it("fails the job of a program that does not exist, with 127", async () => {
-    const { code, stderr } = await runInProcess(["run", "--job", jobId, "--", "no-such-program"], env);
+  const cannotStart: readonly (readonly [what: string, command: readonly string[], code: number, fault: RegExp])[] = [
+    ["does not exist", ["no-such-program"], 127, /^no-such-program was not found: check its name and PATH\.$/],
+    ["has an empty name", [""], 127, /^its name is empty: check the variable or the quotes after --\.$/],
+    ["is blank", [" "], 127, /^ {2}was not found/],
+    ["is a directory", ["/"], 126, /^\/ cannot be executed \(EACCES\): make it executable/],
+    ["is below a file", ["/etc/passwd/x"], 126, /ENOTDIR/],
+    ["has a name that is too long", [`/${"x".repeat(5_000)}`], 126, /ENAMETOOLONG/],
+    [
+      "has too many arguments",
+      ["true", "x".repeat(3_000_000)],
+      126,
+      /^its arguments and environment are too long \(E2BIG\)/,
+    ],
+  ];
+  for (const [what, command, exitCode, fault] of cannotStart) {
+    it(`fails the job of a program that ${what}, with ${exitCode} and one sentence`, async () => {
+      const { code, stderr } = await runInProcess(["run", "--job", jobId, "--", ...command], env);
 
-    const reason = "The program could not be started: no-such-program was not found: check its name and PATH.";
-    expect({ code, stderr }).to.deep.equal({ code: 127, stderr: `signalbox: ${reason}\n` });
-    expect(await readJob()).to.include({ status: "failed", message: reason });
+      const [, reason = ""] = /^signalbox: (The program could not be started: .*\.)\n$/.exec(stderr) ?? [];
+      expect(reason.replace("The program could not be started: ", ""), stderr).to.match(fault);
+      expect(code).to.equal(exitCode);
+      expect(await readJob()).to.include({ status: "failed", message: reason });
+    });
+  }
+
+  it("passes every word on to the program, also blank ones and directories", async () => {
+    const { code, stdout } = await runInProcess(
+      [...program("console.log(JSON.stringify(process.argv.slice(1)))"), "", ".", "..", "--url", "x"],
+      env,
+    );
+
+    expect([code, JSON.parse(stdout)]).to.deep.equal([0, ["", ".", "..", "--url", "x"]]);
   });
 
   it("keeps the last 20 lines", async () => {

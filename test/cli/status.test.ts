@@ -62,6 +62,26 @@ describe("signalbox status", () => {
     expect([code, stdout]).to.deep.equal([1, `Address  ${app.url}\nState    not ready: mongodb\n`]);
   });
 
+  it("names what a degraded service lacks, prints its figures and exits with 0", async () => {
+    const probes = [{ name: "redis", check: () => Promise.reject(new Error("away")) }];
+    const app = await startApp({ probes });
+    await createJob(app);
+
+    const { code, stdout } = await runInProcess(["status"], { SIGNALBOX_URL: app.url });
+    const json = await runInProcess(["status", "--json"], { SIGNALBOX_URL: app.url });
+    await app.close();
+
+    expect(code).to.equal(0);
+    expect(stdout).to.include("State    degraded: redis\nJobs     1 running");
+    expect(JSON.parse(json.stdout)).to.deep.include({
+      ready: true,
+      checks: [
+        { name: "redis", ok: false },
+        { name: "process", ok: true },
+      ],
+    });
+  });
+
   it("exits with 3 if no service answers", async () => {
     const { code, stderr } = await runInProcess(["status"], { SIGNALBOX_URL: `http://127.0.0.1:${await freePort()}` });
 

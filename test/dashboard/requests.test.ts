@@ -25,7 +25,7 @@ describe("dashboard page of hooks", () => {
     const page = await openLive("/requests");
     const rows = page.getByRole("row");
     await page.getByText("There is no hook at /hooks/nothing.").waitFor();
-    await page.getByText("match.when of the mapping left it out").waitFor();
+    await page.getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
     expect(await rows.count()).to.equal(4);
 
     await page.getByRole("link", { name: "Refused" }).click();
@@ -51,7 +51,7 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("link", { name: sent.body.runId }).waitFor();
 
     await page.getByRole("button", { name: "Dry run" }).click();
-    await page.getByRole("heading", { name: "ci takes it" }).waitFor();
+    await page.getByRole("heading", { name: "Matches ci" }).waitFor();
     expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed");
     expect(await app.stores.runs.collection.native.countDocuments()).to.equal(1);
 

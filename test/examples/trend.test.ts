@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { grows, trendOf } from "../../bench/trend.ts";
+import { grows, trendOf } from "../../bench/statistics.ts";
 
 /** Noise without a trend. */
 const NOISE = [3, -2, -4, 5, 1, -1, 4, -5, 2, -3];

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Lifecycle } from "../../src/shared/process/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
 import { isGivenUp } from "./checks/checkDeliveries.ts";
@@ -12,7 +13,7 @@ import { type Observations, readAll } from "./load/readers.ts";
 import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
 import { seeded } from "./random.ts";
 import { Stores } from "./system/stored.ts";
-import { type Processes, startSystem } from "./system/system.ts";
+import { type Processes, type System, startSystem } from "./system/system.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;
@@ -26,7 +27,7 @@ export interface AttackSettings {
   readonly topology: Topology;
   readonly processes: Processes;
   readonly kinds: readonly Kind[];
-  /** How long faults are injected. */
+  /** How long the load is sent and faults are injected. */
   readonly seconds: number;
   /** Maximum duration of a fault. */
   readonly maxSeconds: number;
@@ -34,6 +35,8 @@ export interface AttackSettings {
   readonly load: { readonly reporters: number; readonly sessions: number; readonly readEveryMs: number };
   /** Aborted to end the faults early. */
   readonly stop?: AbortSignal;
+  /** Called when the system runs and the load begins. */
+  onStart?(system: System): void;
   log(line: string): void;
 }
 
@@ -83,6 +86,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const kinds = settings.kinds.filter((kind) => kindsOn(topology).includes(kind));
   const plan = makePlan(random.fork("plan"), { kinds, seconds, maxSeconds });
   const system = await startSystem(topology, settings.processes, random.fork("services"), open);
+  settings.onStart?.(system);
   const stores = new Stores(system.mongodb.uri);
   open.onClose("stores", () => stores.close());
 
@@ -107,7 +111,10 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   loading.catch(() => {});
   reading.catch(() => {}); // Both promises are awaited below.
   log(`${topology}: ${plan.length} faults in ${seconds} s`);
-  const faults = await injectFaults(system, plan, { seconds, stop: stopFaults.signal });
+  const [faults] = await Promise.all([
+    injectFaults(system, plan, { seconds, stop: stopFaults.signal }),
+    pause(seconds * 1_000, undefined, { signal: stopFaults.signal }).catch(() => {}),
+  ]);
   const healedAt = performance.now();
   log(`${topology}: the faults are over; waiting for the end of all work`);
 

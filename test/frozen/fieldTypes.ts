@@ -12,7 +12,7 @@ const MAPS = new Set(["jobs.steps", "jobFigures.durations"]);
  * @throws AssertionError if a document differs from its definition
  */
 export async function addFieldTypes(known: FieldTypes, db: mongo.Db): Promise<void> {
-  await expectDefinedDocuments(db);
+  await expectDefinedDocuments(await db.collections());
   for (const collection of await db.collections()) {
     const name = collection.collectionName;
     known[name] ??= {};

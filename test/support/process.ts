@@ -18,9 +18,18 @@ export interface Service {
 const { PATH = "", NODE_COMPILE_CACHE } = process.env;
 const KEPT = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 
-/** Starts a process of the service as an operator would, with only the given environment. */
-export function startProcess(main: string, env: Record<string, string>, args: readonly string[] = []): Service {
-  const child = spawn(process.execPath, [main, ...args], {
+/**
+ * Starts a process of the service as an operator would, with only the given environment.
+ * @param options `execArgv`: options of Node; `cwd`: where it runs
+ */
+export function startProcess(
+  main: string,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+  { execArgv = [], cwd }: { readonly execArgv?: readonly string[]; readonly cwd?: string } = {},
+): Service {
+  const child = spawn(process.execPath, [...execArgv, main, ...args], {
+    cwd,
     env: { ...KEPT, HOST: "127.0.0.1", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

@@ -1,6 +1,6 @@
 """
-Tests of the installed package against a real service: SIGNALBOX_URL, SIGNALBOX_API_TOKEN and SIGNALBOX_HOOKS_TOKEN say
-which. `npm test` starts one and runs them.
+Tests of the installed package against a real service: SIGNALBOX_URL, SIGNALBOX_API_TOKEN, SIGNALBOX_HOOKS_TOKEN and, for
+a token with the scope `jobs:write` alone, SIGNALBOX_WRITER_TOKEN say which. `npm test` starts one and runs them.
 """
 
 import contextlib

@@ -67,12 +67,13 @@ const LOWER_CASE = [
   `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
   `[[({](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[\\])}])`,
   "\\[(?=(?:\\|[a-z][a-z_]{2,32}|[a-z][a-z_]{2,32}\\|)\\])",
-  // Tags by their name, by a part of it, or by the `_`, the prefix or the `=` in it.
+  // Tags by their name, by a part of it, or by the `_` (also in front), the prefix or the `=` in it.
   `<(?=${slash(ODD)}(?:\\|?[a-z][a-z0-9_-]{0,31}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
   `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
   `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
   `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t|_type|_types|_ptr|_iterator)${slash(ODD)}>)`,
   `<(?=${slash(ODD)}(?!(?:${PREFIXES}):)[a-z][a-z0-9_-]{1,31}:(?:[^\\s/:${BREAK}]| \\d))`,
+  `<(?=${slash(ODD)}_{1,2}\\p{L}[\\p{L}\\p{N}_-]{2,62}${slash(ODD)}>)`,
   `<(?=${slash(ODD)}dsml:)`,
   `<(?=${slash(ODD)}[a-z][a-z0-9_.-]{0,31}=[^=\\s>${BREAK}])`,
   `<(?=${slash(ODD)}(?:begin|start|end)(?:ning)?of[a-z]{2,32}>)`,
@@ -86,6 +87,7 @@ const LOWER_CASE = [
   // Square brackets: known names, numbered ones, and the tildes of `]~b]`, `[e~[`, `]~!b[`, `]<]image[>[`.
   `\\[(?=${slash(GAP)}(?:${BRACKETED})${GAP}\\])`,
   `\\[(?=${ODD}(?:unused|control|extra_id|reserved|special|token|placeholder)[a-z_ -]{0,16}\\d{1,5}${ODD}\\])`,
+  `\\[(?=${ODD}round[ \\u00a0_-]{0,4}\\d{1,5}${ODD}\\])`,
   "\\[(?=(?:system|user|assistant)\\]\\(#|/(?:system|user|assistant|human)\\])",
   "[[\\]](?=(?:!?~!?[a-z]{1,8}[!~]{0,2}|!?[a-z]{1,8}!?~!?)[[\\]])",
   "\\](?=<\\][\\p{L}\\p{N} _-]{1,32}\\[>\\[)",

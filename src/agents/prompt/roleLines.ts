@@ -13,13 +13,17 @@ const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(e
 
 /** A word for the kind of the role's text, and a remark in brackets. */
 const REMARK =
-  "(?: (?:prompt|message|instructions?|query|input|response|reply|turn|reminder|note|notice))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
+  "(?: (?:prompt|message|instructions?|query|input|response|reply|turn|reminder|note|notice|override|directives?|commands?))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
 
 /** The part between a role and its colon. It has no quotation marks: these end a key of JSON, or a quoted word. */
 const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
 
 const CHAT = anyWordPattern("human assistant", ODD);
-const COMMON = anyWordPattern("system user developer tool ai bot model", ODD);
+/** Role words, also those of Chinese chat formats: system, user, assistant, question and answer. A skeleton has no accents. */
+const COMMON = anyWordPattern(
+  "system systeme sistema user developer tool ai bot model 系统 系統 用户 用戶 助手 问 問 答",
+  ODD,
+);
 
 /** Role words that are broken up in upper and lower case and in any decoration. */
 export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${CHAT})${AFTER}`, "gu");
@@ -46,11 +50,11 @@ export const SECTION_HEADING: RegExp = new RegExp(
 );
 
 /**
- * Returns whether a line opens a turn and is no key: it has a capital letter, or is not indented and has words after its
- * colon.
+ * Returns whether a line opens a turn and is no key: it has a capital letter, a script without capitals, or is not indented and
+ * has words after its colon.
  */
 export const isRole = (start: string, rest: string): boolean =>
-  /[A-Z]/.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
+  /[A-Z\p{Lo}]/u.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
 
 const ROLES = `(${anyWordPattern("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
 

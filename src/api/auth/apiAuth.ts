@@ -171,9 +171,9 @@ export class ApiAuth {
     const { clock, jobTokens } = this.#deps;
     const claims = await jobTokens.open(token);
     if (claims) {
-      const { jobId, expiresAt } = claims;
+      const { jobId, internalId, expiresAt } = claims;
       const scopes = new Set(claims.scope === "report" ? ["jobs:read", "jobs:report"] : ["jobs:read"]);
-      return { actor: `job-token:${jobId}`, scopes, jobs: { jobId }, expiresAt };
+      return { actor: `job-token:${jobId}`, scopes, jobs: { jobId, internalId }, expiresAt };
     }
     const known = this.table.find(token, clock.now());
     return known ? callerOf(known) : null;

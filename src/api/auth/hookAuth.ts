@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
 import { type HookCall, hookName, type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
-import { type Selection, selectMapping } from "../../hooks/mappings/selectMapping.ts";
+import { describeFiltered, noMapping, type Selection, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
 import {
   findHeaderFault,
@@ -13,6 +13,7 @@ import {
 } from "../../hooks/signatures/verifySender.ts";
 import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { mapBodyError } from "../middleware/body.ts";
 import { type HookBody, readHookBody } from "../middleware/hookBody.ts";
@@ -35,6 +36,14 @@ interface ReceivedRequest {
   readonly signature: RequestSignature;
 }
 
+/** What is known about the sender of a request that is refused. */
+export interface RefusedSender {
+  readonly mapping: string | null;
+  readonly signature: RequestSignature | null;
+  /** Why the request is refused, for the operator. Without it, the verdict of the signature or the answer's sentence is shown. */
+  readonly reason?: string | undefined;
+}
+
 /** A request of an authenticated sender. */
 export type AuthenticatedSender =
   | {
@@ -52,6 +61,8 @@ export type AuthenticatedSender =
       readonly kind: "filtered";
       /** The first mapping that would take the request but for its `match.when`. */
       readonly mapping: Mapping;
+      /** The conditions that were not met, for people. */
+      readonly reason: string;
       readonly call: HookCall;
       readonly received: ReceivedRequest;
     };
@@ -100,8 +111,22 @@ export function authenticateHook({ mappings, basePath, verifier, tokenTable, clo
       if (warned) log.warn("a sender passes the hook token in the URL (?token=), which is deprecated; use a header");
     }
     const isOpen = (senders.length > 0 && ctx.method === "POST") || expectsHandshake(mappings, name, ctx.method);
-    return ctx.state.byHookToken || isOpen ? next() : verifier.reject(ctx);
+    if (ctx.state.byHookToken || isOpen) return next();
+    refuseAs(ctx, unknownSender(mappings, name, ctx));
+    return verifier.reject(ctx);
   };
+}
+
+/** Returns why a sender without a valid hook token is refused: the name of the hook, the method, or the token. */
+function unknownSender(mappings: readonly Mapping[], name: string, ctx: Context): RefusedSender {
+  const named = mappingsNamed(mappings, name);
+  const mapping = named[0]?.key ?? null;
+  if (!mapping && !BUILT_IN_HOOKS.includes(name)) {
+    return { mapping, signature: null, reason: noMapping(mappings, name) };
+  }
+  if (ctx.method !== "POST")
+    return { mapping, signature: null, reason: `The request has the method ${ctx.method}; hooks take POST.` };
+  return { mapping, signature: { type: "hook-token", verdict: hookTokens(ctx).length > 0 ? "wrong" : "missing" } };
 }
 
 /** Returns whether a token may call a hook; false without a token. @throws AppError forbidden if its scope is missing */
@@ -125,11 +150,13 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsNamed(mappings, path);
     if (candidates.length === 0) throw notFound.unknownName(ctx);
+    const [candidate] = candidates;
+    if (candidate && candidates.length === 1) refuseAs(ctx, { mapping: candidate.key, signature: null });
     const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
-    const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
+    const reject = (mapping = path, reason: RefusalReason | "token" = "token", words?: string) => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
       log.info({ mapping, reason }, "a sender could not be authenticated");
-      ctx.state.refusedSender = { mapping, signature: signatureOf(mapping, reason) };
+      refuseAs(ctx, { mapping, signature: signatureOf(mapping, reason), reason: words });
       return verifier.reject(ctx);
     };
     const signatureOf = (key: string, reason: RefusalReason | "token"): RequestSignature | null => {
@@ -149,11 +176,14 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
       const [first] = proofs;
       return reject(first?.[0].key, reasonOf(first?.[1]));
     }
+    const proven = candidates.find((one) => (one.auth ? proofs.get(one)?.ok : ctx.state.byHookToken));
+    if (proven) refuseAs(ctx, { mapping: proven.key, signature: validSignature(proven) });
     const payload = parseBody(body.decoded, body.kind);
     const call = { ...withoutSecrets(ctx), path, payload };
     const takers = candidates.filter((mapping) => acceptsBody(mapping, body.kind));
     const isProven = (one: Mapping) => (one.auth ? proofs.get(one)?.ok === true : ctx.state.byHookToken === true);
-    const choice = choose(selectMapping(takers, call, clock.now()), isProven);
+    const selection = selectMapping(takers, call, clock.now());
+    const choice = choose(selection, isProven);
     if (!choice) throw notFound.unknownSource(ctx);
     const { kind, mapping } = choice;
     const proof = proofs.get(mapping);
@@ -162,18 +192,34 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
       body: body.sent,
       contentType: ctx.get("Content-Type") || null,
       address: ctx.ip,
-      signature: { type: mapping.auth?.type ?? "hook-token", verdict: "valid" },
+      signature: validSignature(mapping),
     };
-    if (kind === "filtered") return pass(ctx, next, { kind, mapping, call, received });
+    if (kind === "filtered") {
+      const reason = describeFiltered(selection.considered, selection.filtered.filter(isProven)) ?? "";
+      return pass(ctx, next, { kind, mapping, reason, call, received });
+    }
     if (body.decoded.length > mapping.maxBodyBytes || body.sent.length > mapping.maxBodyBytes) {
       throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
     }
-    if (!hasClientState(mapping, payload)) return reject(mapping.key, "wrong");
+    if (!hasClientState(mapping, payload)) return reject(mapping.key, "wrong", WRONG_CLIENT_STATE);
     const replayKey = proof?.ok ? proof.replayKey : null;
     const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedMessageId(mapping, payload);
     return pass(ctx, next, { kind, mapping, call, received, messageId, replayKey: messageId ?? replayKey });
   };
 }
+
+const WRONG_CLIENT_STATE =
+  "A notification lacks the clientState that is handshake's verifyToken: create the subscription anew.";
+
+/** Records the sender of a request in case that it is refused. */
+function refuseAs(ctx: Context, sender: RefusedSender): void {
+  ctx.state.refusedSender = sender;
+}
+
+const validSignature = ({ auth }: Mapping): RequestSignature => ({
+  type: auth?.type ?? "hook-token",
+  verdict: "valid",
+});
 
 /**
  * Decides what a selection means for a sender. A sender that has proven itself to a mapping whose `match.when` leaves the

@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import type { HookCall } from "../../hooks/mappings/mapping.ts";
+import { isSecretName } from "../../hooks/mappings/secretNames.ts";
 import { withoutBasePath } from "../middleware/basePath.ts";
 
 /** The head of a request: everything but its body. */
@@ -24,15 +25,12 @@ export function withoutSecrets({ headers, query, originalUrl, state }: Context):
   };
 }
 
-/** Matches the names of headers and parameters that senders put secrets into, such as `X-Gitlab-Token` and `api_key`. */
-const SECRET_NAME = /(^|[-_.])(token|secret|password|passwd|api-?_?key|access-?_?key|credentials?|auth)($|[-_.])/i;
-
 /**
  * Returns a head without everything that may be a secret by its name. Templates and transforms may need such a value, so only
  * what is kept goes without it.
  */
 export function withoutNamedSecrets({ headers, url, query }: RequestHead): RequestHead {
-  const isPublic = ([name]: readonly [string, unknown]) => !SECRET_NAME.test(name);
+  const isPublic = ([name]: readonly [string, unknown]) => !isSecretName(name);
   const [path = "", search] = url.split("?");
   const parts = search?.split("&").filter((part) => [...new URLSearchParams(part)].every(isPublic)) ?? [];
   return {

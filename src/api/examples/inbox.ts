@@ -26,7 +26,7 @@ const REFUSED = {
   outcome: "refused",
   status: 401,
   code: "unauthorized",
-  reason: "If the mapping has `auth`, sign the request or send the token as that sender does.",
+  reason: "The signature does not match: other secret, or the body was changed on its way.",
   signature: { type: "github", verdict: "wrong" },
   runIds: [],
 } as const;
@@ -34,9 +34,14 @@ const REFUSED = {
 const PREVIEW = {
   dryRun: true,
   mapping: "github",
+  reason: null,
   considered: [
-    { mapping: "github-push", unmet: "headers.x-github-event" },
-    { mapping: "github", unmet: null },
+    {
+      mapping: "github-push",
+      unmet: "headers.x-github-event",
+      reason: 'headers.x-github-event is "issues", not "push"',
+    },
+    { mapping: "github", unmet: null, reason: null },
   ],
   transform: null,
   runCount: 1,
@@ -51,6 +56,7 @@ const PREVIEW = {
       channel: "last",
       to: null,
       model: null,
+      missingValues: [{ path: "issue.titel", didYouMean: "issue.title" }],
       error: null,
     },
   ],

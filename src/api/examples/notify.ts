@@ -54,6 +54,7 @@ export const listNotifyRules: Example = {
           grace: "2h",
           lastSeenAt: "2026-01-31T02:00:00.000Z",
           missedAt: null,
+          nextDueAt: "2026-02-01T04:00:00.000Z",
         },
       ],
     },

@@ -1,16 +1,21 @@
 import Type from "typebox";
-import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { AppError } from "../../shared/errors.ts";
+import { nameAt } from "../../shared/form/form.ts";
+import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
 import { bodyCheck } from "../validate.ts";
+import { findUnanswerable } from "./answerable.ts";
 import { checkContent } from "./content.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
+/** Maximum of `minLength`: 50 required fields of this length still fit in the body of an answer. */
+const MAX_MIN_LENGTH = 1_000;
 const count = { type: "integer", minimum: 0, maximum: 1_000_000 };
 const texts = { type: "array", minItems: 1, maxItems: 200, uniqueItems: true, items: text(1_024) };
 const names = { type: "array", maxItems: 200, items: text(1_024) };
 const options = {
   type: "array",
-  ...{ minItems: 1, maxItems: 200 },
+  minItems: 1,
+  maxItems: 200,
   items: {
     type: "object",
     required: ["const", "title"],
@@ -23,15 +28,22 @@ const annotations = { title: text(1_024), description: text(4_096) };
 /** The keywords of each type, as MCP's elicitation has them in its revisions of 2025-06-18 and 2025-11-25. */
 const KEYWORDS: Readonly<Record<FieldSchema["type"], object>> = {
   string: {
-    ...{ minLength: count, maxLength: count, pattern: text(1_024), default: text(65_536) },
+    minLength: { ...count, maximum: MAX_MIN_LENGTH },
+    maxLength: count,
+    pattern: text(1_024),
+    default: text(65_536),
     format: { enum: ["email", "uri", "date", "date-time"] },
-    ...{ enum: texts, enumNames: names, oneOf: options },
+    enum: texts,
+    enumNames: names,
+    oneOf: options,
   },
   number: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "number" } },
   integer: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "integer" } },
   boolean: { default: { type: "boolean" } },
   array: {
-    ...{ minItems: count, maxItems: count, default: names },
+    minItems: count,
+    maxItems: count,
+    default: names,
     items: {
       type: "object",
       properties: { type: { const: "string" }, enum: texts, anyOf: options },
@@ -74,7 +86,8 @@ const checkShape = bodyCheck(
 );
 
 /**
- * Checks a `requestedSchema`: its keywords, that names refer to properties, that patterns are valid, and that defaults fit.
+ * Checks a `requestedSchema`: its keywords, that names refer to properties, that patterns are valid, that defaults fit, and that
+ * a person can answer each field.
  * @throws AppError invalid_body with the pointer of each fault
  */
 export function checkRequestedSchema(schema: object): void {
@@ -85,6 +98,8 @@ export function checkRequestedSchema(schema: object): void {
   }
   for (const [name, one] of Object.entries(properties)) {
     const at = (keyword: string) => ["properties", name, keyword];
+    // JavaScript and browsers change such names, so that the answer would name another field.
+    if (name === "__proto__" || /\p{Cc}/u.test(name)) throw fault(["properties", name], "must have another name");
     if (one.enumNames && one.enumNames.length !== one.enum?.length) {
       throw fault(at("enumNames"), "must have as many items as enum");
     }
@@ -94,8 +109,10 @@ export function checkRequestedSchema(schema: object): void {
     if (one.pattern !== undefined && !isPattern(one.pattern)) {
       throw fault(at("pattern"), "must be a regular expression");
     }
-    if (one.default !== undefined && !isDefault(one)) throw fault(at("default"), "must fit the property");
+    const [keyword, detail] = findUnanswerable(one) ?? [];
+    if (keyword) throw fault(at(keyword), String(detail));
   }
+  checkDefaults(properties);
 }
 
 function isPattern(pattern: string): boolean {
@@ -106,12 +123,18 @@ function isPattern(pattern: string): boolean {
   }
 }
 
-function isDefault(one: FieldSchema): boolean {
+/** Checks the defaults in one call, because the regular expressions of one call share their time. */
+function checkDefaults(properties: FormSchema["properties"]): void {
+  const given = Object.entries(properties).filter(([, field]) => field.default !== undefined);
   try {
-    checkContent({ properties: { value: one } }, { value: one.default });
-    return true;
-  } catch {
-    return false;
+    checkContent(
+      { properties: Object.fromEntries(given) },
+      Object.fromEntries(given.map(([name, field]) => [name, field.default])),
+    );
+  } catch (error) {
+    const pointer = error instanceof AppError ? error.errors?.[0]?.pointer : undefined;
+    if (pointer === undefined) throw error;
+    throw fault(["properties", nameAt(pointer), "default"], "must fit the property");
   }
 }
 

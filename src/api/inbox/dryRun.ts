@@ -1,10 +1,11 @@
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
-import type { Considered } from "../../hooks/mappings/selectMapping.ts";
+import { type MissingValue, missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ApiDeps } from "../deps.ts";
+import type { SelectedMapping } from "./replay.ts";
 
 /** Maximum runs of a dry run that are shown, and the maximum characters of each message. */
 const MAX_RUNS = 10;
@@ -22,31 +23,41 @@ interface RunPreview {
   channel: string | null;
   to: string | null;
   model: string | null;
+  missingValues: MissingValue[];
   error: { code: string; message: string } | null;
 }
 
 export interface DryRun {
   dryRun: true;
   mapping: string | null;
-  considered: { mapping: string; unmet: string | null }[];
+  /** Why no mapping was compared; null otherwise. */
+  reason: string | null;
+  considered: { mapping: string; unmet: string | null; reason: string | null }[];
   transform: string | null;
   runCount: number;
   runs: RunPreview[];
 }
 
 const NOTHING: RunPreview = {
-  ...{ kind: null, name: null, message: null, sessionKey: null, wakeMode: null },
-  ...{ deliver: null, channel: null, to: null, model: null, error: null },
+  kind: null,
+  name: null,
+  message: null,
+  sessionKey: null,
+  wakeMode: null,
+  deliver: null,
+  channel: null,
+  to: null,
+  model: null,
+  error: null,
+  missingValues: [],
 };
 
 /**
  * Returns what a mapping makes of a call, without its transform and without a trace: nothing is stored or sent.
- * @param mapping undefined if none takes the call
  */
 export function dryRun(
   deps: Pick<ApiDeps, "hooks" | "agent" | "clock">,
-  mapping: Mapping | undefined,
-  considered: readonly Considered[],
+  { mapping, considered, reason }: SelectedMapping,
   call: HookCall,
 ): DryRun {
   const calls = mapping ? expandItems(mapping, call, deps.clock.now()) : [];
@@ -54,7 +65,8 @@ export function dryRun(
   return {
     dryRun: true,
     mapping: mapping?.key ?? null,
-    considered: considered.map(({ mapping: { key }, unmet }) => ({ mapping: key, unmet })),
+    reason,
+    considered: considered.map((one) => ({ mapping: one.mapping.key, unmet: one.unmet, reason: one.reason })),
     transform: mapping?.transform?.module ?? null,
     runCount: calls?.length ?? 0,
     runs:
@@ -74,14 +86,16 @@ function preview(
     const made = renderCall(mapping, call, clock.now(), { kind: "kept" });
     if (made === null) return NOTHING;
     const name = made.name ?? mapping.key;
+    const missing = [...missingValues(mapping, call, clock.now(), { kind: "kept" })];
+    const read = { ...NOTHING, name, missingValues: missing };
     if (made.kind === "wake") {
       const message = made.text.slice(0, MAX_MESSAGE_CHARS);
-      return { ...NOTHING, kind: "wake", name, message, sessionKey: MAIN_SESSION, wakeMode: made.mode ?? "now" };
+      return { ...read, kind: "wake", message, sessionKey: MAIN_SESSION, wakeMode: made.mode ?? "now" };
     }
     const { sessionKey = null, request } = mappedRequest(made, mapping, { kind: "kept" }, hooks, agent);
     const { wakeMode, deliver, channel, to, model } = request;
     const message = request.message.slice(0, MAX_MESSAGE_CHARS);
-    return { ...NOTHING, kind: "agent", name, message, sessionKey, wakeMode, deliver, channel, to, model };
+    return { ...read, kind: "agent", message, sessionKey, wakeMode, deliver, channel, to, model };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { ...NOTHING, error: { code: error.code, message: error.message } };

@@ -5,16 +5,20 @@ import type { AuthenticatedSender } from "../auth/hookAuth.ts";
 import { withoutNamedSecrets } from "../auth/withoutSecrets.ts";
 
 /** Returns a request as it is kept. @param status the HTTP status of the response */
-export function keptRequest(
-  { kind, mapping, call, received }: AuthenticatedSender,
-  createdAt: Date,
-  status: number,
-): NewHookRequest {
+export function keptRequest(sender: AuthenticatedSender, createdAt: Date, status: number): NewHookRequest {
+  const { kind, mapping, call, received } = sender;
   const { body, contentType, address, signature } = received;
   return {
-    ...{ _id: randomUUID(), createdAt, hook: call.path, mapping: mapping.key, status },
-    outcome: kind === "filtered" ? "filtered" : "accepted",
-    ...{ signature, address, contentType, body },
+    _id: randomUUID(),
+    createdAt,
+    hook: call.path,
+    mapping: mapping.key,
+    status,
+    ...(kind === "filtered" ? { outcome: kind, reason: sender.reason } : { outcome: "accepted" }),
+    signature,
+    address,
+    contentType,
+    body,
     head: toJson(withoutNamedSecrets(call)),
   };
 }

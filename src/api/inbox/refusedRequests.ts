@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Context, Next } from "koa";
-import type { HookRequestDoc, NewHookRequest, RequestSignature } from "../../models/hooks/hookRequest.ts";
+import type { HookRequestDoc, NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import { type HookRequests, MAX_REFUSED } from "../../models/hooks/hookRequests.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { AuthenticatedSender } from "../auth/hookAuth.ts";
+import type { AuthenticatedSender, RefusedSender } from "../auth/hookAuth.ts";
 import { withoutNamedSecrets, withoutSecrets } from "../auth/withoutSecrets.ts";
+import { describeVerdict } from "./refusalReason.ts";
 
 export interface RefusedRequestsDeps {
   readonly hookRequests: HookRequests;
@@ -66,13 +67,21 @@ export class RefusedRequests {
   #requestOf(ctx: Context, hook: string, { status, code, message }: AppError): NewHookRequest {
     const sender = ctx.state.authContext as AuthenticatedSender | undefined;
     const accepted = sender && { mapping: sender.mapping.key, signature: sender.received.signature };
-    const { mapping, signature } = (ctx.state.refusedSender ?? accepted ?? NO_SENDER) as RefusedSender;
+    const { mapping, signature, reason }: RefusedSender = accepted ?? ctx.state.refusedSender ?? NO_SENDER;
+    const isRefusedBySignature = signature && signature.verdict !== "valid";
     const refused: Pick<HookRequestDoc, "outcome" | "status" | "code" | "reason"> = {
-      ...{ outcome: "refused", status, code },
-      reason: cut(message),
+      outcome: "refused",
+      status,
+      code,
+      reason: cut(reason ?? (isRefusedBySignature ? describeVerdict(signature) : message)),
     };
     return {
-      ...{ _id: randomUUID(), createdAt: this.#deps.clock.now(), hook: cut(hook), mapping, signature, ...refused },
+      _id: randomUUID(),
+      createdAt: this.#deps.clock.now(),
+      hook: cut(hook),
+      mapping,
+      signature,
+      ...refused,
       address: ctx.ip,
       contentType: cut(ctx.get("Content-Type")) || null,
       head: JSON.stringify(withoutNamedSecrets(withoutSecrets(ctx)), (_, value) =>
@@ -82,12 +91,6 @@ export class RefusedRequests {
       bodyBytes: ctx.request.length ?? null,
     };
   }
-}
-
-/** The known facts about the sender of a refused request. */
-interface RefusedSender {
-  readonly mapping: string | null;
-  readonly signature: RequestSignature | null;
 }
 
 const NO_SENDER: RefusedSender = { mapping: null, signature: null };

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
 import { mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, type BodyKind, decodeBody, parseBody } from "../../hooks/mappings/requestBody.ts";
-import { type Considered, selectMapping } from "../../hooks/mappings/selectMapping.ts";
+import { type Considered, noMapping, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { HookRequestDoc } from "../../models/hooks/hookRequest.ts";
+import type { Scope } from "../../shared/config/formats/scopes.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
 import type { RequestHead } from "../auth/withoutSecrets.ts";
 
@@ -40,6 +42,15 @@ export async function callOf(request: HookRequestDoc): Promise<KeptCall> {
   return { call: { ...head, path: hook, payload: parseBody(decoded, kind) }, kind };
 }
 
+/** The mapping for a request, and those that were compared with it. */
+export interface SelectedMapping {
+  /** Undefined if none takes the request. */
+  readonly mapping: Mapping | undefined;
+  readonly considered: readonly Considered[];
+  /** Why no mapping was compared with the request; null otherwise. */
+  readonly reason: string | null;
+}
+
 /**
  * Selects the mapping for a kept or pasted request by the current configuration. No sender is authenticated: the verdict at the
  * arrival of a kept request counts, because the time of its signature has passed.
@@ -51,13 +62,36 @@ export function selectFor(
   { call, kind }: KeptCall,
   key: string | undefined,
   now: Date,
-): { mapping: Mapping | undefined; considered: readonly Considered[] } {
+): SelectedMapping {
   if (key === undefined) {
-    const takers = mappingsNamed(mappings, call.path).filter((mapping) => acceptsBody(mapping, kind));
-    return selectMapping(takers, call, now);
+    const named = mappingsNamed(mappings, call.path);
+    const takers = named.filter((mapping) => acceptsBody(mapping, kind));
+    const reason = named.length === 0 ? noMapping(mappings, call.path) : takers.length === 0 ? otherType(kind) : null;
+    return { ...selectMapping(takers, call, now), reason };
   }
   const mapping = mappings.find((one) => one.key === key);
-  if (mapping) return { mapping, considered: [{ mapping, unmet: null }] };
+  if (mapping) return { mapping, considered: [{ mapping, unmet: null, reason: null }], reason: null };
   const known = mappings.map((one) => one.key).join(", ");
   throw invalidField("mapping", `must be the name of a mapping: ${known || "there is none"}`);
 }
+
+/**
+ * Returns the scopes of which a caller needs one to replay a request through a mapping; none for a mapping of the request's own
+ * hook and sender, which has proven itself at arrival.
+ */
+export function scopesForReplay(
+  mappings: readonly Mapping[],
+  request: Pick<HookRequestDoc, "hook" | "mapping" | "signature">,
+  mapping: Mapping,
+): readonly Scope[] {
+  const original = mappings.find(({ key }) => key === request.mapping);
+  const isSameSender = original
+    ? isDeepStrictEqual(original.auth, mapping.auth)
+    : (mapping.auth?.type ?? "hook-token") === (request.signature?.type ?? "hook-token");
+  if (isSameSender && mappingsNamed(mappings, request.hook).includes(mapping)) return [];
+  const path = mapping.match?.path;
+  return path === undefined ? ["admin"] : ["admin", `hooks:${path}`];
+}
+
+const otherType = (kind: BodyKind): string =>
+  `The mappings with this name take no body of the type ${kind}: set accept in the mapping, or send JSON.`;

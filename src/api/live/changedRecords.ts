@@ -1,5 +1,6 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
-import { isInScope } from "../../models/jobs/jobScope.ts";
+import type { JobDoc } from "../../models/jobs/job.ts";
+import { isInScope, type JobScope, type OneJob } from "../../models/jobs/jobScope.ts";
 import { readJobRows } from "../../models/jobs/read/readJobs.ts";
 import { readStepSummaries } from "../../models/jobs/read/readSteps.ts";
 import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/search/jobFilter.ts";
@@ -13,15 +14,20 @@ type Topic = (typeof TOPICS)[number];
 
 /** The records whose events a client receives: one job with its steps, or the rows of lists. */
 export type Subscription =
-  | { readonly jobId: string }
+  | { readonly jobId: string; readonly scope: JobScope | undefined }
   | { readonly topics: ReadonlySet<Topic>; readonly filter: JobFilter };
+
+interface CurrentJob {
+  readonly job: FilteredJob & Pick<JobDoc, "_id">;
+  readonly text: string;
+}
 
 interface ChangedJob {
   readonly jobId: string;
   /** Whether the job may match other filters than before. */
   readonly moved: boolean;
   /** Null when the job was deleted. */
-  readonly current: { readonly job: FilteredJob; readonly text: string } | null;
+  readonly current: CurrentJob | null;
   /** The events of its changed steps, when a client watches this job. */
   readonly steps: readonly string[];
 }
@@ -63,7 +69,9 @@ export class ChangedRecords {
   eventsFor(subscription: Subscription, now: Date): string[] {
     if ("jobId" in subscription) {
       const changed = this.#jobs.get(subscription.jobId);
-      return changed ? [changed.current?.text ?? removed(changed.jobId), ...changed.steps] : [];
+      if (!changed) return [];
+      const current = currentFor(changed, subscription.scope);
+      return current ? [current.text, ...changed.steps] : [removed(changed.jobId)];
     }
     const { topics, filter } = subscription;
     const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => listEvents(job, filter, now)) : [];
@@ -72,10 +80,31 @@ export class ChangedRecords {
       ...(["runs", "deliveries"] as const).flatMap((topic) => (topics.has(topic) ? this.#texts[topic] : [])),
     ];
   }
+
+  /** Returns whether the job of a job token is gone, so that a subscription with the token ends. */
+  endsSubscription(subscription: Subscription): boolean {
+    const own = ownJob(subscription);
+    const changed = own && this.#jobs.get(own.jobId);
+    return changed !== undefined && currentFor(changed, own) === null;
+  }
 }
 
-function listEvents({ jobId, moved, current }: ChangedJob, filter: JobFilter, now: Date): string[] {
+/** Returns the job of the job token of a subscription. */
+export function ownJob(subscription: Subscription): OneJob | undefined {
+  const { scope } = "jobId" in subscription ? subscription : subscription.filter;
+  return scope && "jobId" in scope ? scope : undefined;
+}
+
+/** Returns the job of a change, or null for a token whose job it is not: it was created again under its id. */
+function currentFor({ current }: ChangedJob, scope: JobScope | undefined): CurrentJob | null {
+  const isOther = scope && "jobId" in scope && current?.job._id.toHexString() !== scope.internalId;
+  return isOther ? null : current;
+}
+
+function listEvents(changed: ChangedJob, filter: JobFilter, now: Date): string[] {
+  const { jobId, moved } = changed;
   if (!isInScope(jobId, filter.scope)) return [];
+  const current = currentFor(changed, filter.scope);
   if (current && matchesFilter(current.job, filter, now)) return [current.text];
   return !current || moved || isVolatile(filter) ? [removed(jobId)] : [];
 }
@@ -100,7 +129,9 @@ async function readJobs(
     }
   }
   const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys()])];
-  const [rows, steps] = await Promise.all([readJobRows(stores, jobIds), readStepSummaries(stores, stepKeys)]);
+  // the steps first: a job that is still there after them is the one that had them
+  const steps = await readStepSummaries(stores, stepKeys);
+  const rows = await readJobRows(stores, jobIds);
   const found = new Map(rows.map((row) => [row.job.jobId, row]));
   return jobIds.map((jobId) => {
     const row = found.get(jobId);

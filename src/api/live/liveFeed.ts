@@ -6,7 +6,7 @@ import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import type { Caller } from "../auth/caller.ts";
-import { ChangedRecords, type Subscription } from "./changedRecords.ts";
+import { ChangedRecords, ownJob, type Subscription } from "./changedRecords.ts";
 import { type ChangeListener, changesSince } from "./changeReader.ts";
 import { EventStream, formatEvent } from "./eventStream.ts";
 
@@ -16,7 +16,7 @@ export type StreamAccess = Pick<Caller, "login" | "expiresAt">;
 interface Subscriber {
   readonly stream: EventStream;
   readonly subscription: Subscription;
-  /** The stream ends when the token or the log-in of its caller does. */
+  /** The stream ends when the token or the log-in of its caller does, and with the job of a job token. */
   readonly access: StreamAccess;
   /** The position to resume at once the feed is live. */
   resumeFrom: string | undefined;
@@ -198,12 +198,14 @@ export class LiveFeed implements ChangeListener {
     const records = tooMany ? null : await ChangedRecords.read(this.#stores, changes, subscriptions);
     const now = this.#deps.clock.now();
     let since = performance.now();
-    for (const { stream, subscription } of subscribers) {
+    for (const { stream, subscription, access } of subscribers) {
       if (performance.now() - since > MAX_BLOCKING_MS) {
         await setImmediate();
         since = performance.now();
       }
-      stream.send([...first, ...(records?.eventsFor(subscription, now) ?? [])], position);
+      if (hasExpired(access, now)) stream.end();
+      else stream.send([...first, ...(records?.eventsFor(subscription, now) ?? [])], position);
+      if (records?.endsSubscription(subscription)) stream.end();
     }
   }
 
@@ -218,12 +220,19 @@ export class LiveFeed implements ChangeListener {
 
   async #endExpired(): Promise<void> {
     const now = this.#deps.clock.now();
-    for (const { stream, access } of this.#subscribers) if (access.expiresAt && access.expiresAt <= now) stream.end();
+    for (const { stream, access } of this.#subscribers) if (hasExpired(access, now)) stream.end();
+    for (const { stream, subscription } of this.#subscribers) {
+      const own = ownJob(subscription);
+      // the change that removed the job may not have been named: it was one of many, or Redis was away
+      if (own && !(await this.#stores.jobs.exists(own))) stream.end();
+    }
     const cookies = [...this.#subscribers].flatMap(({ access }) => access.login?.cookie ?? []);
     if (cookies.length === 0) return;
     for (const cookie of await this.#stores.endedLogins.filterEnded([...new Set(cookies)])) this.endLogin(cookie);
   }
 }
+
+const hasExpired = ({ expiresAt }: StreamAccess, now: Date): boolean => expiresAt !== undefined && expiresAt <= now;
 
 const state = (live: boolean) => formatEvent("state", { live });
 const reload = (reason: "gap" | "many") => formatEvent("reload", { reason });

@@ -1,7 +1,8 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
-import type { RequestedWait } from "../wait.ts";
+import type { RequestedWait, WaitingCaller } from "../wait.ts";
 import type { ChangeListener } from "./changeReader.ts";
 
 /** The record whose changes wake a request. Steps and gates belong to their job. */
@@ -37,6 +38,8 @@ interface WaitingRequestsDeps {
   readonly maxWaiting: number;
   /** Interval of reads while Redis is unavailable. */
   readonly pollMs: number;
+  /** Returns whether the right of a caller has not ended during its wait. */
+  readonly stillValid: (caller: WaitingCaller) => Promise<boolean>;
 }
 
 /**
@@ -52,6 +55,7 @@ export class WaitingRequests implements ChangeListener {
   maxWaiting: number;
   readonly #clock: Clock;
   readonly #pollMs: number;
+  readonly #stillValid: WaitingRequestsDeps["stillValid"];
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #reads = new Map<string, Promise<unknown>>();
   /** The number of waiting requests of each owner. */
@@ -60,10 +64,11 @@ export class WaitingRequests implements ChangeListener {
   #polling: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor({ clock, maxWaiting, pollMs }: WaitingRequestsDeps) {
+  constructor({ clock, maxWaiting, pollMs, stillValid }: WaitingRequestsDeps) {
     this.#clock = clock;
     this.maxWaiting = maxWaiting;
     this.#pollMs = pollMs;
+    this.#stillValid = stillValid;
     this.onDisconnected(); // until Redis is connected
   }
 
@@ -75,7 +80,7 @@ export class WaitingRequests implements ChangeListener {
   /**
    * Reads a record until the wait of a request is over.
    * @param wait the wait that the request asks for; null to read once
-   * @throws what `read` throws
+   * @throws what `read` throws; AppError unauthorized if the right of the caller has ended meanwhile
    */
   async until<T>(wait: RequestedWait | null, awaited: Awaited<T>): Promise<Waited<T>> {
     if (!wait || this.#isEnded || !this.#hasRoom(wait)) return { value: await awaited.read(), headers: {} };
@@ -87,7 +92,10 @@ export class WaitingRequests implements ChangeListener {
     if (wait.gone.aborted) onGone(); // the handler may have worked before it waits
     this.#add(key, waiter);
     try {
-      return { value: await this.#readUntil(waiter, awaited), headers: applied(wait) };
+      const value = await this.#readUntil(waiter, awaited);
+      // after the read: whoever may read now might have read then, because no job comes back under its internal id
+      if (wait.caller && !(await this.#stillValid(wait.caller))) throw endedWhileWaiting();
+      return { value, headers: applied(wait) };
     } finally {
       clearTimeout(timer);
       wait.gone.removeEventListener("abort", onGone);
@@ -206,6 +214,12 @@ export class WaitingRequests implements ChangeListener {
 
 /** Maximum delay of a timer, which is longer than any wait. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
+
+const endedWhileWaiting = () =>
+  new AppError("unauthorized", {
+    detail: "The token or the log-in ended while the request waited.",
+    headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },
+  });
 
 const applied = ({ seconds }: RequestedWait) => ({ "Preference-Applied": `wait=${seconds}` });
 

@@ -12,6 +12,7 @@ import { version } from "../../shared/process/version.ts";
 import { type Caller, mayDo } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
+import { getsReceipt } from "../receipt.ts";
 import type { AnyRoute } from "../route.ts";
 import { MAX_RESULT_BYTES } from "./brief.ts";
 import { callTool, ownJob, prepareTool, type Tool, toolDeps } from "./callTool.ts";
@@ -40,7 +41,7 @@ const INSTRUCTIONS =
 export function mcpEndpoint(routes: readonly AnyRoute[], given: ApiDeps, { strict, bodies }: McpOptions): Middleware {
   const deps = toolDeps(given);
   const tools = toolsOf(routes).map((tool) => prepareTool(tool, deps, strict));
-  const listed = new Map(tools.map((tool) => [tool.name, [listTool(tool, []), listTool(tool, ["jobId"])] as const]));
+  const listed = new Map(tools.map((tool) => [tool.name, listVariants(tool)]));
   const handler = createMcpHandler(
     ({ authInfo }) => createServer(tools, listed, authInfo?.extra?.caller as Caller, deps),
     {
@@ -105,19 +106,28 @@ async function* restored(body: ReadableStream<Uint8Array>, restore: (text: strin
   for await (const chunk of body) yield Buffer.from(restore(Buffer.from(chunk).toString()));
 }
 
-type ListedTool = ReturnType<typeof listTool>;
+type ListedTool = ReturnType<typeof listVariants>;
 
-function listTool({ name, title, description, annotations, defaults, route }: Tool, omit: readonly string[]) {
-  return {
-    ...{ name, title, description, annotations: { title, ...annotations } },
+/** Returns a tool as it is listed for a caller in general, for a job token, and for a caller who receives receipts. */
+function listVariants({ name, title, description, annotations, defaults, route }: Tool) {
+  const about = { name, title, description, annotations: { title, ...annotations } };
+  const list = ({ omit = [] as readonly string[], asReceipt = false }) => ({
+    ...about,
     inputSchema: inputSchema(route, { omit, defaults }),
-    outputSchema: outputSchema(route),
-  };
+    outputSchema: outputSchema(route, asReceipt),
+  });
+  return { general: list({}), ownJob: list({ omit: ["jobId"] }), receipt: route.receipt && list({ asReceipt: true }) };
+}
+
+/** Returns a tool as it is listed for a caller. A job token can read its job, so that it receives no receipts. */
+function listFor(caller: Caller, { route }: Tool, { general, ownJob: own, receipt }: ListedTool) {
+  if (receipt && getsReceipt(caller, route)) return receipt;
+  return ownJob(caller) === undefined ? general : own;
 }
 
 function createServer(
   tools: readonly Tool[],
-  listed: ReadonlyMap<string, readonly [ListedTool, ListedTool]>,
+  listed: ReadonlyMap<string, ListedTool>,
   caller: Caller,
   deps: ApiDeps,
 ): Server {
@@ -125,10 +135,9 @@ function createServer(
     { name: "signalbox", title: "Signalbox", version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  const own = ownJob(caller) === undefined ? 0 : 1;
   const allowed = tools.filter((tool) => mayDo(caller, ...scopesOf(tool)));
   server.setRequestHandler("tools/list", async () => ({
-    tools: allowed.flatMap(({ name }) => listed.get(name)?.[own] ?? []),
+    tools: allowed.map((tool) => listFor(caller, tool, listed.get(tool.name) as ListedTool)),
   }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = tools.find(({ name }) => name === params.name);

@@ -47,10 +47,13 @@ export function inputSchema(route: AnyRoute, { omit, defaults = {} }: ArgumentOp
   return plain({ type: "object", properties, required, additionalProperties: false }) as ObjectSchema;
 }
 
-/** Returns the schema of the successful responses of a route, which are all alike. */
-export function outputSchema(route: AnyRoute): ObjectSchema {
-  const [schema] = Object.values(route.answers as Record<string, TSchema>);
-  return plain(schema) as ObjectSchema;
+/**
+ * Returns the schema of the successful responses of a route, which are all alike.
+ * @param asReceipt whether the caller receives receipts
+ */
+export function outputSchema({ answers, receipt }: AnyRoute, asReceipt: boolean): ObjectSchema {
+  const [schema] = Object.values(answers as Record<string, TSchema>);
+  return plain(asReceipt ? receipt?.schema : schema) as ObjectSchema;
 }
 
 /** Returns a schema as plain JSON, without the keywords that only this service reads. */

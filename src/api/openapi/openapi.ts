@@ -78,7 +78,7 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[]): object {
     operationId: r.operationId,
     tags: [r.tag],
     summary: r.summary,
-    description: r.description + scopesText(r),
+    description: r.description + scopesText(r) + receiptText(r),
     ...securityOf(r),
     parameters: [
       ...(["path", "query", "header"] as const).flatMap((place) => parameters(r, place)),
@@ -122,6 +122,14 @@ function scopesText({ scopes }: AnyRoute): string {
   return `\n\nRequires the scope ${all} where tokens are configured.`;
 }
 
+/** Receipts are described in words: a union would give every generated client a type that is hard to use. */
+const receiptText = ({ receipt }: AnyRoute): string =>
+  receipt
+    ? `\n\nWithout the scope \`${receipt.unless}\` the response is a receipt: ${Object.keys(receipt.schema.properties)
+        .map((name) => `\`${name}\``)
+        .join(", ")}.`
+    : "";
+
 const TOKEN = { token: [] };
 const HOOK_TOKENS = [{ hookToken: [] }, { hookServiceToken: [] }];
 
@@ -129,7 +137,9 @@ const needsBody = (r: AnyRoute): boolean =>
   (r.schemas.body && "required" in r.schemas.body ? r.schemas.body.required : []).length > 0;
 
 const PREFER = {
-  ...{ name: "Prefer", in: "header", required: false },
+  name: "Prefer",
+  in: "header",
+  required: false,
   description: `\`wait=N\` lets the request wait for at most N seconds (RFC 7240); more than ${MAX_WAIT_SECONDS} count as ${MAX_WAIT_SECONDS}. Everything else is ignored.`,
   schema: { type: "string" },
 };
@@ -153,7 +163,9 @@ function parameters(r: AnyRoute, place: keyof typeof PLACES): object[] {
   const fixed = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { explode, ...rest } = property as TSchema & { description?: string; explode?: boolean };
     return {
-      ...{ name, in: place, required: place === "path" || needed.includes(name) },
+      name,
+      in: place,
+      required: place === "path" || needed.includes(name),
       description: rest.description,
       // Only identifiers have an example: "Try it out" sends every example, and that of a filter would hide rows.
       ...(place === "path" && { example: example.params?.[name] }),
@@ -165,7 +177,11 @@ function parameters(r: AnyRoute, place: keyof typeof PLACES): object[] {
 }
 
 const METADATA_PARAMETER = {
-  ...{ name: "metadata", in: "query", required: false, style: "deepObject", explode: true },
+  name: "metadata",
+  in: "query",
+  required: false,
+  style: "deepObject",
+  explode: true,
   description:
     "Jobs whose metadata has these values: `metadata[team]=sales`. Nested keys are joined by dots: `metadata[build.branch]=main`. A parameter can be repeated; a list in the metadata then must have each of the values.",
   example: {}, // "Try it out" would send a made-up filter

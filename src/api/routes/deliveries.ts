@@ -8,7 +8,9 @@ import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas/blocks.ts";
-import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
+import { Delivery, DeliveryKind, DeliveryReceipt } from "../schemas/delivery.ts";
+
+const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";
 
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);
@@ -100,6 +102,7 @@ const retryDelivery = route({
   example: examples.retryDelivery,
   schemas: { params },
   answers: { 202: Delivery },
+  receipt: DeliveryReceipt,
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.retry", target: params.deliveryId }),
   async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
@@ -107,7 +110,8 @@ const retryDelivery = route({
     const found = await stores.deliveries.find(deliveryId);
     const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = found.to ?? recipientOn(found.channel, target);
-    const fault = kindOf(found) === "channel" ? deliveryFault(found.channel, to, channels) : null;
+    const kind = kindOf(found);
+    const fault = kind === "wake" ? NO_MESSAGE : kind === "channel" ? deliveryFault(found.channel, to, channels) : null;
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);
     await queues.deliver({ deliveryId, channel: delivery.channel }, { occasion: `retry-${clock.now().getTime()}` });
@@ -127,6 +131,7 @@ const cancelDelivery = route({
   example: examples.cancelDelivery,
   schemas: { params },
   answers: { 200: Delivery },
+  receipt: DeliveryReceipt,
   errors: ["delivery_not_found", "delivery_state_conflict"],
   audit: ({ params }) => ({ action: "delivery.cancel", target: params.deliveryId }),
   async handler({ params: { deliveryId } }, { stores: { deliveries }, queues }) {

@@ -90,7 +90,7 @@ const getJobEvents = route({
   async handler({ params: { jobId }, query, headers, authContext }, { live, stores }) {
     await stores.jobs.findId(jobId);
     const from = headers["last-event-id"] ?? query.lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, authContext) };
+    return { status: 200, headers: HEADERS, body: live.open({ jobId, scope: authContext.jobs }, from, authContext) };
   },
 });
 

@@ -71,6 +71,9 @@ const Expectation = Type.Object(
       "When such a job was last created; null if none was created since the expectation was configured.",
     ),
     missedAt: s.TimestampOrNull("When a job was due and missing (`job.missing`); null if none is missing."),
+    nextDueAt: s.TimestampOrNull(
+      "When the next job is due, with `grace`: `job.missing` follows if none has been created by then. It is past while a job is overdue and not announced. Null until a worker has begun to watch.",
+    ),
   },
   s.named("Expectation"),
 );

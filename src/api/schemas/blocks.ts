@@ -114,6 +114,11 @@ const cancelRequested = Type.Optional(
 );
 
 export const StepReceipt = Type.Object({ ...receipt, cancelRequested }, named("StepReceipt"));
+/** A reported step for a caller that may not read jobs. */
+export const BareStepReceipt = {
+  unless: "jobs:read",
+  schema: Type.Omit(StepReceipt, ["stepName", "message"], named("BareStepReceipt")),
+} as const;
 export const StepSummary = Type.Object(summary, named("StepSummary"));
 const step = { ...summary, output: Output };
 const StepView = Type.Object(step, named("Step"));
@@ -166,7 +171,8 @@ export const SingleStep = Type.Object(
 );
 
 export const StaleAfterSeconds = Type.Integer({
-  ...{ minimum: 1, maximum: 31_536_000 },
+  minimum: 1,
+  maximum: 31_536_000,
   description: "Seconds without a report after which a running job counts as stale.",
 });
 
@@ -229,6 +235,15 @@ export const JobView = Type.Object({ ...job, cancelRequested }, named("Job"));
 const { input: _input, metadata: _metadata, output: _output, ...head } = job;
 /** A job as the live events show it. */
 export const JobHead = Type.Object(head, named("JobHead"));
+/** A changed job for a caller that may not read jobs. */
+export const JobReceipt = {
+  unless: "jobs:read",
+  schema: Type.Pick(
+    JobView,
+    ["jobId", "status", "progress", "createdAt", "updatedAt", "lastReportAt", "staleAt", "cancelRequested"],
+    named("JobReceipt"),
+  ),
+} as const;
 export const JobRow = Type.Partial(Type.Object(job), named("JobRow"));
 export const JobRead = Type.Object(
   {

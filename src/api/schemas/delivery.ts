@@ -61,3 +61,9 @@ export const Delivery = Type.Object(
   },
   s.named("Delivery"),
 );
+
+/** A changed delivery for a caller that may not read deliveries. */
+export const DeliveryReceipt = {
+  unless: "runs:read",
+  schema: Type.Pick(Delivery, ["deliveryId", "state", "notBefore", "createdAt", "sentAt"], s.named("DeliveryReceipt")),
+} as const;

@@ -3,28 +3,46 @@ import { connectDatabase } from "../../models/db/database.ts";
 import { hostsOf } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
+import { StartError } from "../../shared/process/lifecycle.ts";
 import { findRunningInstance } from "../start/dataDirectoryLock.ts";
 import { embeddedUri } from "../withStores.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+import { describeSpace, spaceFault } from "./freeSpace.ts";
 
 /** Maximum difference between the clocks of this machine and of MongoDB. */
 const MAX_SKEW_MS = 5_000;
 
-/** Checks MongoDB: its version, the indexes and its clock. @throws StartError when it cannot be used */
+/** Checks MongoDB: the space on its disk, its version, the indexes and its clock. @throws StartError when it cannot be used */
 export async function checkMongoDb(config: Config): Promise<Finding[]> {
   const { uri } = config.mongodb;
-  if (!uri && !findRunningInstance(resolve(config.dataDir))) {
-    return [ok("MongoDB is the embedded one, which does not run now: start it with signalbox start.")];
+  const dataDir = resolve(config.dataDir);
+  const full = uri ? null : spaceFault(dataDir);
+  const space = full === null ? [] : [fail(full)];
+  if (!uri && !findRunningInstance(dataDir)) {
+    return [...space, ok("MongoDB is the embedded one, which does not run now: start it with signalbox start.")];
   }
-  const database = await connectDatabase(uri ?? embeddedUri(config.dataDir));
+  try {
+    return [...space, ...(await examine(uri ?? embeddedUri(dataDir), uri !== undefined))];
+  } catch (error) {
+    // A full disk is why the embedded MongoDB is away.
+    if (error instanceof StartError && full !== null) return space;
+    throw error;
+  }
+}
+
+async function examine(uri: string, isOwn: boolean): Promise<Finding[]> {
+  const database = await connectDatabase(uri);
   try {
     const { version, localTime } = await database.readFacts();
     const skewMs = Math.abs(localTime.getTime() - Date.now());
     const outdated = endOfLife(version);
+    const disk = isOwn ? await database.readDiskSpace().catch(() => null) : null;
+    const full = disk && describeSpace("The disk of MongoDB", "free some there", disk);
     const problem = await database.checkPrepared().catch((error: Error) => error);
     return [
-      ok(`MongoDB ${version} answers${uri ? ` at ${hostsOf(uri)}` : ""}.`),
-      ...(outdated ? [warn(`${outdated}${uri ? "" : ", and set MONGODB_URI"}.`)] : []),
+      ok(`MongoDB ${version} answers${isOwn ? ` at ${hostsOf(uri)}` : ""}.`),
+      ...(outdated ? [warn(`${outdated}${isOwn ? "" : ", and set MONGODB_URI"}.`)] : []),
+      ...(full === null ? [] : [fail(full)]),
       problem ? fail(problem.message) : ok("The indexes of this version exist."),
       skewMs > MAX_SKEW_MS
         ? warn(

@@ -7,29 +7,52 @@ const ANSWER_WITHIN_MS = 5_000;
 /** The errors of a program that listens, but does not answer in HTTP or in time. */
 const LISTENS = /^(HPE_|UND_ERR_SOCKET$|ECONNRESET$|EPIPE$|TimeoutError$)/;
 
-/** Checks the service of this folder, if it runs. */
-export async function checkService(config: Config): Promise<Finding[]> {
-  const url = serviceUrl(config);
+/** Checks the service, if it runs, and that `server.publicUrl` leads to it. */
+export async function checkService(env: NodeJS.ProcessEnv, config: Config): Promise<Finding[]> {
+  const [own, shared] = await Promise.all([checkOwn(serviceUrl(env, config)), checkPublicUrl(config)]);
+  // Where the processes run on other machines, only the public address leads to them.
+  const isElsewhere = own.isAway && !env.SIGNALBOX_URL && shared.some(({ kind }) => kind === "ok");
+  return isElsewhere ? shared : [own.finding, ...shared];
+}
+
+interface OwnService {
+  readonly finding: Finding;
+  /** Whether nothing listens at the address. */
+  readonly isAway?: boolean;
+}
+
+async function checkOwn(url: string): Promise<OwnService> {
   const answer = await ask(`${url}/readyz`);
   if ("code" in answer && !LISTENS.test(answer.code)) {
-    return [warn(`No service answers at ${url}: start it with signalbox start.`)];
+    return { isAway: true, finding: warn(`No service answers at ${url}: start it with signalbox start.`) };
   }
   if ("code" in answer || !Array.isArray(answer.body.checks)) {
     const what = "another program uses this port, or a service that hangs";
-    return [fail(`${url} does not answer as Signalbox: ${what}. Stop it, or set PORT to another (server.port).`)];
+    return {
+      finding: fail(`${url} does not answer as Signalbox: ${what}. Stop it, or set PORT to another (server.port).`),
+    };
   }
   if (answer.body.status === "degraded") {
-    return [warn(`The service at ${url} works without Redis: runs and deliveries wait until Redis answers.`)];
+    return {
+      finding: warn(`The service at ${url} works without Redis: runs and deliveries wait until Redis answers.`),
+    };
   }
-  if (answer.status === 200) return [ok(`The service answers at ${url} and is ready.`)];
-  return [fail(`The service at ${url} is not ready (${answer.status}): ${url}/readyz says what is missing.`)];
+  if (answer.status === 200) return { finding: ok(`The service answers at ${url} and is ready.`) };
+  return { finding: fail(`The service at ${url} is not ready (${answer.status}): ${missingOf(answer.body.checks)}.`) };
+}
+
+/** Returns what a service that is not ready lacks, by the checks of /readyz. */
+function missingOf(checks: readonly unknown[]): string {
+  const missing = checks.filter(isObject).filter(({ ok: works }) => works === false);
+  if (missing.some(({ name }) => name === "process")) return "it stops";
+  return `it lacks ${missing.map(({ name }) => String(name)).join(", ") || "something"}; correct that first`;
 }
 
 /**
  * Checks that `server.publicUrl` leads to a service, if it is set. This machine may be unable to reach it although others
  * can.
  */
-export async function checkPublicUrl({ server: { publicUrl } }: Config): Promise<Finding[]> {
+async function checkPublicUrl({ server: { publicUrl } }: Config): Promise<Finding[]> {
   if (publicUrl === undefined) return [];
   const setting = "SIGNALBOX_PUBLIC_URL (server.publicUrl)";
   const answer = await ask(`${publicUrl}/healthz`);

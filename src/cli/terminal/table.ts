@@ -16,7 +16,7 @@ export interface Column<Row> {
   readonly least?: number;
   /**
    * Whether the column is left out if the table does not fit otherwise, the last such column first. For ids, because nobody
-   * can copy a truncated one.
+   * can copy a truncated one, and for texts that another view shows whole.
    */
   readonly optional?: true;
   /** Returns the text of an empty cell if the first column is left out, so that each row is still identified. */

@@ -67,11 +67,12 @@ export interface JobSummary {
   currentStep: StepSummary | null;
 }
 
+/** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
 export interface Job extends JobSummary {
   input: FreeObject | null;
   metadata: FreeObject | null;
   output: FreeObject | null;
-  /** Only in the response to `put`: present once cancellation was requested. */
+  /** Only in the responses to `put` and `cancel`: present once cancellation was requested. */
   cancelRequested?: true;
   /** Present if the request names a step by its key; null if there is no such step. */
   step?: Step | null;

@@ -1,3 +1,5 @@
+import type { MissingValue } from "./runs.ts";
+
 export type RequestOutcome = "accepted" | "dropped" | "failed" | "filtered" | "refused";
 
 /** A kept request to a hook, as lists contain it. */
@@ -9,8 +11,9 @@ export interface HookRequestRow {
   outcome: RequestOutcome;
   /** The HTTP status of the response; null for a mail. */
   status: number | null;
-  /** The error code and the reason of a refused request. */
+  /** The error code of a refused request. */
   code: string | null;
+  /** Why a request was refused or filtered, in words. */
   reason: string | null;
   /** The kind of authentication that the sender needed, and the verdict when the request arrived. */
   signature: { type: string; verdict: "valid" | "missing" | "malformed" | "expired" | "wrong" } | null;
@@ -44,6 +47,8 @@ export interface RunPreview {
   channel: string | null;
   to: string | null;
   model: string | null;
+  /** The placeholders of the mapping that have no value. */
+  missingValues: MissingValue[];
   error: { code: string; message: string } | null;
 }
 
@@ -52,8 +57,10 @@ export interface DryRun {
   dryRun: true;
   /** The mapping that takes the request; null if none does. */
   mapping: string | null;
-  /** The mappings that were compared, each with the condition that the request does not meet. */
-  considered: { mapping: string; unmet: string | null }[];
+  /** Why no mapping was compared with the request; null otherwise. */
+  reason: string | null;
+  /** The mappings that were compared, each with the condition that the request does not meet, and that in words. */
+  considered: { mapping: string; unmet: string | null; reason: string | null }[];
   /** The transform of the mapping, which was not run. */
   transform: string | null;
   runCount: number;

@@ -46,6 +46,8 @@ export interface Run extends RunSummary {
   againOf: string | null;
   /** The latest 20 failed attempts, oldest first; only in the response for a single run, if an attempt has failed. */
   failedAttempts?: FailedAttempt<NonNullable<RunSummary["error"]>>[];
+  /** The placeholders of the mapping that had no value; only in the response for a single run, if there are any. */
+  missingValues?: MissingValue[];
   /**
    * The end of what the program of the latest attempt wrote to standard error; only in the response for a single run, if it
    * wrote something.
@@ -53,6 +55,12 @@ export interface Run extends RunSummary {
   stderr?: string;
   /** Only in the response for a single run that is queued. */
   waitsFor?: WaitsFor;
+}
+
+/** A placeholder that had no value, and the path of a value of the request that is spelled alike. */
+export interface MissingValue {
+  path: string;
+  didYouMean: string | null;
 }
 
 /** Why a queued run has not started. */

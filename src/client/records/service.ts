@@ -42,6 +42,8 @@ export interface Expectation {
   lastSeenAt: string | null;
   /** When a job was due and missing; null if none is missing. */
   missedAt: string | null;
+  /** When the next job is due, with the grace; null until a worker has begun to watch. */
+  nextDueAt: string | null;
 }
 
 export interface Channel {

@@ -70,7 +70,7 @@ export function NotifyPage() {
 }
 
 function ExpectationCard({ expectation }: { expectation: Expectation }) {
-  const { expectationId, name, every, grace, lastSeenAt, missedAt } = expectation;
+  const { expectationId, name, every, grace, lastSeenAt, missedAt, nextDueAt } = expectation;
   return (
     <li class="card">
       <h3>{expectationId}</h3>
@@ -85,6 +85,7 @@ function ExpectationCard({ expectation }: { expectation: Expectation }) {
           ["Expected every", every],
           ["Grace", grace],
           ["Last seen", lastSeenAt ? <When time={lastSeenAt} /> : "never"],
+          ["Next due", nextDueAt && <When time={nextDueAt} />],
         ]}
       />
     </li>

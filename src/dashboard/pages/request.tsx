@@ -69,8 +69,8 @@ function RequestView({ request }: { request: HookRequest }) {
         <div class="headline">
           <StatusMark status={outcome} />
           {reason && (
-            <span class="fault">
-              <bdi>{reason}</bdi> <code>{code}</code>
+            <span class={code === null ? "muted" : "fault"}>
+              <bdi>{reason}</bdi> {code && <code>{code}</code>}
             </span>
           )}
         </div>

@@ -94,13 +94,13 @@ function RequestCells({ request }: { request: HookRequestRow }) {
 }
 
 /** Returns the outcome of a request in a few words. */
-function summaryOf({ outcome, status, reason, signature, runIds }: HookRequestRow): string {
-  const verdict = signature && signature.verdict !== "valid" ? `${signature.type}: ${signature.verdict}. ` : "";
-  if (outcome === "refused") return `${status} ${verdict}${reason ?? ""}`;
-  if (outcome === "filtered") return "match.when of the mapping left it out";
+function summaryOf({ outcome, status, reason, runIds }: HookRequestRow): string {
+  if (outcome === "refused") return `${status} ${reason ?? ""}`;
+  if (outcome === "filtered") return reason ? `Not matched: ${reason}` : "match.when of the mapping left it out";
   if (outcome === "dropped") return "The transform of the mapping dropped it";
   if (outcome === "failed") return "A run of it failed";
-  return runIds.length === 0 ? "It has no items" : "It started its runs";
+  if (runIds.length === 0) return "It has no items";
+  return runIds.length === 1 ? "Started 1 run" : `Started ${runIds.length} runs`;
 }
 
 function NoRequests({ isFiltered }: { isFiltered: boolean }) {

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { describeMissing } from "../../client/calls/missingValues.ts";
 import { type Run, type RunRequest, SignalboxError, type WaitsFor } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { DeliveryList } from "../components/delivery/deliveryList.tsx";
@@ -109,6 +110,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         <Facts
           facts={[
             ["Kind", kind === "wake" ? "main session event" : "agent turn"],
+            ["Note", describeMissing(run.missingValues)],
             [
               "Session",
               <a href={address("/sessions/:sessionKey", sessionKey)}>

@@ -5,6 +5,7 @@ import {
   type Template,
   type TemplateScope,
 } from "../../shared/config/formats/template.ts";
+import { SENDER_PRESETS } from "../../shared/config/presets/senders.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
@@ -17,6 +18,8 @@ export interface Mapping extends Omit<MappingConfig, (typeof TEMPLATES)[number] 
   /** Identifies the mapping in logs, metrics and records. It is unique in a configuration. */
   readonly key: string;
   readonly templates: Readonly<Partial<Record<(typeof TEMPLATES)[number], Template>>>;
+  /** The templates that the operator wrote, and no preset. */
+  readonly ownTemplates: readonly (typeof TEMPLATES)[number][];
   /** The compiled `match.when`. */
   readonly conditions: readonly Condition[];
   readonly auth: SenderAuth | undefined;
@@ -49,7 +52,7 @@ const WHOLE_BODY: readonly string[] = [".", "payload"];
 export function compileMappings(hooks: Config["hooks"]): readonly Mapping[] {
   return [
     ...hooks.mappings.map((mapping) => compile(mapping, hooks.maxBodyBytes)),
-    ...hooks.presets.map((name) => compile(preset(name, hooks), hooks.maxBodyBytes)),
+    ...hooks.presets.map((name) => ({ ...compile(preset(name, hooks), hooks.maxBodyBytes), ownTemplates: [] })),
   ];
 }
 
@@ -58,10 +61,12 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
     const text = config[key];
     return text === undefined ? [] : [[key, parseTemplate(text)] as const];
   });
+  const ofPreset = config.preset ? Object.values(SENDER_PRESETS[config.preset]) : [];
   return {
     ...config,
     key: mappingKey(config),
     templates: Object.fromEntries(templates),
+    ownTemplates: TEMPLATES.filter((key) => !ofPreset.includes(config[key])),
     conditions: compileWhen(config.match?.when),
     auth: config.auth as SenderAuth | undefined,
     maxBodyBytes: config.maxBodyBytes ?? defaultMaxBodyBytes,

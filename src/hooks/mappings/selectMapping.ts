@@ -1,12 +1,15 @@
+import { nearest } from "../../shared/config/nearest.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { type HookCall, type Mapping, templateScope, wantedItems } from "./mapping.ts";
-import { isAboutItems, unmetCondition } from "./when.ts";
+import { describeUnmet, isAboutItems, shortJson, unmetCondition } from "./when.ts";
 
 /** A mapping that was compared with a request, in the order of the configuration. */
 export interface Considered {
   readonly mapping: Mapping;
   /** The path of the condition that the request does not meet, or `match.source`; null for the mapping that takes it. */
   readonly unmet: string | null;
+  /** That condition with the value of the request, for people; null for the mapping that takes it. */
+  readonly reason: string | null;
 }
 
 /** The result of `selectMapping`. */
@@ -25,8 +28,8 @@ export interface Selection {
 export function selectMapping(candidates: readonly Mapping[], call: HookCall, now: Date): Selection {
   const considered: Considered[] = [];
   for (const mapping of candidates) {
-    const unmet = unmetPath(mapping, call, now);
-    considered.push({ mapping, unmet });
+    const unmet = findUnmet(mapping, call, now);
+    considered.push({ mapping, unmet: unmet?.path ?? null, reason: unmet?.reason ?? null });
     if (unmet === null) break;
   }
   const last = considered.at(-1);
@@ -39,14 +42,39 @@ export function selectMapping(candidates: readonly Mapping[], call: HookCall, no
 
 const SOURCE = "match.source";
 
-function unmetPath(mapping: Mapping, call: HookCall, now: Date): string | null {
+interface Unmet {
+  readonly path: string;
+  readonly reason: string;
+}
+
+function findUnmet(mapping: Mapping, call: HookCall, now: Date): Unmet | null {
   const { match, conditions } = mapping;
   const source = isObject(call.payload) ? call.payload.source : undefined;
-  if (match?.source !== undefined && match.source !== source) return SOURCE;
+  if (match?.source !== undefined && match.source !== source) {
+    const found = source === undefined ? "is missing" : `is ${shortJson(source)}`;
+    return { path: SOURCE, reason: `source ${found}, not ${JSON.stringify(match.source)}` };
+  }
   if (conditions.length === 0) return null;
   const ofRequest = conditions.filter((condition) => !isAboutItems(condition));
-  const unmet = unmetCondition(ofRequest, templateScope(mapping, call, now));
-  if (unmet) return unmet.path;
+  const scope = templateScope(mapping, call, now);
+  const unmet = unmetCondition(ofRequest, scope);
   const ofItems = conditions.find(isAboutItems);
-  return ofItems && !wantedItems(mapping, call, now)?.length ? ofItems.path : null;
+  const first = unmet ?? (ofItems && !wantedItems(mapping, call, now)?.length ? ofItems : undefined);
+  return first ? { path: first.path, reason: describeUnmet(first, scope) } : null;
+}
+
+/** Returns why mappings leave a request out, with the name of each if there are several; null without one. */
+export function describeFiltered(considered: readonly Considered[], filtered: readonly Mapping[]): string | null {
+  const reasons = considered.filter(({ mapping }) => filtered.includes(mapping));
+  if (reasons.length < 2) return reasons[0]?.reason ?? null;
+  return reasons.map(({ mapping, reason }) => `${mapping.key}: ${reason}`).join("; ");
+}
+
+/** Returns the sentence about a name that no mapping has, with the name that is spelled most like it. */
+export function noMapping(mappings: readonly Mapping[], name: string): string {
+  const known = nearest(
+    name,
+    mappings.flatMap(({ match }) => match?.path ?? []),
+  );
+  return `No mapping has the name ${name}.${known === undefined ? "" : ` Did you mean ${known}?`}`;
 }

@@ -1,5 +1,10 @@
 import { lookUp, parsePath, type Reference, type TemplateScope } from "../../shared/config/formats/template.ts";
 import type { Scalar, WhenValue } from "../../shared/config/schema/mapping.ts";
+import { isSecretName } from "./secretNames.ts";
+
+/** Maximum characters of a value, and maximum wanted values, in the description of an unmet condition. */
+const MAX_VALUE_CHARS = 80;
+const MAX_WANTED = 10;
 
 /** One condition of a mapping's `match.when`. */
 export interface Condition {
@@ -19,7 +24,7 @@ export function compileWhen(when: Readonly<Record<string, WhenValue>> = {}): rea
 }
 
 /** Whether a condition is about each item of a `forEach`, not about the request. */
-export const isAboutItems = ({ reference }: Condition): boolean => reference.root === "item";
+export const isAboutItems = ({ reference }: Pick<Condition, "reference">): boolean => reference.root === "item";
 
 /** Returns the first condition that a request does not meet; undefined if it meets all. */
 export const unmetCondition = (conditions: readonly Condition[], scope: TemplateScope): Condition | undefined =>
@@ -31,4 +36,28 @@ function isMet({ reference, wanted }: Condition, scope: TemplateScope): boolean 
   if (reference.root === "payload" || reference.root === "item") return wanted.some((one) => one === value);
   // Headers and parameters are texts, and may be repeated.
   return [value].flat().some((text) => wanted.some((one) => String(one) === text));
+}
+
+/**
+ * Describes a condition that a request does not meet, for people who look for its cause.
+ * @returns such as `payload.action is "labeled", not one of "opened", "reopened"`
+ */
+export function describeUnmet({ path, reference, wanted }: Condition, scope: TemplateScope): string {
+  if (isAboutItems({ reference })) return `no item has the wanted ${path}`;
+  const value = lookUp(reference, scope);
+  const isMissing = value === undefined || value === null;
+  if ("exists" in wanted) return `${path} is ${isMissing ? "missing" : "present"}`;
+  const isSecret = ["headers", "query"].includes(reference.root) && reference.keys.some(isSecretName);
+  if (isSecret) return `${path} ${isMissing ? "is missing" : "has another value"}`;
+  const shown = wanted.slice(0, MAX_WANTED).map((one) => JSON.stringify(one));
+  const others = wanted.length > MAX_WANTED ? ", …" : "";
+  const found = value === undefined ? "is missing" : `is ${shortJson(value)}`;
+  return `${path} ${found}, not ${wanted.length > 1 ? "one of " : ""}${shown.join(", ")}${others}`;
+}
+
+/** Returns a value as JSON, cut. */
+export function shortJson(value: unknown): string {
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  const text = JSON.stringify(value);
+  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
 }

@@ -6,6 +6,7 @@ import { isObject } from "../../shared/text/json.ts";
 import { MappedAgent, MappedWake } from "../mappings/fields.ts";
 import { type HookCall, type Mapping, renderName, renderSessionKey, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
+import { missingValues } from "./missingValues.ts";
 
 const ajv = new Ajv({ verbose: true, strict: false, strictNumbers: true });
 const isAgent = ajv.compile<MappedAgent>(MappedAgent);
@@ -33,8 +34,9 @@ export function renderCall(
   const result = { kind, ...renderFields(mapping, scope, kind), ...overrides };
   const codeFor = (field: string) => errorCodeFor(field, transformed);
   checkSize(result, codeFor);
-  if (kind === "wake") return check(isWake, result, codeFor);
-  return check(isAgent, result, codeFor);
+  const cause = () => missingValues(mapping, call, now, transformed).map(({ path }) => path);
+  if (kind === "wake") return check(isWake, result, codeFor, cause);
+  return check(isAgent, result, codeFor, cause);
 }
 
 function checkObject(value: unknown): Record<string, unknown> {
@@ -85,11 +87,16 @@ function renderFields(mapping: Mapping, scope: TemplateScope, kind: Mapping["act
 const defined = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-function check<T>(validate: ValidateFunction<T>, value: unknown, codeFor: CodeFor): T {
+/** @param cause returns the placeholders without a value, which may be why a field is invalid */
+function check<T>(validate: ValidateFunction<T>, value: unknown, codeFor: CodeFor, cause: () => readonly string[]): T {
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   if (!error) throw new Error("ajv reported a failed validation without an error");
   const field = faultyField(error) ?? error.instancePath.split("/")[1] ?? "kind";
   const detail = `${field || '""'} ${describeFault(error)}`;
-  throw new AppError(codeFor(field), { detail: detail.endsWith("?") ? detail : `${detail}.` });
+  const sentence = detail.endsWith("?") ? detail : `${detail}.`;
+  const missing = cause();
+  // The second line is only for those who may read runs, since it shows parts of the configuration.
+  const lines = missing.length > 0 ? [sentence, `Placeholders without a value: ${missing.join(", ")}.`] : [sentence];
+  throw new AppError(codeFor(field), { detail: lines.join("\n") });
 }

@@ -1,163 +1,201 @@
-import { type ChildSettings, TransformChild } from "./child.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { signalGroup } from "../../shared/process/processGroup.ts";
 import { type OnOutput, TransformOutput } from "./output.ts";
-import { FRAMES_FD, type Frame, readFrames } from "./transformFrames.mjs";
+import type { Command, Report, ThreadOutcome } from "./transformMain.mjs";
 
-/** Maximum time until a used thread starts a job: the job before may still keep it busy. */
-const WARM_START_MS = 2_000;
+/** Maximum time until a thread starts, even on a busy machine. */
+const START_MS = 30_000;
+/** How long a thread may take to end before the whole process is killed: a call of the system cannot be interrupted. */
+const END_MS = 1_000;
 
-/** Maximum time until a new thread starts its first job, even on a busy machine. */
-const COLD_START_MS = 30_000;
+/** How much of the end of standard error is kept: it has V8's reason if V8 ends the process. */
+const MAX_STDERR_LENGTH = 16_384;
 
-export interface ThreadSettings extends ChildSettings {
+const MAIN = fileURLToPath(new URL("./transformMain.mjs", import.meta.url));
+
+export interface ProcessSettings {
   readonly timeoutMs: number;
+  /** Limit of the JavaScript heap of a thread, and of what it holds outside the heap. */
+  readonly maxMemoryMiB: number;
+  /** The environment of the process: without the service's own secrets. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Receives each line that a transform prints, with the label of its run. */
   readonly onOutput: OnOutput;
 }
 
-export interface ThreadJob {
-  readonly export?: string | undefined;
-  readonly input: unknown;
+export interface TransformRun {
+  readonly start: NonNullable<Command["start"]>;
   readonly label: string;
 }
 
 /**
- * The outcome of a job on a thread.
- *
- * - `failed`: by a fault of the transform; `fault` completes the sentence "The transform x …". With `endsThread` the
- *   thread must not be used again.
- * - `retry`: not by a fault of this job, on a thread that ran others before. The job must run on a new thread.
- * - `unavailable`: no thread could be started.
+ * The outcome of a run in a process. With `unavailable`, no thread was started. With `lost`, another run may have ended the
+ * process.
  */
-export type ThreadOutcome =
-  | { readonly kind: "kept" | "dropped" }
-  | { readonly kind: "result"; readonly value: unknown }
-  | { readonly kind: "failed"; readonly fault: string; readonly endsThread: boolean }
-  | { readonly kind: "retry" }
-  | { readonly kind: "unavailable"; readonly fault: string };
+export type RunOutcome =
+  | ThreadOutcome
+  | { readonly kind: "unavailable"; readonly fault: string }
+  | { readonly kind: "lost" };
 
-interface RunningJob {
-  readonly label: string;
-  readonly resolve: (outcome: ThreadOutcome) => void;
-  started: boolean;
+interface Running {
+  readonly output: TransformOutput;
+  readonly resolve: (outcome: RunOutcome) => void;
+  isStarted: boolean;
+  /** Why its thread is being ended; completes the sentence "The transform x …". */
+  fault?: string;
+  timer: NodeJS.Timeout;
 }
 
 /**
- * The thread of one module, in a process of its own: when V8 finds no memory for a thread, it often ends the whole process
- * in spite of resourceLimits. It runs one job at a time. The caller that creates it ends it.
+ * A process in which transforms run, each on a thread of its own (transformMain.mjs). It leads a process group, so that
+ * processes that transforms have started end with it. The caller that creates it kills it.
  *
- * States: ready (`usable`, no job), waiting (a job was sent), running (the thread reported `started`), unusable (no
- * further job, the process is ending or its module is out of date), ended (`ended` is resolved).
+ * States of a run: sent (until START_MS), started (until timeoutMs), ending (until END_MS), ended.
  */
 export class TransformProcess {
-  readonly path: string;
-  /** Resolves when the process has ended and all its output was read. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
-  readonly #settings: ThreadSettings;
-  readonly #child: TransformChild;
-  #job: RunningJob | undefined;
-  #jobs = 0;
-  #timer: NodeJS.Timeout | undefined;
-  /** The output of the job that started last: text printed between two jobs belongs to the earlier one. */
-  #output: TransformOutput | undefined;
-  #usable = true;
-  /** The reason of the end, if it was determined before the process ended. */
-  #fault: string | undefined;
-  #timedOut = false;
-  #hasEnded = false;
+  readonly #settings: ProcessSettings;
+  readonly #child: ChildProcess;
+  readonly #runs = new Map<number, Running>();
+  #nextId = 0;
+  #stderr = "";
+  #isUsable = true;
+  #hasExited = false;
+  #end: RunOutcome | undefined;
 
-  /** @throws the system's error if the process cannot be started */
-  constructor(settings: ThreadSettings) {
-    this.path = settings.path;
+  /** @throws the system's error if the process cannot be started; some of these errors become outcomes instead */
+  constructor(settings: ProcessSettings) {
     this.#settings = settings;
-    this.#child = new TransformChild(settings);
-    if (this.#child.frames) {
-      readFrames(
-        this.#child.frames,
-        (frame) => this.#handle(frame),
-        () => this.end(`wrote to the file descriptor ${FRAMES_FD}, which is not its own`),
-      );
-    }
-    this.#child.onLowestPriority(() => {
-      this.#usable = false;
-      if (!this.#job?.started) void this.end();
+    this.#child = spawn(process.execPath, ["--no-warnings", MAIN, String(settings.maxMemoryMiB)], {
+      env: settings.env,
+      detached: true,
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    this.ended = this.#child.ended.then((fault) => {
-      this.#fault ??= fault;
-      this.#output?.flush();
-      this.#hasEnded = true;
-      this.#job?.resolve(this.#outcomeAtEnd(this.#job));
+    this.#child.on("message", (message) => this.#handle(message as Report & { id: number }));
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-MAX_STDERR_LENGTH);
     });
+    this.ended = this.#waitForEnd();
   }
 
-  /** Whether it may get another job. */
-  get usable(): boolean {
-    return this.#usable;
+  /** Whether it may get further runs. A process in which a thread had to be ended gets none. */
+  get isUsable(): boolean {
+    return this.#isUsable;
   }
 
-  /** Runs a job. The end of the thread meanwhile is an outcome, not an error. @throws if the input cannot be cloned */
-  async run({ export: name, input, label }: ThreadJob): Promise<ThreadOutcome> {
-    const { promise, resolve } = Promise.withResolvers<ThreadOutcome>();
-    const job = { label, resolve, started: false };
-    this.#job = job;
-    const startTimeoutMs = this.#jobs++ === 0 ? COLD_START_MS : WARM_START_MS;
-    this.#timer = setTimeout(() => this.end(`did not start within ${startTimeoutMs / 1000} s`), startTimeoutMs);
+  get isIdle(): boolean {
+    return this.#runs.size === 0;
+  }
+
+  /** Runs a transform. The end of the process meanwhile is an outcome, not an error. An abort ends the thread first. */
+  async run({ start, label }: TransformRun, signal: AbortSignal): Promise<RunOutcome> {
+    if (this.#end) return this.#end;
+    const id = this.#nextId++;
+    const { promise, resolve } = Promise.withResolvers<RunOutcome>();
+    const timer = setTimeout(() => this.#endThread(id, `did not start within ${START_MS / 1_000} s`), START_MS);
+    const run = { output: new TransformOutput(label, this.#settings.onOutput), resolve, isStarted: false, timer };
+    this.#runs.set(id, run);
+    const onAbort = () => this.#endThread(id, "was aborted");
+    signal.addEventListener("abort", onAbort);
+    this.#send({ id, start });
     try {
-      this.#child.send({ name, input });
-      return this.#hasEnded ? this.#outcomeAtEnd(job) : await promise;
+      return await promise;
     } finally {
-      clearTimeout(this.#timer);
-      this.#job = undefined;
+      signal.removeEventListener("abort", onAbort);
+      clearTimeout(run.timer);
+      run.output.flush();
+      this.#runs.delete(id);
     }
   }
 
-  /** Kills the process, even while a job runs. @param fault the reason, unless one is known already */
-  end(fault?: string): Promise<void> {
-    this.#usable = false;
-    this.#fault ??= fault;
-    this.#child.kill();
+  /** Takes no further run, but lets those that run end. */
+  retire(): void {
+    this.#isUsable = false;
+  }
+
+  kill(): Promise<void> {
+    this.retire();
+    if (!this.#hasExited && this.#child.pid) signalGroup(this.#child.pid, "SIGKILL");
     return this.ended;
   }
 
-  #handle(frame: Frame): void {
-    switch (frame.type) {
-      case "started":
-        this.#onStarted();
+  /** A message to an ended process is dropped, because `ended` reports that. */
+  #send(command: Command): void {
+    if (this.#child.connected) this.#child.send(command, () => {});
+  }
+
+  #handle({ id, ...report }: Report & { id: number }): void {
+    const run = this.#runs.get(id);
+    if (!run) return;
+    switch (report.type) {
+      case "started": {
+        const { timeoutMs } = this.#settings;
+        const fault = `took longer than hooks.transformTimeoutSeconds (${timeoutMs / 1_000} s)`;
+        run.isStarted = true;
+        if (run.fault !== undefined) break;
+        clearTimeout(run.timer);
+        run.timer = setTimeout(() => this.#endThread(id, fault), timeoutMs);
         break;
+      }
       case "output":
-        this.#output?.add(frame.stream, frame.text);
+        run.output.add(report.stream, report.text);
+        if (report.truncated) run.output.truncate();
         break;
-      case "truncated":
-        this.#output?.truncate();
-        break;
-      case "stale":
-        this.#usable = false;
-        this.#job?.resolve({ kind: "retry" });
-        break;
-      case "end":
-        if (frame.kind === "failed" && frame.endsThread) this.#usable = false;
-        this.#output?.flush();
-        if (!this.#timedOut) this.#job?.resolve(frame);
-        break;
-      case "died":
-        this.#fault ??= frame.fault;
+      case "ended":
+        run.resolve(run.fault === undefined ? report.outcome : failure(run, run.fault));
     }
   }
 
-  #onStarted(): void {
-    if (!this.#job) return;
-    this.#job.started = true;
-    this.#output?.flush();
-    this.#output = new TransformOutput(this.#job.label, this.#settings.onOutput);
-    const { timeoutMs } = this.#settings;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timedOut = true;
-      void this.end(`took longer than hooks.transformTimeoutSeconds (${timeoutMs / 1000} s)`);
-    }, timeoutMs);
+  #endThread(id: number, fault: string): void {
+    const run = this.#runs.get(id);
+    if (!run || run.fault !== undefined) return;
+    run.fault = fault;
+    this.retire();
+    this.#send({ id });
+    clearTimeout(run.timer);
+    run.timer = setTimeout(() => void this.kill(), END_MS);
   }
 
-  #outcomeAtEnd({ started }: RunningJob): ThreadOutcome {
-    if (!this.#timedOut && this.#jobs > 1) return { kind: "retry" };
-    const fault = this.#fault ?? "";
-    return started ? { kind: "failed", fault, endsThread: true } : { kind: "unavailable", fault };
+  #waitForEnd(): Promise<void> {
+    const child = this.#child;
+    return new Promise((resolve) => {
+      const end = (fault: string) => {
+        this.retire();
+        this.#end = { kind: "unavailable", fault };
+        const isAlone = this.#runs.size === 1;
+        for (const run of this.#runs.values()) {
+          const known = run.fault ?? (isAlone ? fault : undefined);
+          run.resolve(known === undefined ? { kind: "lost" } : failure(run, known));
+        }
+        resolve();
+      };
+      child.on("error", ({ code }: NodeJS.ErrnoException) => {
+        if (child.pid === undefined) end(`could not be started (${code})`);
+      });
+      child.once("exit", (code, signal) => {
+        this.#hasExited = true;
+        if (child.pid) signalGroup(child.pid, "SIGKILL"); // It ends what transforms have started.
+        // V8's reason may still be in the pipe, which a process that left the group may keep open.
+        const timer = setTimeout(() => child.stderr?.destroy(), END_MS);
+        child.once("close", () => {
+          clearTimeout(timer);
+          end(this.#describeEnd(code, signal));
+        });
+      });
+    });
+  }
+
+  #describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
+    const isMemory = /^FATAL ERROR|^# Fatal JavaScript invalid size/m.test(this.#stderr);
+    if (signal === null || !isMemory) return `ended its process with ${signal ?? `exit code ${code}`}`;
+    return `used more memory than hooks.transformMemoryMiB (${this.#settings.maxMemoryMiB} MiB)`;
   }
 }
+
+const failure = ({ isStarted }: Running, fault: string): RunOutcome => ({
+  kind: isStarted ? "failed" : "unavailable",
+  fault,
+});

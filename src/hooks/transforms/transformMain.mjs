@@ -1,82 +1,84 @@
 import { Worker } from "node:worker_threads";
 import { describeThrown } from "./transformFault.mjs";
-import { OUT_OF_MEMORY, writeFrame } from "./transformFrames.mjs";
-import { lowerAutogroup, lowerPriority, preferForOomKill } from "./transformPriority.mjs";
 
-// The process around a transform's thread. It starts the thread, passes requests on, and ends itself when the thread ends
-// or uses too much memory, or when the service has ended. It stays responsive whatever the transform does.
+// The process of transforms. It starts and ends a thread for each run, and stays responsive whatever the transforms do.
 
-const MIB = 1024 * 1024;
+/**
+ * A message from the service: starts a run, or ends its thread.
+ * @typedef {{ id: number, start?: { dir: string, path: string, name: string | undefined, input: Uint8Array } }} Command
+ */
 
-/** Memory that the process may use beyond the limit: young objects, compiled code, Node's own buffers. */
-const SPARE_BYTES = 64 * MIB;
+/**
+ * The outcome of a run. `value` is serialized. `fault` completes the sentence "The transform x …".
+ * @typedef {(
+ *   | { kind: "kept" | "dropped" }
+ *   | { kind: "result", value: Uint8Array }
+ *   | { kind: "failed", fault: string }
+ * )} ThreadOutcome
+ */
 
-/** Niceness after the start. The start itself has normal priority, so that it is quick on a machine busy with transforms. */
-const NICENESS = 10;
+/**
+ * A message to the service.
+ *
+ * - `started`: the transform's time begins.
+ * - `output`: text that the transform printed; with `truncated`, further output is dropped.
+ * - `ended`: the thread has ended.
+ * @typedef {(
+ *   | { type: "started" }
+ *   | { type: "output", stream: "stdout" | "stderr", text: string, truncated: boolean }
+ *   | { type: "ended", outcome: ThreadOutcome }
+ * )} Report
+ */
 
-/** CPU time of one run after which the process gets the lowest priority. */
-const LOWEST_PRIORITY_CPU_US = 1_000_000;
-const LOWEST_NICENESS = 19;
-
-/** Intervals of the checks of memory and CPU time while a job runs, and while none does. */
+/** How often the memory outside the JavaScript heap is checked, which `resourceLimits` does not limit. */
 const CHECK_MS = 20;
-const IDLE_CHECK_MS = 1_000;
 
-const [dir = "", path = ""] = process.argv.slice(2);
-const maxMemoryMiB = Number(process.argv[4]);
+const maxMemoryMiB = Number(process.argv[2]);
+const OUT_OF_MEMORY = `used more memory than hooks.transformMemoryMiB (${maxMemoryMiB} MiB)`;
 
-preferForOomKill();
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {}); // the service ends this process itself
+/** @type {Map<number, Worker>} */
+const threads = new Map();
+
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {}); // The service ends this process itself.
 process.on("disconnect", () => process.kill(-process.pid, "SIGKILL"));
+process.on("message", (/** @type {Command} */ { id, start }) => {
+  if (start) startThread(id, start);
+  else void threads.get(id)?.terminate();
+});
 
-const thread = new Worker(new URL("./transformThread.mjs", import.meta.url), {
-  workerData: { path, dir },
-  resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB },
-});
-/** @type {string | undefined} */
-let fault;
-thread.once("error", (error) => {
-  if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") endForMemory();
-  fault = `was ended by an uncaught error: ${describeThrown(error, dir)}`;
-});
-thread.once("exit", (code) => {
-  writeFrame({ type: "died", fault: fault ?? `ended its own thread with exit code ${code}` });
-  process.exit(1);
-});
-thread.once("online", () => {
-  lowerPriority(NICENESS);
-  const maxBytes = process.memoryUsage.rss() + maxMemoryMiB * MIB + SPARE_BYTES;
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  process.on("message", (job) => {
-    clearInterval(timer);
-    timer = setInterval(checkUsage, CHECK_MS, maxBytes, process.cpuUsage());
-    thread.postMessage(job);
+/** @param {number} id @param {NonNullable<Command["start"]>} start */
+function startThread(id, start) {
+  const send = (/** @type {Report} */ report) => process.send?.({ id, ...report });
+  const thread = new Worker(new URL("./transformThread.mjs", import.meta.url), {
+    workerData: start,
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB },
   });
-  thread.on("message", () => {
-    clearInterval(timer);
-    timer = setInterval(checkUsage, IDLE_CHECK_MS, maxBytes, process.cpuUsage());
+  threads.set(id, thread);
+  /** @type {ThreadOutcome | undefined} */
+  let outcome;
+  const end = (/** @type {ThreadOutcome} */ ended) => {
+    outcome ??= ended;
+    void thread.terminate();
+  };
+  const timer = setInterval(() => {
+    const check = ({ external_memory = 0 }) => {
+      if (external_memory > maxMemoryMiB * 1024 * 1024) end({ kind: "failed", fault: OUT_OF_MEMORY });
+    };
+    thread.getHeapStatistics().then(check, () => {}); // It rejects once the thread has ended.
+  }, CHECK_MS);
+  thread.on("message", (message) => {
+    if ("outcome" in message) end(message.outcome);
+    else send(message);
   });
-});
-
-let hasLowestPriority = false;
-
-/** @param {number} maxBytes @param {NodeJS.CpuUsage} cpuBefore */
-function checkUsage(maxBytes, cpuBefore) {
-  if (process.memoryUsage.rss() > maxBytes) endForMemory();
-  thread.getHeapStatistics().then(
-    ({ external_memory }) => external_memory > maxMemoryMiB * MIB && endForMemory(),
-    () => {}, // the thread has ended
-  );
-  const { user, system } = process.cpuUsage(cpuBefore);
-  if (user + system > LOWEST_PRIORITY_CPU_US && !hasLowestPriority) {
-    hasLowestPriority = true;
-    lowerPriority(LOWEST_NICENESS);
-    process.send?.("lowest-priority");
-  }
-  lowerAutogroup();
-}
-
-function endForMemory() {
-  process.kill(process.pid, OUT_OF_MEMORY);
+  thread.on("error", (error) => {
+    const isMemory = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    const fault = isMemory ? OUT_OF_MEMORY : `was ended by an uncaught error: ${describeThrown(error, start.dir)}`;
+    end({ kind: "failed", fault });
+  });
+  thread.on("exit", (code) => {
+    clearInterval(timer);
+    threads.delete(id);
+    const exited = { kind: /** @type {const} */ ("failed"), fault: `ended its own thread with exit code ${code}` };
+    send({ type: "ended", outcome: outcome ?? exited });
+  });
 }

@@ -1,20 +1,21 @@
-import { statSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { deserialize, serialize } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { describeThrown } from "./transformFault.mjs";
-import { writeFrame } from "./transformFrames.mjs";
 
-// The thread of one module, which runs one job after the other. This file and all its imports are plain JavaScript: the
-// first TypeScript file costs a thread about 70 ms and 20 MiB, which transforms in JavaScript need not pay.
+// The thread of one run. This file and all its imports are plain JavaScript: the first TypeScript file costs a thread about
+// 70 ms and 20 MiB, which transforms in JavaScript need not pay.
 
-/** @typedef {{ name: string | undefined, input: unknown }} Job */
+/** @typedef {import("./transformMain.mjs").ThreadOutcome} ThreadOutcome */
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
-const { path, dir } = /** @type {{ path: string, dir: string }} */ (workerData);
+/** @type {NonNullable<import("./transformMain.mjs").Command["start"]>} */
+const { dir, path, name, input } = workerData;
 
 Error.stackTraceLimit = 50;
 
@@ -36,86 +37,68 @@ process.on("warning", ({ name, message, ...rest }) => {
 /** @param {"stdout" | "stderr"} stream @param {string} text */
 function print(stream, text) {
   if (text === "" || outputLeft < 0) return;
-  writeFrame({ type: "output", stream, text: text.slice(0, outputLeft) });
+  const printed = text.slice(0, outputLeft);
   outputLeft -= Buffer.byteLength(text);
-  if (outputLeft < 0) writeFrame({ type: "truncated" });
+  port.postMessage({ type: "output", stream, text: printed, truncated: outputLeft < 0 });
 }
 
-/**
- * The stamps of all loaded files, and of symbolic links that lead to them, taken just before each was loaded. They are taken
- * in the `resolve` hook, because a `load` hook would give CommonJS modules another `require` (Node 22).
- * @type {Map<string, string>}
- */
-const loaded = new Map();
+/** The files that were loaded or looked for, among which is the one with a syntax error. @type {Set<string>} */
+const files = new Set();
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
-    recordStamp(resolved.url);
-    if (specifier.startsWith(".") && context.parentURL) recordStamp(new URL(specifier, context.parentURL).href);
+    if (resolved.url.startsWith("file:")) files.add(fileURLToPath(resolved.url));
     return resolved;
   },
 });
 
-/** @param {string} url */
-function recordStamp(url) {
-  if (!url.startsWith("file:")) return;
-  const file = fileURLToPath(url);
-  if (!loaded.has(file)) loaded.set(file, stamp(file));
-}
+/** @param {string} fault @returns {ThreadOutcome} */
+const failed = (fault) => ({ kind: "failed", fault });
 
-/** Returns a text that changes with the file. @param {string} file */
-function stamp(file) {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats ? [stats.mtimeNs, stats.ctimeNs, stats.size, stats.ino].join() : "";
-}
-
-/** @param {string} fault @returns {import("./transformFrames.mjs").Frame} */
-const failed = (fault, endsThread = false) => ({ type: "end", kind: "failed", fault, endsThread });
-
-/** @param {Job} job @returns {Promise<import("./transformFrames.mjs").Frame>} */
-async function runJob({ name, input }) {
-  for (const [file, loadedStamp] of loaded) if (stamp(file) !== loadedStamp) return { type: "stale" };
-  outputLeft = MAX_OUTPUT_BYTES;
-  writeFrame({ type: "started" });
+/** @returns {Promise<ThreadOutcome>} */
+async function run() {
   /** @type {Record<string, any>} */
   let module;
   try {
     module = await import(pathToFileURL(path).href);
   } catch (error) {
-    // Node caches a failed load even if the missing file appears later, so the thread must not be used again.
-    return failed(`could not be loaded: ${describeThrown(error, dir, loaded.keys())}`, true);
+    return failed(`could not be loaded: ${describeThrown(error, dir, files)}`);
   }
-  const transform = findTransform(module, name);
+  const transform = findTransform(module);
   if (typeof transform !== "function") {
     return failed(`has no ${name === undefined ? "default export" : `export ${name}`} that is a function`);
   }
   let value;
   try {
-    value = await transform(input);
+    value = await transform(deserialize(input));
   } catch (error) {
-    return failed(`failed: ${describeThrown(error, dir, loaded.keys())}`);
+    return failed(`failed: ${describeThrown(error, dir, files)}`);
   }
-  if (value === undefined) return { type: "end", kind: "kept" };
-  if (value === null) return { type: "end", kind: "dropped" };
+  if (value === undefined) return { kind: "kept" };
+  if (value === null) return { kind: "dropped" };
   const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  if (typeof value === "object" && kind === "Object") return { type: "end", kind: "result", value };
+  if (typeof value === "object" && kind === "Object") return resultOf(value);
   const returned = typeof value === "object" ? `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}` : `a ${typeof value}`;
   return failed(`returned ${returned}: it may return an object, null to drop the request, or undefined to keep it`);
 }
 
-/** Also looks inside the default export: Node does not detect all names that a CommonJS module exports. @param {Record<string, any>} module @param {string=} name */
-function findTransform(module, name) {
+/** @param {object} value @returns {ThreadOutcome} */
+function resultOf(value) {
+  try {
+    const bytes = serialize(value);
+    if (bytes.length > MAX_RESULT_BYTES) throw new RangeError("it is larger than 16 MiB");
+    return { kind: "result", value: bytes };
+  } catch (error) {
+    return failed(`returned a value that cannot be passed on: ${describeThrown(error, dir)}`);
+  }
+}
+
+/** Also looks inside the default export: Node does not detect all names that a CommonJS module exports. @param {Record<string, any>} module */
+function findTransform(module) {
   if (name !== undefined) return module[name] ?? module.default?.[name];
   return typeof module.default === "function" ? module.default : module.default?.default;
 }
 
-port.on("message", async (/** @type {Job} */ job) => {
-  const frame = await runJob(job);
-  try {
-    writeFrame(frame);
-  } catch (error) {
-    const fault = `returned a value that cannot be passed on: ${describeThrown(error, dir)}`;
-    writeFrame(failed(fault));
-  }
-  port.postMessage("idle");
-});
+port.ref(); // A promise that never settles is ended by the time limit, not because nothing is left to do.
+port.postMessage({ type: "started" });
+port.postMessage({ outcome: await run() });

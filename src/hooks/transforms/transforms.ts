@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs";
+import { deserialize, serialize } from "node:v8";
 import { resolveTransform } from "../../shared/config/formats/transformPath.ts";
 import { AppError } from "../../shared/errors.ts";
-import { FairSemaphore } from "./fairSemaphore.ts";
-import type { OnOutput } from "./output.ts";
-import { type ThreadOutcome, TransformProcess } from "./process.ts";
+import { FairSemaphore } from "../../shared/fairSemaphore.ts";
+import { type ProcessSettings, type RunOutcome, TransformProcess, type TransformRun } from "./process.ts";
 import type { TransformInput } from "./transform.ts";
 
-/** How long an idle thread is kept: about as long as a sender pauses between the requests of a burst. */
-const IDLE_MS = 60_000;
+/** How long the idle process is kept: longer than the pauses between the requests of a burst. */
+const IDLE_MS = 10_000;
 
 /**
  * Queue depth and wait of a module from which further runs of it are delayed in Redis, so that they leave room in this
@@ -17,17 +17,10 @@ const BACKPRESSURE_DEPTH = 25;
 const BACKPRESSURE_WAIT_MS = 1_000;
 const MAX_BACKPRESSURE_DELAY_MS = 60_000;
 
-export interface TransformsOptions {
+export interface TransformsOptions extends ProcessSettings {
   /** hooks.transformsDir, absolute. */
   readonly dir: string;
-  readonly timeoutMs: number;
-  /** Limit of the JavaScript heap. Buffers and everything else may take about 64 MiB more. */
-  readonly maxMemoryMiB: number;
   readonly maxThreads: number;
-  /** The environment of the threads: without the service's own secrets. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Receives each line that a transform prints, with the label of its run. */
-  readonly onOutput: OnOutput;
 }
 
 export interface TransformRequest {
@@ -44,13 +37,16 @@ export type TransformOutcome =
   | { readonly kind: "kept" | "dropped" }
   | { readonly kind: "result"; readonly value: unknown };
 
-/** Runs transforms on threads, which stay loaded for their module. The caller that creates it closes it. */
+/**
+ * Runs transforms in one process, each on a thread of its own. The process is started for a burst of runs and ends after it. The
+ * caller that creates it closes it.
+ */
 export class Transforms {
   readonly #options: TransformsOptions;
   readonly #permits: FairSemaphore;
-  readonly #threads = new Set<TransformProcess>();
-  /** Idle threads, longest idle first, each with the timer that ends it. */
-  readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
+  /** All processes that have not ended: the one that takes runs, and those that end their last ones. */
+  readonly #processes = new Set<TransformProcess>();
+  #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: TransformsOptions) {
@@ -59,21 +55,26 @@ export class Transforms {
   }
 
   /**
-   * Runs one transform on a copy of the input. Waits for a free thread; the time limit starts when the transform does.
-   * After an abort the promise rejects only once the thread has ended.
+   * Runs one transform on a copy of the input. Waits for a permit; the time limit starts when the transform does. After an
+   * abort the promise rejects only once the thread has ended.
    * @throws AppError transform_failed (a fault of the transform; the detail gives the fault and its place, and quotes only
    *   input that the transform put into an error), unavailable (no thread could be started, or this object is closed), or
-   *   the signal's reason
+   *   the signal's reason; the error of v8.serialize if the input cannot be cloned
    */
-  async run(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome> {
-    const resolved = resolveTransform(this.#options.dir, request.module);
+  async run({ module, export: name, input, label }: TransformRequest, signal: AbortSignal): Promise<TransformOutcome> {
+    const resolved = resolveTransform(this.#options.dir, module);
     if (!resolved.ok) throw new AppError("transform_failed", { detail: resolved.reason });
+    const start = { dir: realpathSync(this.#options.dir), path: resolved.path, name, input: serialize(input) };
     const release = await this.#permits.acquire(resolved.path, signal);
     try {
-      const warm = this.#takeIdle(resolved.path);
-      let outcome: ThreadOutcome = warm ? await this.#runOn(warm, request, signal) : { kind: "retry" };
-      if (outcome.kind === "retry") outcome = await this.#runOn(this.#start(resolved.path), request, signal);
-      return toTransformOutcome(outcome, request.module);
+      let outcome = await this.#runOn(this.#current(), { start, label }, signal);
+      if (outcome.kind === "lost") {
+        // Another run may have ended the process. If this one ends its own process, that is its own fault.
+        const alone = this.#start();
+        alone.retire();
+        outcome = await this.#runOn(alone, { start, label }, signal);
+      }
+      return toTransformOutcome(outcome, module);
     } finally {
       release();
     }
@@ -91,87 +92,61 @@ export class Transforms {
     return isBusy ? Math.min(waitedMs, MAX_BACKPRESSURE_DELAY_MS) : 0;
   }
 
-  /** Ends all threads; rejects running and waiting transforms with `unavailable`. */
+  /** Ends all processes; rejects running and waiting transforms with `unavailable`. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#idleTimer);
     this.#permits.close(stopping());
-    await Promise.all([...this.#threads].map((thread) => thread.end()));
+    await Promise.all([...this.#processes].map((process) => process.kill()));
   }
 
-  async #runOn(thread: TransformProcess, request: TransformRequest, signal: AbortSignal): Promise<ThreadOutcome> {
-    const end = () => void thread.end();
-    signal.addEventListener("abort", end);
-    if (signal.aborted) end();
+  async #runOn(process: TransformProcess, run: TransformRun, signal: AbortSignal): Promise<RunOutcome> {
     try {
-      const outcome = await thread.run(request);
-      const mayBeAborted = outcome.kind === "retry" || outcome.kind === "unavailable";
-      if (mayBeAborted || (outcome.kind === "failed" && outcome.endsThread)) {
-        signal.throwIfAborted();
-        if (this.#closed) throw stopping();
-      }
+      const outcome = await process.run(run, signal);
+      signal.throwIfAborted();
+      if (this.#closed) throw stopping();
       return outcome;
     } finally {
-      signal.removeEventListener("abort", end);
-      if (thread.usable) this.#keep(thread);
-      else await thread.end();
+      if (process.isIdle) await this.#end(process);
     }
   }
 
-  #start(path: string): TransformProcess {
+  /** Ends an idle process: one that takes no further run at once, the other one after a while. */
+  async #end(process: TransformProcess): Promise<void> {
+    if (!process.isUsable) return process.kill();
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => process.isIdle && process.kill(), IDLE_MS).unref();
+  }
+
+  /** Returns the process that takes runs. */
+  #current(): TransformProcess {
+    return [...this.#processes].find(({ isUsable }) => isUsable) ?? this.#start();
+  }
+
+  #start(): TransformProcess {
     if (this.#closed) throw stopping();
-    const [longestIdle] = this.#idle.keys();
-    if (longestIdle && this.#threads.size >= this.#options.maxThreads) this.#endIdle(longestIdle);
-    const thread = startThread(this.#options, path);
-    this.#threads.add(thread);
-    void thread.ended.then(() => {
-      this.#threads.delete(thread);
-      this.#endIdle(thread);
-    });
-    return thread;
-  }
-
-  #keep(thread: TransformProcess): void {
-    if (this.#closed) void thread.end();
-    else this.#idle.set(thread, setTimeout(() => this.#endIdle(thread), IDLE_MS).unref());
-  }
-
-  /** Takes the most recently used idle thread of this module, so that superfluous threads reach their idle limit. */
-  #takeIdle(path: string): TransformProcess | undefined {
-    const thread = [...this.#idle.keys()].findLast((candidate) => candidate.path === path);
-    if (thread) this.#forgetIdle(thread);
-    return thread;
-  }
-
-  #endIdle(thread: TransformProcess): void {
-    this.#forgetIdle(thread);
-    void thread.end();
-  }
-
-  #forgetIdle(thread: TransformProcess): void {
-    clearTimeout(this.#idle.get(thread));
-    this.#idle.delete(thread);
+    try {
+      const process = new TransformProcess(this.#options);
+      this.#processes.add(process);
+      void process.ended.then(() => this.#processes.delete(process));
+      return process;
+    } catch (error) {
+      throw notStarted(`could not be started (${(error as NodeJS.ErrnoException).code})`);
+    }
   }
 }
 
-function startThread({ dir, ...settings }: TransformsOptions, path: string): TransformProcess {
-  try {
-    return new TransformProcess({ ...settings, dir: realpathSync(dir), path });
-  } catch (error) {
-    throw notStarted(`could not be started (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-function toTransformOutcome(outcome: ThreadOutcome, module: string): TransformOutcome {
+function toTransformOutcome(outcome: RunOutcome, module: string): TransformOutcome {
   switch (outcome.kind) {
     case "result":
-      return { kind: "result", value: outcome.value };
+      return { kind: "result", value: deserialize(outcome.value) };
     case "failed":
       throw new AppError("transform_failed", {
         detail: `The transform ${module} ${outcome.fault.replace(/\.$/, "")}.`,
       });
     case "unavailable":
       throw notStarted(outcome.fault);
-    case "retry":
+    case "lost":
       throw notStarted("was stopped before it started");
     default:
       return { kind: outcome.kind };

@@ -1,5 +1,4 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
-import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../shared/process/ownCommands.ts";
 import { auditSchema } from "../audit.ts";
@@ -22,6 +21,7 @@ import { eventSchema } from "../sessions/event.ts";
 import { messageSchema } from "../sessions/message.ts";
 import { sessionSchema } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
+import { describeConnectionError, NotInitiatedError } from "./connectionError.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { Documents } from "./documents.ts";
 import { checkFormat, storeFormat } from "./format.ts";
@@ -53,14 +53,14 @@ export const SCHEMAS = {
   gmailMailboxes: gmailMailboxSchema,
 };
 
+type InferSchema<S> = S extends Schema<infer T> ? T : never;
 /** The document type of each collection. */
 type Stored = { readonly [K in keyof typeof SCHEMAS]: InferSchema<(typeof SCHEMAS)[K]> };
-type InferSchema<S> = S extends Schema<infer T> ? T : never;
 
 /** The documents of each collection. */
 export type AllDocuments = { readonly [K in keyof Stored]: Documents<Stored[K]> };
 
-/** The driver's collections, for backups and tests. */
+/** The driver's collections, for tests. */
 export type Collections = { readonly [K in keyof Stored]: mongo.Collection<Stored[K]> };
 
 patchDriverStuckWrite();
@@ -88,42 +88,28 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
     autoIndex: false,
     autoCreate: false,
     // Each option is set twice, because options in the URI override only one of the two forms.
-    ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
-    ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
+    w: "majority",
+    journal: true,
+    writeConcern: { w: "majority", journal: true },
+    readConcernLevel: "majority",
+    readConcern: { level: "majority" },
     readPreference: "primary", // A secondary may lack writes that were just acknowledged.
   });
   const clock = new DatabaseClock();
   try {
     await connection.asPromise();
     const hello = await connection.db?.command({ hello: 1 });
+    if (hello?.isreplicaset) throw new NotInitiatedError();
     if (hello?.localTime) clock.read(hello.localTime);
   } catch (error) {
     await connection.close().catch(() => {});
-    throw new StartError(unreachable(uri, error));
+    throw new StartError(describeConnectionError(uri, error));
   }
   if (connection.db) watchPrimaries(connection.db, connection.getClient());
   connection.getClient().on("serverHeartbeatSucceeded", ({ reply }) => {
     if (reply.isWritablePrimary && reply.localTime) clock.read(reply.localTime);
   });
   return new Database(connection, clock);
-}
-
-const unreachable = (uri: string, error: unknown): string =>
-  describeUnusable(
-    "MongoDB",
-    uri,
-    reasonOf(error),
-    "MONGODB_URI (mongodb.uri in the configuration)",
-    "name a file with the authority of its certificate in tlsCAFile of the address or in NODE_EXTRA_CA_CERTS",
-  );
-
-/** Returns the server's error, or the network errors of its members. */
-function reasonOf(error: unknown): Unusable {
-  if (error instanceof mongo.MongoServerError) return { answer: String(error.codeName ?? error.code) };
-  const { reason } = error as { reason?: mongo.TopologyDescription };
-  const members = [...(reason?.servers?.values() ?? [])];
-  const codes = members.flatMap((member) => (member.error?.cause as NodeJS.ErrnoException | undefined)?.code ?? []);
-  return { code: [...new Set(codes)].join(", ") };
 }
 
 /** A connection pool with its collections. Whoever opens it closes it. */
@@ -133,19 +119,13 @@ export class Database {
   /** The clock that all processes share. */
   readonly clock: DatabaseClock;
   readonly #connection: Connection;
-  readonly #models: Model<never>[];
 
   constructor(connection: Connection, clock: DatabaseClock) {
     this.#connection = connection;
     this.clock = clock;
-    const { db } = connection;
-    if (!db) throw new Error("the connection is not open");
-    this.#models = Object.entries(SCHEMAS).map(
-      ([name, schema]) => connection.model(name, schema as Schema, name) as unknown as Model<never>,
-    );
-    const documents = this.#models.map((model) => new Documents(model));
-    this.documents = Object.fromEntries(documents.map((one) => [one.name, one])) as unknown as AllDocuments;
-    this.collections = Object.fromEntries(documents.map((one) => [one.name, one.native])) as unknown as Collections;
+    const all = Object.entries(SCHEMAS).map(([name, schema]) => new Documents(connection, name, schema as Schema));
+    this.documents = Object.fromEntries(all.map((one) => [one.name, one])) as unknown as AllDocuments;
+    this.collections = Object.fromEntries(all.map((one) => [one.name, one.native])) as unknown as Collections;
   }
 
   /**
@@ -157,7 +137,7 @@ export class Database {
   async prepare(): Promise<void> {
     const { db } = this.collections.jobs;
     await checkFormat(db);
-    for (const model of this.#models) {
+    for (const { model } of Object.values(this.documents)) {
       await model.createIndexes().catch((error: unknown) => {
         throw indexError(model.collection.name, error) ?? error;
       });
@@ -171,8 +151,9 @@ export class Database {
    *   stored
    */
   async checkPrepared(): Promise<void> {
-    const arePrepared = await Promise.all(this.#models.map(hasIndexes));
-    const unprepared = this.#models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
+    const models = Object.values(this.documents).map(({ model }) => model as unknown as Model<never>);
+    const arePrepared = await Promise.all(models.map(hasIndexes));
+    const unprepared = models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
     if (unprepared.length > 0) {
       throw new StartError(
         `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`${ownCommand("release")}\` once, then start again.`,
@@ -192,6 +173,13 @@ export class Database {
       Promise.all([db?.command({ buildInfo: 1 }), db?.command({ hello: 1 })]),
     );
     return { version: String(build?.version), localTime: hello?.localTime ?? new Date() };
+  }
+
+  /** Reads the space on the disk of MongoDB, in bytes; null if the server does not report it. @throws AppError unavailable */
+  async readDiskSpace(): Promise<{ free: number; total: number } | null> {
+    const stats = await mapMongoErrors(async () => this.#connection.db?.command({ dbStats: 1 }));
+    const { fsTotalSize: total, fsUsedSize: used } = stats ?? {};
+    return typeof total === "number" && typeof used === "number" ? { free: total - used, total } : null;
   }
 
   /** Checks that MongoDB answers. @throws AppError unavailable */

@@ -1,4 +1,4 @@
-import type { Model, mongo } from "mongoose";
+import type { Connection, Model, mongo, Schema } from "mongoose";
 import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
 import { mapMongoErrors } from "./mongoErrors.ts";
 import { retryUpsert } from "./retry.ts";
@@ -26,14 +26,23 @@ type FindAndUpdateOptions = Pick<
 export class Documents<T extends mongo.Document> {
   /** The driver's collection. Its reads do not wait, and its errors are the driver's. */
   readonly native: mongo.Collection<T>;
-  readonly #model: Model<T>;
+  readonly #connection: Connection;
+  readonly #schema: Schema<T>;
+  #model: Model<T> | undefined;
 
-  /** @param model the model of an open connection */
-  constructor(model: Model<T>) {
-    this.#model = model;
-    const { db } = model.db;
+  /** @param connection an open connection */
+  constructor(connection: Connection, name: string, schema: Schema<T>) {
+    const { db } = connection;
     if (!db) throw new Error("the connection is not open");
-    this.native = db.collection(model.collection.name);
+    this.#connection = connection;
+    this.#schema = schema;
+    this.native = db.collection(name);
+  }
+
+  /** The model, which is compiled when it is needed: most connections use few of them. */
+  get model(): Model<T> {
+    this.#model ??= this.#connection.model(this.name, this.#schema, this.name) as unknown as Model<T>;
+    return this.#model;
   }
 
   get name(): string {
@@ -47,7 +56,7 @@ export class Documents<T extends mongo.Document> {
 
   findOne<R extends mongo.Document = mongo.WithId<T>>(filter: Filter<T>, options: ReadOptions = {}): Promise<R | null> {
     return this.read(() =>
-      this.#model
+      this.model
         .findOne(filter as never, null, options as never)
         .lean<R>()
         .exec(),
@@ -57,7 +66,7 @@ export class Documents<T extends mongo.Document> {
   /** Reads all documents that match. Only for queries whose result fits into memory. */
   find<R extends mongo.Document = mongo.WithId<T>>(filter: Filter<T>, options: ReadOptions = {}): Promise<R[]> {
     return this.read(() =>
-      this.#model
+      this.model
         .find(filter as never, null, options as never)
         .lean<R[]>()
         .exec(),
@@ -72,15 +81,15 @@ export class Documents<T extends mongo.Document> {
     filter: Filter<T>,
     options: Pick<mongo.CountDocumentsOptions, "hint" | "limit"> = {},
   ): Promise<number> {
-    return this.read(() => this.#model.countDocuments(filter as never, options as never).exec());
+    return this.read(() => this.model.countDocuments(filter as never, options as never).exec());
   }
 
   distinct<K extends keyof T & string>(field: K, filter: Filter<T>): Promise<Exclude<T[K], undefined>[]> {
-    return this.read(() => this.#model.distinct(field, filter as never).exec()) as never;
+    return this.read(() => this.model.distinct(field, filter as never).exec()) as never;
   }
 
   aggregate<R extends mongo.Document>(stages: mongo.Document[], options: mongo.AggregateOptions = {}): Promise<R[]> {
-    return this.read(() => this.#model.aggregate<R>(stages as never, options as never).exec());
+    return this.read(() => this.model.aggregate<R>(stages as never, options as never).exec());
   }
 
   /** Yields the documents that match, as they are at the time that each batch is read. */
@@ -120,18 +129,18 @@ export class Documents<T extends mongo.Document> {
 
   /** Inserts documents; with `ordered: false` all that can be inserted. */
   async insertMany(documents: readonly New<T>[], { ordered = true } = {}): Promise<void> {
-    await mapMongoErrors(() => this.#model.insertMany([...documents] as never, { lean: true, ordered }));
+    await mapMongoErrors(() => this.model.insertMany([...documents] as never, { lean: true, ordered }));
   }
 
   updateOne(filter: Filter<T>, update: Update<T>, options: UpdateOptions = {}): Promise<mongo.UpdateResult> {
     return mapMongoErrors(() =>
-      this.#model.updateOne(filter as never, update as never, pipelines(options) as never).exec(),
+      this.model.updateOne(filter as never, update as never, pipelines(options) as never).exec(),
     );
   }
 
   updateMany(filter: Filter<T>, update: Update<T>, options: UpdateOptions = {}): Promise<mongo.UpdateResult> {
     return mapMongoErrors(() =>
-      this.#model.updateMany(filter as never, update as never, pipelines(options) as never).exec(),
+      this.model.updateMany(filter as never, update as never, pipelines(options) as never).exec(),
     );
   }
 
@@ -143,7 +152,7 @@ export class Documents<T extends mongo.Document> {
   ): Promise<R | null> {
     const all = pipelines(options) as never;
     return mapMongoErrors(() =>
-      this.#model
+      this.model
         .findOneAndUpdate(filter as never, update as never, all)
         .lean<R>()
         .exec(),
@@ -163,7 +172,7 @@ export class Documents<T extends mongo.Document> {
     const all = pipelines({ ...options, upsert: true, returnDocument: "after", includeResultMetadata: true }) as never;
     const result: unknown = await retryUpsert(() =>
       mapMongoErrors(() =>
-        this.#model
+        this.model
           .findOneAndUpdate(filter as never, update as never, all)
           .lean()
           .exec(),
@@ -188,11 +197,11 @@ export class Documents<T extends mongo.Document> {
   }
 
   deleteOne(filter: Filter<T>): Promise<mongo.DeleteResult> {
-    return mapMongoErrors(() => this.#model.deleteOne(filter as never).exec());
+    return mapMongoErrors(() => this.model.deleteOne(filter as never).exec());
   }
 
   deleteMany(filter: Filter<T>): Promise<mongo.DeleteResult> {
-    return mapMongoErrors(() => this.#model.deleteMany(filter as never).exec());
+    return mapMongoErrors(() => this.model.deleteMany(filter as never).exec());
   }
 }
 

@@ -12,7 +12,8 @@ export class BatchInserter<T extends mongo.Document> {
   /** @param weightOf returns the approximate size of a document in characters */
   constructor(collection: Documents<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
     this.#batcher = new Batcher((sets) => insertAll(collection, sets), {
-      ...{ maxBatchSize: 500, maxBatchWeight: 8 * 1024 * 1024 },
+      maxBatchSize: 500,
+      maxBatchWeight: 8 * 1024 * 1024,
       weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
     });
   }
@@ -32,9 +33,10 @@ export async function insertAll<T extends mongo.Document>(
   const owners = sets.flatMap((documents, i) => documents.map(() => i));
   const all = sets.flat();
   try {
-    await collection.insertMany(all, { ordered: false });
+    if (all.length === 1) await collection.insertOne(all[0] as mongo.OptionalUnlessRequiredId<T>);
+    else await collection.insertMany(all, { ordered: false });
   } catch (error) {
-    const duplicates = duplicateIndexes(error);
+    const duplicates = all.length === 1 && isDuplicateKey(error) ? [0] : duplicateIndexes(error);
     if (!duplicates) throw error;
     for (const index of duplicates) counts[owners[index] as number]!--;
   }

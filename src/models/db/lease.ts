@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import type { Documents } from "./documents.ts";
-import { date, object, type Stored, schemaOf, string } from "./fields.ts";
+import { date, free, object, optional, type Stored, schemaOf, string } from "./fields.ts";
 import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
@@ -91,6 +91,8 @@ export const LeaseDoc = object({
   _id: string,
   holder: string,
   until: date,
+  /** How far the task has come with each of its scans of a whole collection; missing without any. */
+  scans: optional(free<Record<string, { dueAt: Date; after: unknown }>>()),
 });
 export type LeaseDoc = Stored<typeof LeaseDoc>;
 
@@ -116,6 +118,41 @@ export class Leases {
     const query = { _id: name, $or: [{ holder }, { until: { $lte: now } }] };
     return updateOrCreate(this.collection, query, change);
   }
+
+  /** Releases the lease on a task, if the holder has it. @throws AppError unavailable */
+  async release(name: string, holder: string): Promise<void> {
+    const change = { $set: { until: this.#clock.now() } };
+    await this.collection.updateOne({ _id: name, holder }, change);
+  }
+
+  /**
+   * Runs a scan of a task whose lease is held, at most once in a while. A scan that is interrupted goes on where it stopped.
+   * @param begin begins the scan, behind a record
+   * @yields the number of deleted records after each batch
+   * @throws AppError unavailable, and what the scan throws
+   */
+  async *scan<A>(
+    { task, name, everyMs }: { readonly task: string; readonly name: string; readonly everyMs: number },
+    begin: (after: A | undefined) => AsyncIterable<ScanBatch<A>>,
+  ): AsyncGenerator<number, void> {
+    const now = this.#clock.now();
+    const stored = await this.collection.findOne({ _id: task });
+    const { dueAt = now, after = null } = stored?.scans?.[name] ?? {};
+    if (after === null && dueAt > now) return;
+    const keep = (state: { dueAt: Date; after: A | null }) =>
+      this.collection.updateOne({ _id: task }, { $set: { [`scans.${name}`]: state } });
+    for await (const batch of begin((after as A | null) ?? undefined)) {
+      await keep({ dueAt: now, after: batch.after });
+      yield batch.deleted;
+    }
+    await keep({ dueAt: new Date(now.getTime() + everyMs), after: null });
+  }
+}
+
+/** A batch of a scan: the number of deleted records, and the last record of the batch. */
+export interface ScanBatch<A> {
+  readonly deleted: number;
+  readonly after: A;
 }
 
 /**

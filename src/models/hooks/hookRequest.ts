@@ -54,7 +54,7 @@ export const HookRequestDoc = object({
   status: nullable(number),
   /** The error code of a refused request. */
   code: nullable(string),
-  /** Why a request was refused, for people. */
+  /** Why a request was refused or filtered, for people. */
   reason: nullable(string),
   signature: nullable(RequestSignature),
   address: nullable(string),
@@ -102,7 +102,12 @@ const FIXED_BYTES = 700;
 export function newHookRequest({ body, ...request }: NewHookRequest): HookRequestDoc {
   const bodyBytes = body?.length ?? request.bodyBytes ?? null;
   return {
-    ...{ code: null, reason: null, runIds: [], failedRuns: [], droppedRuns: [], repeated: false },
+    code: null,
+    reason: null,
+    runIds: [],
+    failedRuns: [],
+    droppedRuns: [],
+    repeated: false,
     ...request,
     body: body && new mongo.Binary(body),
     bodyBytes,

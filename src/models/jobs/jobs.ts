@@ -13,6 +13,7 @@ import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
+import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
@@ -28,7 +29,14 @@ type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt"
 
 /** The projection that leaves out steps and the fields that only reports use. */
 export const WITHOUT_STEPS = {
-  ...{ steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0, silence: 0, notes: 0, callbackUrl: 0 },
+  steps: 0,
+  replaced: 0,
+  endedBy: 0,
+  updatedMinute: 0,
+  staleMinute: 0,
+  silence: 0,
+  notes: 0,
+  callbackUrl: 0,
   nextRunId: 0,
   "current.failedAttempts": 0,
 } as const;
@@ -223,9 +231,19 @@ export class Jobs {
 
   /** Reads only the internal id of a job. @throws AppError job_not_found, unavailable */
   async findId(jobId: string): Promise<mongo.ObjectId> {
+    const id = await this.#internalId(jobId);
+    if (!id) throw jobNotFound(jobId);
+    return id;
+  }
+
+  /** Returns whether a job has neither been deleted nor created again under its id. @throws AppError unavailable */
+  async exists({ jobId, internalId }: OneJob): Promise<boolean> {
+    return (await this.#internalId(jobId))?.toHexString() === internalId;
+  }
+
+  async #internalId(jobId: string): Promise<mongo.ObjectId | undefined> {
     const job = await this.collection.findOne({ jobId }, { projection: { _id: 1 } });
-    if (!job) throw jobNotFound(jobId);
-    return job._id;
+    return job?._id;
   }
 
   /**

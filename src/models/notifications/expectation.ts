@@ -1,4 +1,6 @@
 import type { Clock } from "../../shared/clock.ts";
+import { durationMs } from "../../shared/config/formats/duration.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import type { Documents } from "../db/documents.ts";
 import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
@@ -19,6 +21,42 @@ export const ExpectationDoc = object({
   notes: Notes,
 });
 export type ExpectationDoc = Stored<typeof ExpectationDoc>;
+
+/** How often a job is expected, and how late it may be. */
+export interface Period {
+  readonly everyMs: number;
+  readonly graceMs: number;
+}
+
+export const periodOf = ({ every, grace }: Config["expect"][number]): Period => ({
+  everyMs: durationMs(every),
+  graceMs: grace === undefined ? 0 : durationMs(grace),
+});
+
+/** The part of an expectation that decides when jobs are due. */
+type DueState = Pick<ExpectationDoc, "since" | "lastSeenAt" | "missedAt">;
+
+/** Returns how many jobs were due until a time since the newest one, or since the expectation began. */
+const countDue = (state: DueState, { everyMs, graceMs }: Period, until: Date): number =>
+  Math.floor((until.getTime() - graceMs - startOf(state)) / everyMs);
+
+const dueTime = (state: DueState, { everyMs, graceMs }: Period, count: number): Date =>
+  new Date(startOf(state) + count * everyMs + graceMs);
+
+/** A job from before the expectation is no reason to miss the next one at once. */
+const startOf = ({ since, lastSeenAt }: DueState): number => Math.max((lastSeenAt ?? since).getTime(), since.getTime());
+
+/** Returns the latest time by which a job was due and not announced as missing; undefined if there is none. */
+export function latestDue(state: DueState, period: Period, now: Date): Date | undefined {
+  const count = countDue(state, period, now);
+  if (count < 1) return undefined;
+  const due = dueTime(state, period, count);
+  return state.missedAt !== null && due <= state.missedAt ? undefined : due;
+}
+
+/** Returns the first time by which a job is due and not announced as missing. It is past if the job is overdue. */
+export const nextDue = (state: DueState, period: Period): Date =>
+  dueTime(state, period, (state.missedAt ? countDue(state, period, state.missedAt) : 0) + 1);
 
 export const expectationSchema = schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 

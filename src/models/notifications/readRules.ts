@@ -3,6 +3,7 @@ import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
 import type { Stores } from "../stores.ts";
+import { nextDue, periodOf } from "./expectation.ts";
 
 type Rule = Config["notify"][number];
 type Expected = Config["expect"][number];
@@ -43,6 +44,8 @@ export interface ExpectationView {
   grace: string | null;
   lastSeenAt: string | null;
   missedAt: string | null;
+  /** When a job is due next, with the grace; null until a worker has begun the expectation. */
+  nextDueAt: string | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -107,15 +110,21 @@ export async function readExpectations(
   if (expected.length === 0) return [];
   const known = new Map((await expectations.list()).map((one) => [one._id, one]));
   return Promise.all(
-    expected.map(async ({ id, name, every, grace }) => {
+    expected.map(async (one) => {
+      const { id, name, every, grace } = one;
       const found = known.get(id);
       const state = found?.name === name ? found : undefined; // another name begins it again
       // The scan looks for jobs only when one is due.
       const newest = state && (await findNewest(jobs, name, state.lastSeenAt ?? state.since));
+      const current = newest ? { ...state, lastSeenAt: newest, missedAt: null } : state;
       return {
-        ...{ expectationId: id, name, every, grace: grace ?? null },
-        lastSeenAt: (newest ?? state?.lastSeenAt)?.toISOString() ?? null,
-        missedAt: newest ? null : (state?.missedAt?.toISOString() ?? null),
+        expectationId: id,
+        name,
+        every,
+        grace: grace ?? null,
+        lastSeenAt: current?.lastSeenAt?.toISOString() ?? null,
+        missedAt: current?.missedAt?.toISOString() ?? null,
+        nextDueAt: current ? nextDue(current, periodOf(one)).toISOString() : null,
       };
     }),
   );

@@ -27,7 +27,8 @@ export function mappingUpdate(mapped: MappingOutcome, now: Date, wanted: WantedE
     case "agent":
       return { $set: { stage, ...mapped, ...named(mapped.name), ...used } };
     case "event": {
-      const event = { kind: "wake" as const, ...named(mapped.name), status: "completed" as const, settled: true };
+      const { kind: _, name, ...noted } = mapped;
+      const event = { kind: "wake" as const, ...named(name), ...noted, status: "completed" as const, settled: true };
       const session = { sessionKey: MAIN_SESSION, singleUse: false };
       return { $set: { stage, ...over, ...used, ...event, ...session }, ...note("completed") };
     }

@@ -47,6 +47,8 @@ export interface RunView extends RunHead {
   againOf: string | null;
   /** Only of a run that is read on its own; missing if no try has failed. */
   failedAttempts?: FailedAttemptView<RunError>[];
+  /** Only of a run that is read on its own; missing if all placeholders of its mapping had a value. */
+  missingValues?: NonNullable<RunDoc["missingValues"]>;
   /** Only of a run that is read on its own; missing if the program of its latest attempt wrote nothing to standard error. */
   stderr?: string;
 }
@@ -65,7 +67,7 @@ export interface RunListQuery extends RunFilter {
 /** Leaves out what a run received, and what only queries compare. */
 const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0, nameWords: 0 };
 /** Leaves out what only a run that is read on its own contains, too. */
-const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0 };
+const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0, missingValues: 0 };
 
 /** The collections that these commands read. */
 interface RunStores {
@@ -99,6 +101,7 @@ export async function readRunViews(
       ? {
           ...view(run, deliveriesOf.get(runId) ?? []),
           ...(failedAttempts && { failedAttempts }),
+          ...(run.missingValues && { missingValues: run.missingValues }),
           ...(run.stderr && { stderr: run.stderr }),
         }
       : null;
@@ -147,7 +150,10 @@ export async function readMessages(
 const runOf = (messageId: string): string => messageId.replace(/-\d+-[01]$/, "");
 
 const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): MessageView => ({
-  ...{ messageId: _id, runId: sessionKey === MAIN_SESSION ? null : runOf(_id), role, content },
+  messageId: _id,
+  runId: sessionKey === MAIN_SESSION ? null : runOf(_id),
+  role,
+  content,
   createdAt: createdAt.toISOString(),
 });
 
@@ -157,7 +163,10 @@ export async function listRuns(
   { limit, cursor, ...filter }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(stores.runs.collection, {
-    ...{ query: runQuery(filter), projection: ROW, limit, cursor },
+    query: runQuery(filter),
+    projection: ROW,
+    limit,
+    cursor,
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
@@ -183,7 +192,14 @@ export function runHead(run: RunDoc): RunHead {
   const { _id: runId, kind, name, mapped, sessionKey, status, attempts, error } = run;
   const mapping = mapped?.mapping ?? null;
   return {
-    ...{ runId, kind, name, mapping, sessionKey, status, attempts, error },
+    runId,
+    kind,
+    name,
+    mapping,
+    sessionKey,
+    status,
+    attempts,
+    error,
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,

@@ -17,6 +17,7 @@ import {
 } from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
+import { depthField } from "../notifications/depth.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import { StoredUsage } from "./usage.ts";
 
@@ -60,6 +61,8 @@ export const MappedCall = object({
   item: optional(nullable(object({ call: string, json: string }))),
   /** When a failure of the mapping triggers a turn of the main session. */
   wakeMode: oneOf(WakeMode.enum),
+  /** The hook context of the sender, if the request was replayed through the mapping of another one. */
+  sender: optional(string),
 });
 export type MappedCall = Stored<typeof MappedCall>;
 
@@ -75,6 +78,9 @@ export type RunError = Stored<typeof RunError>;
 
 /** Returns an error without the words of others, for a sender, a message or a job. */
 export const ownWords = ({ code, message }: RunError): RunError => ({ code, message: message.split("\n", 1)[0] ?? "" });
+
+/** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
+const MissingValue = object({ path: string, didYouMean: nullable(string) });
 
 /** What an attempt reported beside its outcome. */
 export interface AttemptReport {
@@ -124,6 +130,8 @@ export const RunDoc = object({
   reply: nullable(string),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: optional(boolean),
+  /** The placeholders of the mapping that had no value; missing if all had one. */
+  missingValues: optional(listOf(MissingValue)),
   /** The sum of its tries in all rounds; missing until one reports usage. */
   usage: optional(StoredUsage),
   /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
@@ -154,6 +162,8 @@ export const RunDoc = object({
   againOf: optional(string),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: optional(string),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: optional(number),
   /** The address to which the end of the run is sent; missing if there is none. */
   callbackUrl: optional(string),
   notes: Notes,
@@ -194,6 +204,7 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
   readonly againOf?: string;
   readonly fingerprint?: string | undefined;
   readonly callbackUrl?: string | undefined;
+  readonly depth?: number | undefined;
 };
 
 /** A run that a worker has acquired for an agent turn. */
@@ -205,8 +216,8 @@ export type AgentRun = RunDoc & {
 
 /** The result of a mapping. */
 export type MappingOutcome =
-  | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
-  | { readonly kind: "event"; readonly name: string | null }
+  | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request" | "missingValues">)
+  | ({ readonly kind: "event" } & Pick<RunDoc, "name" | "missingValues">)
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: RunError };
 
@@ -223,13 +234,25 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, callbackUrl, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
   ...(callbackUrl !== undefined && { callbackUrl }),
+  ...depthField(depth),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
-  ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },
-  ...{ createdAt, startedAt: null, endedAt: null, notBefore: null, claim: null, settled: null, forgotten: false },
+  status: "queued",
+  open: true,
+  attempts: 0,
+  round: 0,
+  reply: null,
+  error: null,
+  createdAt,
+  startedAt: null,
+  endedAt: null,
+  notBefore: null,
+  claim: null,
+  settled: null,
+  forgotten: false,
 });

@@ -16,6 +16,7 @@ import {
 } from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
+import { depthField } from "../notifications/depth.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
 export const EventDoc = object({
@@ -35,6 +36,8 @@ export const EventDoc = object({
   told: optional(number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
   takenAt: nullable(date),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: optional(number),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: optional(string),
 });
@@ -53,6 +56,7 @@ export const eventSchema = schemaOf(EventDoc)
 
 export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
   readonly fingerprint?: string | undefined;
+  readonly depth?: number | undefined;
 };
 
 export class Events {
@@ -74,9 +78,12 @@ export class Events {
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
-      events.map(({ fingerprint, ...event }) => ({
-        ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
+      events.map(({ fingerprint, depth, ...event }) => ({
+        ...event,
+        ...fresh,
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
         ...(fingerprint !== undefined && { fingerprint }),
+        ...depthField(depth),
       })),
     );
   }

@@ -33,6 +33,7 @@ export function readCallbackUrl(
   }
   if (authority.includes("@")) return { fault: "must have no user name or password" };
   if (url.hostname.endsWith(".")) return { fault: "must have no dot at the end of its host" };
+  if (/^\.|\.\./.test(url.hostname)) return { fault: "must have no empty part between the dots of its host" };
   const entries = allowedHosts.flatMap((entry) => readAllowedHost(entry) ?? []);
   const allowed = findAllowedHost(url, entries);
   if (allowed) return { url, allowed };

@@ -1,3 +1,4 @@
+import type { GateView } from "../../models/gates/gate.ts";
 import { renderTemplate, type Template } from "../../shared/config/formats/template.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
@@ -63,11 +64,13 @@ function lines({ type, at, data }: NotifyEvent): string[] {
     case "delivery.failed":
       return [`A delivery to ${strong(delivery?.channel)} failed.`, ...quote(delivery?.reason)];
     case "gate.opened":
-      return [`${jobName} asks: ${strong(gate.title)}`, ...quote(gate.message)];
+      return [`${jobName} asks: ${strong(gate.title)}`, ...quote(gate.message), ...silence(gate)];
     case "gate.answered":
       return [`The question ${strong(gate.title)} of ${jobName} was answered: ${escapeMarkdown(String(gate.action))}.`];
     case "gate.expired":
-      return [`The question ${strong(gate.title)} of ${jobName} has expired without an answer.`];
+      return [
+        `The question ${strong(gate.title)} of ${jobName} has expired without an answer. It counts as ${counted(gate)}.`,
+      ];
     case "test":
       return [`This is a test of the notification rule ${strong(rule)}.`];
   }
@@ -84,6 +87,17 @@ export function summaryText(count: number, listed: readonly string[], url: strin
   const intro = `${events} within the last minute:`;
   return [intro, list.join("\n"), ...(url === undefined ? [] : [url])].join("\n\n");
 }
+
+/** Returns the paragraph about what happens to a question without an answer; none if it never expires. */
+const silence = ({ expiresAt, onExpiry }: Partial<GateView>): string[] =>
+  expiresAt
+    ? [`Answer before ${moment(expiresAt)}. Without an answer by then, it counts as ${counted({ action: onExpiry })}.`]
+    : [];
+
+const DECISIONS = { accept: "accepted", decline: "declined", cancel: "cancelled" } as const;
+
+const counted = ({ action }: { readonly action?: GateView["action"] | undefined }): string =>
+  DECISIONS[action ?? "decline"];
 
 const strong = (text: unknown): string => `**${escapeMarkdown(oneLine(String(text ?? "")))}**`;
 

@@ -1,6 +1,5 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
-import type { ExpectationDoc } from "../../models/notifications/expectation.ts";
-import { durationMs } from "../../shared/config/formats/duration.ts";
+import { latestDue, periodOf } from "../../models/notifications/expectation.ts";
 import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /**
@@ -15,14 +14,15 @@ export async function announceMissing(deps: ScanDeps): Promise<void> {
   const now = clock.now();
   const resumedAt = await recordScan(deps);
   const known = new Map((await stores.expectations.list()).map((one) => [one._id, one]));
-  for (const { id, name, every, grace } of expect) {
+  for (const expected of expect) {
+    const { id, name } = expected;
     const expectation = known.get(id);
     if (expectation?.name !== name) {
       const newest = await findNewest(stores.jobs, name, new Date(0));
       await stores.expectations.begin(id, name, newest ?? null);
       continue;
     }
-    const period = { everyMs: durationMs(every), graceMs: grace === undefined ? 0 : durationMs(grace) };
+    const period = periodOf(expected);
     if (latestDue(expectation, period, now) === undefined) continue;
     const newest = await findNewest(stores.jobs, name, expectation.lastSeenAt ?? expectation.since);
     if (newest) await stores.expectations.seen(expectation, newest);
@@ -31,20 +31,6 @@ export async function announceMissing(deps: ScanDeps): Promise<void> {
     if (due === undefined || isExcused(due, resumedAt, staleAfterSeconds, now)) continue;
     await stores.expectations.missed(seen, due);
   }
-}
-
-/** Returns the latest time by which a job was due and not announced as missing; undefined if there is none. */
-function latestDue(
-  { since, lastSeenAt, missedAt }: ExpectationDoc,
-  { everyMs, graceMs }: { everyMs: number; graceMs: number },
-  now: Date,
-): Date | undefined {
-  // A job from before the expectation is no reason to miss the next one at once.
-  const from = Math.max((lastSeenAt ?? since).getTime(), since.getTime());
-  const periods = Math.floor((now.getTime() - graceMs - from) / everyMs);
-  if (periods < 1) return undefined;
-  const due = new Date(from + periods * everyMs + graceMs);
-  return missedAt !== null && due <= missedAt ? undefined : due;
 }
 
 /** Returns whether the job may have been unable to start in an outage of Signalbox: it has one more stale period. */

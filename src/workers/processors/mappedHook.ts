@@ -1,6 +1,7 @@
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
+import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
 import { deleteUnusedCall, readHookCall } from "../../models/hooks/hookCall.ts";
@@ -70,7 +71,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
 
 type MappedOutcome =
   | Exclude<MappingOutcome, { kind: "event" }>
-  | { kind: "event"; name: string | null; text: string; wake: boolean };
+  | (Extract<MappingOutcome, { kind: "event" }> & { text: string; wake: boolean });
 
 /**
  * Returns the failure that an error means for the run.
@@ -106,13 +107,15 @@ async function applyMapping(
     const detail = `${field} repeats the request in too many of its runs. Use only {{item}} in the template.`;
     throw new AppError("mapping_failed", { detail });
   }
+  const missing = missingValues(mapping, call, run.createdAt, transformed);
+  const noted = missing.length > 0 && { missingValues: [...missing] };
   if (made.kind === "agent") {
     const asked = mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults);
     await checkOwner(deps, run, mapping, asked.sessionKey);
-    return agentRun(run, made, asked);
+    return { ...agentRun(run, made, asked), ...noted };
   }
   const { text, mode, name = null } = made;
-  return { kind: "event", name, text, wake: mode !== "next-heartbeat" };
+  return { kind: "event", name, text, wake: mode !== "next-heartbeat", ...noted };
 }
 
 /**
@@ -154,10 +157,11 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
       await enqueueTurn(deps, _id, round);
       break;
     case "event": {
-      const { name, text, wake } = made;
+      const { text, wake, ...event } = made;
+      const { name } = event;
       if (await runs.isUnmapped(_id, round)) {
-        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
-        await runs.applyMapping(_id, round, { kind: "event", name });
+        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth }]);
+        await runs.applyMapping(_id, round, event);
       }
       if (wake) await deps.triggerHeartbeat();
       break;

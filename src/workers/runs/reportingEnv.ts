@@ -16,7 +16,7 @@ export async function reportingEnv(
   if (!request.trackAsJob) return {};
   const addresses = { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: url, SIGNALBOX_MCP_URL: `${url}/mcp` };
   try {
-    const { token } = await jobTokens.seal(_id, "report", request.timeoutSeconds * 1_000);
+    const { token } = await jobTokens.seal(_id, "report", { ttlMs: request.timeoutSeconds * 1_000 });
     return { ...addresses, SIGNALBOX_TOKEN: token };
   } catch (error) {
     if (error instanceof AppError && error.code === "job_not_found") return {}; // somebody has deleted the job

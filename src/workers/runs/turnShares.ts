@@ -1,5 +1,5 @@
-import { FairSemaphore } from "../../hooks/transforms/fairSemaphore.ts";
 import { AppError } from "../../shared/errors.ts";
+import { FairSemaphore } from "../../shared/fairSemaphore.ts";
 
 /** Weight of `FairSemaphore`: of 10 turns a single sender holds up to 7, a second one 2. */
 const WEIGHT = 3;

@@ -52,7 +52,7 @@ describe("gates", () => {
     const answered = await answer("publish", {
       action: "accept",
       revision: last.revision,
-      answeredBy: "An\u202en\u200b",
+      answeredBy: "An\u202en\u200b\u3164\u2800\ufe0f\u2066\ufeff\n",
     });
 
     expect([first.revision, last.revision]).to.deep.equal([1, 4]);

@@ -85,6 +85,20 @@ describe("LiveFeed", () => {
     redis.disconnect();
   });
 
+  it("ends the stream of a job token at a heartbeat when the deletion of its job was not named", async () => {
+    const redis = await connectProducer({ url: await redisUrl() }, log);
+    const { feed, close } = await startFeed(app.stores, { redis, heartbeatMs: 20 });
+    await app.stores.jobs.put("unnamed", {});
+    const scope = { jobId: "unnamed", internalId: (await app.stores.jobs.findId("unnamed")).toHexString() };
+    const stream = feed.open({ ...ALL, filter: { scope } }, undefined).on("data", () => {});
+
+    await app.stores.jobs.collection.native.deleteOne({ jobId: "unnamed" });
+
+    await once(stream, "close");
+    await close();
+    redis.disconnect();
+  });
+
   it("sends a resuming client no position beyond changes that arrived while it caught up", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
     let release = () => {};
@@ -164,7 +178,9 @@ describe("LiveFeed", () => {
     const { feed, close } = await startFeed({ ...app.stores, jobs }, { redis });
     const received = new Map(jobIds.map((jobId) => [jobId, ""]));
     const streams = jobIds.map((jobId) =>
-      feed.open({ jobId }, undefined).on("data", (some) => received.set(jobId, received.get(jobId) + some)),
+      feed
+        .open({ scope: undefined, jobId }, undefined)
+        .on("data", (some) => received.set(jobId, received.get(jobId) + some)),
     );
     await eventually(() => [...received.values()].every((text) => idsOf(text).length > 0), "the feed to be live");
 

@@ -18,6 +18,10 @@ const CONFIG = `{
     { match: { path: "items" }, forEach: "items", messageTemplate: "{{item}}" },
     { match: { path: "github", when: { "headers.x-github-event": "issues", "payload.action": ["opened", "reopened"] } },
       auth: { type: "github", secret: "${SECRET}" }, messageTemplate: "{{payload}}" },
+    { match: { path: "slack" }, auth: { type: "slack", secret: "another secret of length" }, messageTemplate: "x" },
+    { match: { path: "gitlab" }, auth: { type: "token", token: "a-token-of-gitlab-alone", header: "X-Gitlab-Token" }, messageTemplate: "x" },
+    { match: { path: "secret", when: { "headers.x-api-key": "one" } }, messageTemplate: "x" },
+    { match: { path: "typos" }, messageTemplate: "{{build.idd}} {{biuld.id}} {{header.X-Event}} {{commits[0].autor}} {{unrelated}} {{build.log}} {{a}}{{build.id}}" },
     { id: "other", match: { path: "other" }, messageTemplate: "other {{branch}}", sessionKey: "other" },
   ] },
   channels: { log: {} },
@@ -30,6 +34,7 @@ interface Row {
   readonly status: number;
   readonly runIds: string[];
   readonly signature: unknown;
+  readonly reason: string | null;
 }
 
 describe("kept requests", () => {
@@ -168,7 +173,7 @@ describe("kept requests", () => {
 
     expect(status).to.equal(200);
     expect(body).to.deep.include({ dryRun: true, mapping: "ci", runCount: 1, transform: null });
-    expect(body.considered).to.deep.equal([{ mapping: "ci", unmet: null }]);
+    expect(body.considered).to.deep.equal([{ mapping: "ci", unmet: null, reason: null }]);
     expect(body.runs[0]).to.include({
       ...{ kind: "agent", name: "CI main", message: "Build of main", sessionKey: "hook:ci:main" },
       ...{ deliver: true, channel: "log", to: "ops", error: null },
@@ -188,7 +193,8 @@ describe("kept requests", () => {
 
     expect([taken.mapping, taken.runs[0].message]).to.deep.equal(["github", '{"action":"opened"}']);
     expect(left).to.deep.include({ mapping: null, runCount: 0, runs: [] });
-    expect(left.considered).to.deep.equal([{ mapping: "github", unmet: "payload.action" }]);
+    const reason = 'payload.action is "labeled", not one of "opened", "reopened"';
+    expect(left.considered).to.deep.equal([{ mapping: "github", unmet: "payload.action", reason }]);
     expect(named.runs[0].message).to.equal("Build of x");
     expect([wrong.code, wrong.errors[0].pointer]).to.deep.equal(["invalid_body", "/mapping"]);
     expect(broken.code).to.equal("invalid_json");
@@ -213,6 +219,7 @@ describe("kept requests", () => {
       ["accepted", "github"],
       ["accepted", "github"],
     ]);
+    expect(rows[0]?.reason).to.equal('payload.action is "labeled", not one of "opened", "reopened"');
     expect(rows.map((row) => (row as Row & { repeated: boolean }).repeated)).to.deep.equal([false, true, false]);
     expect(rows[1]?.runIds).to.deep.equal(opened.body.runIds);
   });
@@ -240,6 +247,85 @@ describe("kept requests", () => {
     const stored = JSON.stringify(await app.stores.hookRequests.collection.native.find().toArray());
     expect(stored).not.to.include("in the body");
     expect(stored).not.to.include("another-token-of-length");
+  });
+
+  const wrong = `sha256=${"0".repeat(64)}`;
+  const signed = (value: string) => ({ "X-Hub-Signature-256": value, "X-GitHub-Event": "issues" });
+  const refusals: readonly (readonly [string, string, Record<string, string>, unknown, RegExp, string | null])[] = [
+    [
+      "a wrong signature",
+      "github",
+      signed(wrong),
+      {},
+      /^The signature does not match: other secret, or the body/,
+      "github",
+    ],
+    ["a missing signature", "github", {}, {}, /^The github signature is missing/, "github"],
+    ["a malformed signature", "github", signed("sha1=0"), {}, /another form than that of github/, "github"],
+    [
+      "an expired signature",
+      "slack",
+      { "X-Slack-Request-Timestamp": "1000", "X-Slack-Signature": `v0=${"0".repeat(64)}` },
+      {},
+      /^The signed time is too far/,
+      "slack",
+    ],
+    [
+      "a wrong token of a sender",
+      "gitlab",
+      { "X-Gitlab-Token": "another" },
+      {},
+      /auth\.token of the mapping/,
+      "gitlab",
+    ],
+    [
+      "a wrong hook token",
+      "ci",
+      { Authorization: "Bearer another-token-of-length" },
+      {},
+      /^The token is not the hook token/,
+      "ci",
+    ],
+    ["no hook token", "ci", {}, {}, /^The hook token is missing/, "ci"],
+    ["a mistyped name", "gihub", {}, {}, /^No mapping has the name gihub\. Did you mean github\?$/, null],
+    ["a body that is no JSON", "ci", hook, "{ not json", /valid JSON/, "ci"],
+  ];
+  for (const [what, name, headers, body, words, mapping] of refusals) {
+    it(`says in words why ${what} is refused, and names its mapping`, async () => {
+      const { status, body: answer } = await send(name, body, headers);
+      const [row] = await eventually(async () => {
+        const rows = await list();
+        return rows.length === 1 && rows;
+      }, "the refused request to be stored");
+
+      expect([row?.outcome, row?.status, row?.mapping]).to.deep.equal(["refused", status, mapping]);
+      expect(row?.reason).to.match(words);
+      if (status === 401) expect(JSON.stringify(answer)).not.to.match(words);
+    });
+  }
+
+  it("the reason of a filtered request has no value of a header that may be a secret", async () => {
+    await send("secret", {}, { ...hook, "X-Api-Key": "the-value-of-the-key" });
+
+    const [row] = await list();
+    expect([row?.outcome, row?.reason]).to.deep.equal(["filtered", "headers.x-api-key has another value"]);
+  });
+
+  it("a dry run names the placeholders without a value, and what they may have meant", async () => {
+    const attempt = async (request: object) => (await app.call("POST", "/api/hooks/dry-run", request, api)).body;
+    const body = JSON.stringify({ build: { id: 7, log: null }, commits: [{ author: "Ada" }] });
+
+    const made = await attempt({ hook: "typos", headers: { "X-Event": "push" }, body });
+    const unknown = await attempt({ hook: "typo", body });
+
+    expect(made.runs[0].missingValues).to.deep.equal([
+      { path: "build.idd", didYouMean: "build.id" },
+      { path: "biuld.id", didYouMean: "build.id" },
+      { path: "header.X-Event", didYouMean: "headers.x-event" },
+      { path: "commits[0].autor", didYouMean: "commits[0].author" },
+      { path: "unrelated", didYouMean: null },
+    ]);
+    expect(unknown).to.include({ mapping: null, reason: "No mapping has the name typo. Did you mean typos?" });
   });
 
   it("nothing is kept without hooks.keepRequests", async () => {

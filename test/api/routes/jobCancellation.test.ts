@@ -29,11 +29,13 @@ describe("POST /api/jobs/:jobId/cancel", () => {
     expect(body.cancel.reason).to.equal("No longer needed");
     expect(body.cancel.requestedAt).to.equal(body.updatedAt);
     expect(body.updatedAt > before.updatedAt).to.equal(true);
-    const { cancel: _, updatedAt: __, ...rest } = body;
+    const { cancelRequested, ...job } = body;
+    expect(cancelRequested).to.equal(true);
+    const { cancel: _, updatedAt: __, ...rest } = job;
     const { cancel: wasNull, updatedAt: ___, ...unchanged } = before;
     expect(wasNull).to.equal(null);
     expect(rest).to.deep.equal(unchanged);
-    expect(await read(path)).to.deep.equal(body);
+    expect(await read(path)).to.deep.equal(job);
   });
 
   it("needs neither a reason nor a body", async () => {

@@ -38,6 +38,53 @@ describe("POST /api/jobs/:jobId/token", () => {
     expect([long.status, long.body.errors[0].pointer]).to.deep.equal([400, "/ttlSeconds"]);
   });
 
+  describe("for a token of server.tokens", () => {
+    const WRITER = "the-token-of-a-writer-of-jobs";
+    const SOON = "the-token-that-ends-in-an-hour";
+    const HOUR = 3_600_000;
+    let scoped: TestApp;
+    let ends: Date;
+    beforeEach(async () => {
+      ends = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + HOUR);
+      const tokens = [
+        { name: "writer", token: WRITER, scopes: ["jobs:write"] },
+        { name: "soon", token: SOON, scopes: ["jobs:read", "jobs:write"], expiresAt: ends.toISOString() },
+      ];
+      const config = JSON.stringify({ server: { apiToken: API, tokens } });
+      scoped = await startApp({ config, mongo: app.mongoUri });
+    });
+    afterEach(() => scoped.close());
+
+    it("answers 403 without jobs:read, which each job token has", async () => {
+      for (const scope of ["read", "report"]) {
+        const { status, body } = await create({ scope }, { from: scoped, by: WRITER });
+
+        expect([status, body.code], scope).to.deep.equal([403, "forbidden"]);
+        expect(body.detail).to.include("jobs:read");
+      }
+    });
+
+    it("makes a token that ends no later than its maker", async () => {
+      const short = await create({ scope: "read", ttlSeconds: 60 }, { from: scoped, by: SOON });
+      const { body } = await create({ scope: "report", ttlSeconds: 90 * 86_400 }, { from: scoped, by: SOON });
+
+      expect(Date.parse(short.body.expiresAt)).to.be.below(ends.getTime());
+      expect(body.expiresAt).to.equal(ends.toISOString());
+      expect(await canReport(body.token, { at: scoped })).to.equal(201);
+      scoped.clock.advance(HOUR + 1_000);
+      expect(await canReport(body.token, { at: scoped })).to.equal(401);
+    });
+
+    it("makes a token that ends no later than the log-in of its maker", async () => {
+      const { headers } = await scoped.call("POST", "/session", { token: SOON });
+      const cookie = { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+
+      const { body } = await scoped.call("POST", `${path}/token`, { scope: "read", ttlSeconds: 90 * 86_400 }, cookie);
+
+      expect(body.expiresAt).to.equal(ends.toISOString());
+    });
+  });
+
   it("makes a token that ends with its time", async () => {
     const { body } = await create({ scope: "report", ttlSeconds: 60 });
 

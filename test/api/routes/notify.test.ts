@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { deliveryQuery } from "../../../src/models/deliveries/readDeliveries.ts";
+import type { ExpectationDoc } from "../../../src/models/notifications/expectation.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
@@ -44,6 +45,7 @@ describe("rules and expectations over HTTP", () => {
   const rules = async () => (await call("GET", "/api/notify")).body.rules;
 
   it("lists rules and expectations in the order of the configuration, without secrets", async () => {
+    const unseen = { lastSeenAt: null, missedAt: null, nextDueAt: null };
     const { status, body } = await call("GET", "/api/notify");
 
     const none = { url: null, format: null, channel: null, to: null, wakeMode: null };
@@ -68,8 +70,8 @@ describe("rules and expectations over HTTP", () => {
       },
     ]);
     expect(body.expectations).to.deep.equal([
-      { expectationId: "backup", name: "Nightly backup", every: "1d", grace: "2h", lastSeenAt: null, missedAt: null },
-      { expectationId: "report", name: "Report", every: "1w", grace: null, lastSeenAt: null, missedAt: null },
+      { expectationId: "backup", name: "Nightly backup", every: "1d", grace: "2h", ...unseen },
+      { expectationId: "report", name: "Report", every: "1w", grace: null, ...unseen },
     ]);
     expect(JSON.stringify(body)).to.not.match(/hidden|whsec_/);
   });
@@ -128,6 +130,28 @@ describe("rules and expectations over HTTP", () => {
     const [arrived] = (await call("GET", "/api/notify")).body.expectations;
     const job = (await call("GET", "/api/jobs/backup")).body;
     expect(arrived).to.include({ lastSeenAt: job.createdAt, missedAt: null });
+  });
+
+  it("shows when the next job is due: after the beginning, the newest job, and a miss", async () => {
+    const { expectations } = app.stores;
+    await expectations.keepOnly([]);
+    const nextDueAt = async () => (await call("GET", "/api/notify")).body.expectations[0].nextDueAt;
+    const later = (time: Date | string, hours: number) =>
+      new Date(new Date(time).getTime() + hours * 3_600_000).toISOString();
+    const read = async () => (await expectations.list())[0] as ExpectationDoc;
+
+    const before = await nextDueAt();
+    await expectations.begin("backup", "Nightly backup", new Date("2026-01-01T00:00:00Z"));
+    const { since } = await read();
+    const begun = await nextDueAt();
+    await expectations.missed(await read(), new Date(later(since, 26)));
+    const missed = await nextDueAt();
+    await call("PUT", "/api/jobs/backup-later", { body: { name: "Nightly backup of eu-4" } });
+    const { createdAt } = (await call("GET", "/api/jobs/backup-later")).body;
+    const arrived = await nextDueAt();
+
+    expect([before, begun, missed]).to.deep.equal([null, later(since, 26), later(since, 50)]);
+    expect(arrived).to.equal(later(createdAt, 26));
   });
 
   it("refuses a test of a rule that does not exist, and a test with a token that only reads", async () => {

@@ -28,17 +28,19 @@ describe("What went wrong in a run", () => {
     await app.stores.sessions.release("a", first.claim.token);
     const second = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     await app.stores.runs.end(second, { kind: "failed", error }, { stderr: "second" });
+    const missingValues = [{ path: "build.idd", didYouMean: "build.id" }];
+    await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { missingValues } });
 
     const run = await read(runId);
     const ofSender = await read(runId, TOKEN);
     const [row] = (await app.call("GET", "/api/runs?sessionKey=a", undefined, bearer(API))).body.runs;
 
-    expect(run).to.deep.include({ error, stderr: "second" });
+    expect(run).to.deep.include({ error, stderr: "second", missingValues });
     expect(run.failedAttempts.map(({ stderr }: { stderr: string }) => stderr)).to.deep.equal(["first", "second"]);
     expect(run.failedAttempts[0].error).to.deep.equal(error);
     expect(ofSender.error).to.deep.equal({ ...error, message: "The model server answered 500." });
-    expect(JSON.stringify(ofSender)).to.not.match(/CUDA|stderr|second/);
-    expect(row).to.include.keys("error").and.not.include.keys("stderr", "failedAttempts");
+    expect(JSON.stringify(ofSender)).to.not.match(/CUDA|stderr|second|build/);
+    expect(row).to.include.keys("error").and.not.include.keys("stderr", "failedAttempts", "missingValues");
   });
 
   it("is not the standard error of an earlier attempt once a later one wrote nothing", async () => {

@@ -4,6 +4,7 @@ import { systemClock } from "../../../src/shared/clock.ts";
 import type { Change } from "../../../src/shared/queue/changeStream.ts";
 
 const JOB: Change = { kind: "job", jobId: "a", moved: true };
+const DEPS = { clock: systemClock, stillValid: async () => true };
 /** A wait that only its time, its token or the service ends. */
 const NEVER: Awaited<number> = {
   ...{ record: { kind: "job", jobId: "a" }, readName: "value" },
@@ -14,7 +15,7 @@ describe("WaitingRequests", () => {
   let waiting: WaitingRequests;
   let gone: AbortController;
   beforeEach(() => {
-    waiting = new WaitingRequests({ clock: systemClock, maxWaiting: 10, pollMs: 1_000_000 });
+    waiting = new WaitingRequests({ ...DEPS, maxWaiting: 10, pollMs: 1_000_000 });
     waiting.onConnected();
     gone = new AbortController();
   });
@@ -112,7 +113,7 @@ describe("WaitingRequests", () => {
   });
 
   it("lets a job token hold a tenth of the waits, another token half of them, and server.apiToken all", async () => {
-    const many = new WaitingRequests({ clock: systemClock, maxWaiting: 40, pollMs: 1_000_000 });
+    const many = new WaitingRequests({ ...DEPS, maxWaiting: 40, pollMs: 1_000_000 });
     many.onConnected();
     const start = (actor: string, count: number) =>
       Array.from({ length: count }, () => many.until({ seconds: 60, gone: gone.signal, caller: { actor } }, NEVER));
@@ -147,7 +148,7 @@ describe("WaitingRequests", () => {
   });
 
   it("reads again when the value changes by itself, and every pollMs while that change is late", async () => {
-    const often = new WaitingRequests({ clock: systemClock, maxWaiting: 1, pollMs: 20 });
+    const often = new WaitingRequests({ ...DEPS, maxWaiting: 1, pollMs: 20 });
     often.onConnected();
     const changesAt = new Date(systemClock.now().getTime() + 30);
     let reads = 0;

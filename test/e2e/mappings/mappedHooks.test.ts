@@ -47,6 +47,14 @@ describe("a mapped hook", () => {
   beforeEach(() => fixture.model.script()); // A turn that timed out before its request has left its answer.
   after(() => fixture.close());
 
+  it("records the placeholders that had no value", async () => {
+    const { runId } = await fixture.run("named", { txet: "x" });
+    const { runId: eventId } = await fixture.run("alert", { tilte: "db" });
+
+    expect(await fixture.read(runId)).to.deep.include({ missingValues: [{ path: "text", didYouMean: "txet" }] });
+    expect(await fixture.read(eventId)).to.deep.include({ missingValues: [{ path: "title", didYouMean: "tilte" }] });
+  });
+
   it("becomes an agent run with message, name, session and recipient, and its reply is delivered", async () => {
     const { runId, ...run } = await fixture.run(
       "ci/build?q=1&token=x",

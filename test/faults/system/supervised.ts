@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Service } from "../../support/process.ts";
 
@@ -13,6 +14,8 @@ export interface Supervised {
   signal(signal: NodeJS.Signals): void;
   /** Shifts its clock, until the shift is set to 0 or the process exits. */
   setClock(aheadMs: number): void;
+  /** Returns its heap and external memory after a garbage collection. */
+  heldBytes(): Promise<number>;
   /** Stops it without a restart. */
   close(): Promise<void>;
 }
@@ -50,6 +53,11 @@ export function supervise(name: string, start: () => Service, onCrash: (message:
     signal: (signal) => void service.child.kill(signal),
     setClock(clockMs) {
       if (service.child.connected) service.child.send({ clockMs }, () => {}); // It may exit at the same time.
+    },
+    async heldBytes() {
+      service.child.send({ collect: true });
+      const [{ heldBytes }] = await once(service.child, "message");
+      return heldBytes;
     },
     async close() {
       isClosing = true;

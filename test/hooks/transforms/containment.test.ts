@@ -1,14 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { getPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { canTestLinux } from "../../support/machine.ts";
 import { hasExited, TransformFixture, thrownBy } from "./transformFixture.ts";
 
-const COUNTER = "let count = 0; export default () => ({ count: ++count })";
+const OTHER = "export default () => ({ other: true })";
 const HANGS = 'export default () => { console.log("pid", process.pid); for (;;); }';
 
 /** A thread in an endless loop is ended by its processor time, of which a busy machine gives it little. */
@@ -26,15 +24,15 @@ describe("A faulty transform", function () {
     Number((await fixture.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
 
   it("is ended alone when it uses too much memory", async () => {
-    fixture.put("other.js", COUNTER);
-    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
+    fixture.put("other.js", OTHER);
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ other: true });
 
     const hog = "const b = Buffer.alloc(1e9, 1); for (;;) b[0]++;";
     const thrown = await thrownBy(fixture.runSource("hog.js", `export default async () => { ${hog} }`));
 
     expect(thrown).to.include({ code: "transform_failed" });
     expect(thrown.message).to.equal("The transform hog.js used more memory than hooks.transformMemoryMiB (64 MiB).");
-    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
+    expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ other: true });
   });
 
   it("is ended at the time limit", async () => {
@@ -67,18 +65,19 @@ describe("A faulty transform", function () {
     expect(fixture.printed).to.deep.equal([]);
   });
 
-  it("runs again on a new thread if an earlier run ended the thread", async () => {
+  it("that ends the whole process ends no other run", async () => {
     fixture.put(
-      "armed.js",
-      `export default ({ payload }) => {
-        if (globalThis.armed) process.exit(1);
-        globalThis.armed = true;
-        return payload;
-      }`,
+      "waits.js",
+      "export default () => new Promise((resolve) => setTimeout(resolve, 500, { waited: true }));",
     );
-    await fixture.run({ module: "armed.js" });
+    fixture.put("kills.js", "export default () => { process.kill(process.pid, 'SIGKILL'); for (;;); }");
+    const waiting = fixture.valueOf({ module: "waits.js" });
 
-    expect(await fixture.valueOf({ module: "armed.js", payload: { b: 2 } })).to.deep.equal({ b: 2 });
+    const thrown = await thrownBy(fixture.run({ module: "kills.js" }));
+
+    expect(thrown).to.include({ code: "transform_failed" });
+    expect(thrown.message).to.equal("The transform kills.js ended its process with SIGKILL.");
+    expect(await waiting).to.deep.equal({ waited: true });
   });
 
   it("does not block the next run by an endless loop after it has returned", async () => {
@@ -88,7 +87,7 @@ describe("A faulty transform", function () {
     expect(await fixture.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
   });
 
-  it("that replaces built-in functions affects only later runs of its own module", async () => {
+  it("that replaces built-in functions affects no other run", async () => {
     fixture.put(
       "other.js",
       "export default ({ payload }) => ({ text: JSON.stringify(payload), list: [1].map(String) })",
@@ -128,26 +127,6 @@ describe("A faulty transform", function () {
     await eventually(() => hasExited(Number(line?.split(" ").at(-1))), "the child to be gone");
     await short.close();
   });
-
-  if (canTestLinux()) {
-    it("has a lower priority than the service and is the first to be killed when memory runs out", async () => {
-      fixture.put(
-        "priority.js",
-        `import { readFileSync } from "node:fs";
-        const niceness = (file) => Number(readFileSync(file, "utf8").split(") ")[1].split(" ")[16]);
-        export default () => ({
-          thread: niceness("/proc/thread-self/stat"),
-          process: niceness("/proc/self/stat"),
-          score: Number(readFileSync("/proc/self/oom_score_adj", "utf8")),
-        });`,
-      );
-      const niceness = Math.max(getPriority(), 10);
-
-      const value = await fixture.valueOf({ module: "priority.js" });
-
-      expect(value).to.deep.equal({ thread: niceness, process: niceness, score: 1000 });
-    });
-  }
 
   it("does not outlive a killed service", async () => {
     fixture.put("hangs.js", HANGS);

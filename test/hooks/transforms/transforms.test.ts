@@ -1,5 +1,6 @@
 import { appendFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { serialize } from "node:v8";
 import { expect } from "chai";
 import { TransformProcess } from "../../../src/hooks/transforms/process.ts";
 import type { AgentOverrides } from "../../../src/hooks/transforms/transform.ts";
@@ -39,7 +40,7 @@ describe("Transforms", () => {
     });
   });
 
-  it("leave no result in the service's memory, while the transform's process serves the next run", async () => {
+  it("leave no result in the service's memory, while their process serves the next run", async () => {
     fixture.put("kept.js", "export default ({ payload }) => ({ n: payload.n, pid: process.pid })");
     const pids = new Set<unknown>();
     const results: WeakRef<object>[] = [];
@@ -54,15 +55,17 @@ describe("Transforms", () => {
     expect(await countAlive(results)).to.be.below(3);
   });
 
-  it("return `unavailable` for a job if the thread's process has ended", async () => {
+  it("return `unavailable` for a run if the process has ended", async () => {
     fixture.put("gone.js", "export default () => ({})");
     const settings = { timeoutMs: 15_000, maxMemoryMiB: 64, env: {}, onOutput: () => {} };
-    const ended = new TransformProcess({ ...settings, dir: fixture.dir, path: join(fixture.dir, "gone.js") });
-    await ended.end("was ended");
+    const ended = new TransformProcess(settings);
+    await ended.kill();
+    const path = join(fixture.dir, "gone.js");
+    const start = { dir: fixture.dir, path, name: undefined, input: serialize(INPUT) };
 
-    const outcome = await ended.run({ input: INPUT, label: "run" });
+    const outcome = await ended.run({ start, label: "run" }, new AbortController().signal);
 
-    expect(outcome).to.deep.equal({ kind: "unavailable", fault: "was ended" });
+    expect(outcome).to.deep.equal({ kind: "unavailable", fault: "ended its process with SIGKILL" });
   });
 
   it("pass a copy of the request", async () => {
@@ -89,14 +92,13 @@ describe("Transforms", () => {
     expect(value).to.deep.equal({ length: 8 * 1024 * 1024 });
   });
 
-  it("reject an input that cannot be cloned, and keep the thread", async () => {
-    fixture.put("copied.js", "let count = 0; export default () => ({ count: ++count })");
-    expect(await fixture.valueOf({ module: "copied.js" })).to.deep.equal({ count: 1 });
+  it("reject an input that cannot be cloned", async () => {
+    fixture.put("copied.js", "export default () => null");
 
     const refused = await fixture.run({ module: "copied.js", payload: { f: () => {} } }).catch((error) => error);
 
     expect(refused).to.be.an("error").with.property("message").that.includes("could not be cloned");
-    expect(await fixture.valueOf({ module: "copied.js" })).to.deep.equal({ count: 2 });
+    expect(await fixture.run({ module: "copied.js" })).to.deep.equal({ kind: "dropped" });
   });
 
   it("keep the mapping's result for undefined and drop the request for null", async () => {
@@ -186,26 +188,13 @@ describe("Transforms", () => {
     });
   });
 
-  describe("reuse the thread", () => {
-    const COUNTER = "let count = 0;\nexport default () => ({ count: ++count, ";
+  it("share nothing between runs, so that a changed file counts at once", async () => {
+    fixture.put("fresh.js", "let count = 0;\nlet text = 1;\nexport default () => ({ count: ++count, text });\n");
+    expect(await fixture.valueOf({ module: "fresh.js" })).to.deep.equal({ count: 1, text: 1 });
 
-    it("for the same module, even after the transform threw an error", async () => {
-      fixture.put("warm.js", `${COUNTER} b: (() => { if (count === 2) throw new Error("two") })() })`);
-      const value = () => fixture.valueOf({ module: "warm.js" });
+    appendFileSync(join(fixture.dir, "fresh.js"), "text = 2;\n");
 
-      expect(await value()).to.deep.equal({ count: 1, b: undefined });
-      await thrownBy(value());
-      expect(await value()).to.deep.equal({ count: 3, b: undefined });
-    });
-
-    it("unless text was appended to the file", async () => {
-      fixture.put("appended.js", "let text = 1;\nexport default () => ({ text });\n");
-      expect(await fixture.valueOf({ module: "appended.js" })).to.deep.equal({ text: 1 });
-
-      appendFileSync(join(fixture.dir, "appended.js"), "text = 2;\n");
-
-      expect(await fixture.valueOf({ module: "appended.js" })).to.deep.equal({ text: 2 });
-    });
+    expect(await fixture.valueOf({ module: "fresh.js" })).to.deep.equal({ count: 1, text: 2 });
   });
 
   describe("pass output to onOutput", () => {

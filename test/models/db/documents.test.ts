@@ -34,7 +34,7 @@ describe("Documents", () => {
     connection = await mongoose
       .createConnection(uri, { bufferCommands: false, readConcernLevel: "majority", w: "majority" })
       .asPromise();
-    rows = new Documents(connection.model("rows", ROW, "rows") as unknown as mongoose.Model<Row>);
+    rows = new Documents(connection, "rows", ROW as unknown as Schema<Row>);
   });
   after(() => Promise.all([database.close(), connection.close()]));
   beforeEach(() => rows.deleteMany({}));

@@ -91,6 +91,9 @@ describe("callbackUrl", () => {
     ["https://ci%2eexample.com/", /no percent-encoding in its host/],
     ["https://ci.example.com./", /no dot at the end of its host/],
     ["https://a.internal./", /no dot at the end of its host/],
+    ["https://.ci.example.com/", /no empty part between the dots/],
+    ["https://..ci.example.com/", /no empty part between the dots/],
+    ["https://a\u3002\u3002internal/", /no empty part between the dots/],
   ];
   for (const [url, fault] of MALFORMED) {
     it(`refuses ${JSON.stringify(url).slice(0, 60)}`, () => expect(faultOf(url)).to.match(fault));

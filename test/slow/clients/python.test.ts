@@ -11,8 +11,18 @@ import { IN_FULL } from "../../support/packages.ts";
 const SOURCE = resolve("clients/python");
 /** Packages that bootstrap installed: pytest, flit_core and vermin. */
 const PACKAGES = resolve(".tools/python");
-const TOKENS = { apiToken: "an-api-token-of-length", hookToken: "a-hook-token-of-length" };
-const CONFIG = `{ hooks: { enabled: true, token: "${TOKENS.hookToken}" } }`;
+const TOKENS = {
+  apiToken: "an-api-token-of-length",
+  hookToken: "a-hook-token-of-length",
+  writerToken: "a-token-that-writes-jobs-and-reads-none",
+};
+const CONFIG = JSON.stringify({
+  server: {
+    apiToken: TOKENS.apiToken,
+    tokens: [{ name: "writer", token: TOKENS.writerToken, scopes: ["jobs:write"] }],
+  },
+  hooks: { enabled: true, token: TOKENS.hookToken },
+});
 
 const MYPY = "mypy==2.4.1";
 
@@ -36,7 +46,7 @@ describe("signalbox-client for Python", function () {
   let app: TestApp;
   before(async () => {
     room = mkdtempSync(join(tmpdir(), "signalbox-wheel-"));
-    app = await startApp({ config: CONFIG, apiToken: TOKENS.apiToken });
+    app = await startApp({ config: CONFIG });
     // A copy, because pip may write beside the sources.
     cpSync(SOURCE, join(room, "source"), { recursive: true });
     const offline = ["--no-index", "--no-deps", "--disable-pip-version-check", "--quiet"];
@@ -60,6 +70,7 @@ describe("signalbox-client for Python", function () {
         ...{ PATH: process.env.PATH, HOME: room, LC_ALL: "C.UTF-8", PYTHONDONTWRITEBYTECODE: "1", no_proxy: "*" },
         ...{ PYTHONPATH: PACKAGES, PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1" },
         ...{ SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: TOKENS.apiToken, SIGNALBOX_HOOKS_TOKEN: TOKENS.hookToken },
+        SIGNALBOX_WRITER_TOKEN: TOKENS.writerToken,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -24,7 +24,7 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("button", { name: "Edit and try" }).click();
     await page.getByLabel("Body", { exact: true }).last().fill('{ "result": "passed" }');
     await page.getByRole("button", { name: "Try", exact: true }).click();
-    await page.getByText("ci: payload.result").waitFor();
+    await page.getByText('ci: payload.result is "passed", not "failed"').waitFor();
 
     await page.getByRole("link", { name: "Hooks" }).first().click();
     await page.getByRole("button", { name: "Try a mapping" }).click();
@@ -35,6 +35,9 @@ describe("dashboard page of hooks", () => {
     await page.getByLabel("Body", { exact: true }).fill('{ "n": 9, "result": "failed" }');
     await page.getByRole("button", { name: "Try", exact: true }).click();
     await page.getByText("Build 9 failed").waitFor();
+    await page.getByLabel("Body", { exact: true }).fill('{ "m": 9, "result": "failed" }');
+    await page.getByRole("button", { name: "Try", exact: true }).click();
+    await page.getByText("1 placeholder had no value: n").waitFor();
   });
 
   it("says how to keep requests while there are none", async () => {

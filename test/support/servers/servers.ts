@@ -92,8 +92,8 @@ const LISTENS_WITHIN_MS = 120_000;
 /** Maximum characters of a server's output to keep for the error when it does not start. */
 const OUTPUT_CHARS = 4_000;
 
-/** Disables the socket file, which a killed mongod would leave behind. */
-const NO_SOCKET_FILE = ["--nounixsocket"];
+/** Disables the socket file, which a killed mongod would leave behind, and the diagnostics that mongod records each second. */
+const MONGOD_OPTIONS = ["--nounixsocket", "--setParameter", "diagnosticDataCollectionEnabled=false"];
 
 /** A server of a test, which may stop, kill and restart it. */
 export interface TestServer {
@@ -120,7 +120,7 @@ export function startRedis(more: readonly string[] = [], port?: number): Promise
 
 /** Starts a standalone mongod, or a member of a replica set with `--replSet` in the arguments. */
 export function startMongod(args: readonly string[] = []): Promise<TestServer> {
-  const options = ["--bind_ip", "127.0.0.1", ...NO_SOCKET_FILE, ...args];
+  const options = ["--bind_ip", "127.0.0.1", ...MONGOD_OPTIONS, ...args];
   return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, ...options], "mongodb:");
 }
 
@@ -157,7 +157,7 @@ function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
   return MongoMemoryReplSet.create({
     replSet: {
       count,
-      args: ["--setParameter", "enableTestCommands=1", ...NO_SOCKET_FILE],
+      args: ["--setParameter", "enableTestCommands=1", ...MONGOD_OPTIONS],
       configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // Each secondary replicates from the primary.
     },
     binary: { systemBinary: bin("mongod") },

@@ -64,6 +64,25 @@ describe("notify: gates", () => {
     expect(await eventsOf(withdrawn.gateId)).to.deep.equal([["gate.opened", "open", null]]);
   });
 
+  it("say what happens without an answer, and by when", async () => {
+    const expiresAt = "2099-01-31T18:00:00.000Z";
+    const expiring = await Promise.all([
+      open("silent-yes", { expiresAt, onExpiry: "accept" }),
+      open("silent-no", { expiresAt }),
+      open("endless"),
+    ]);
+    await fixture.dispatched();
+
+    const deliveries = await fixture.deliveries("people");
+    const [yes, no, endless] = expiring.map(
+      ({ gateId }) => deliveries.find(({ event }) => event?.id.startsWith(gateId))?.text,
+    );
+    const by = "Answer before 2099-01-31 18:00 UTC. Without an answer by then, it counts as";
+    expect(yes).to.include(`${by} accepted.`);
+    expect(no).to.include(`${by} declined.`);
+    expect(endless).to.include("Publish endless").and.not.include("Without an answer");
+  });
+
   it("send people the link with which they answer, and the agent another one", async () => {
     const { gateId } = await open("linked");
     await fixture.dispatched();

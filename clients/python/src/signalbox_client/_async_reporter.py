@@ -11,7 +11,7 @@ from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
 from ._records import GateAnswer, JobFields, JobRecord, Question
-from ._reports import BaseReporter, Output, make_assignment
+from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 
 if TYPE_CHECKING:
@@ -111,11 +111,11 @@ class AsyncJob(AsyncReporter):
         # A gate that is not open any more has the answer already.
         put = _requests.put_gate(gate, title, question, is_new)
         if await self._send(put, "gate_answered", "gate_closed", "job_ended") == "job_ended":
-            await self._raise_if_over()
+            await self._raise_if_over(job_ended())
         while True:
             record = await wait_for_end(self._connection, self._sender, gate)
             if record["status"] in ("open", "withdrawn"):
-                await self._raise_if_over()
+                await self._raise_if_over(Cancelled(None) if record.get("cancelRequested") else None)
             if record["status"] != "open":
                 return _requests.answer_of(record)
 
@@ -129,9 +129,13 @@ class AsyncJob(AsyncReporter):
             return error.code
         return None
 
-    async def _raise_if_over(self) -> None:
+    async def _raise_if_over(self, known: Exception | None) -> None:
         """See `Job._raise_if_over`."""
-        job = await call_with_retry(self._connection, self._sender, Request("GET", self._path), self._sender.retry_for)
+        request = Request("GET", self._path)
+        try:
+            job = await call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
+        except SignalboxError as error:
+            return raise_unreadable(error, known)
         self._raise_over(job)
 
     def step(self, step_key: str, *, name: str, start: float | None = None, end: float | None = None) -> AsyncStep:

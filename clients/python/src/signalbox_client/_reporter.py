@@ -9,7 +9,7 @@ from . import _requests
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
 from ._records import GateAnswer, JobFields, JobRecord, Question
-from ._reports import BaseReporter, Output, make_assignment
+from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 from ._retry import call_with_retry, wait_for_end
 
@@ -135,11 +135,11 @@ class Job(Reporter):
         # A gate that is not open any more has the answer already.
         put = _requests.put_gate(gate, title, question, is_new)
         if self._send(put, "gate_answered", "gate_closed", "job_ended") == "job_ended":
-            self._raise_if_over()
+            self._raise_if_over(job_ended())
         while True:
             record = wait_for_end(self._connection, self._sender, gate, timeout)
             if record["status"] in ("open", "withdrawn"):
-                self._raise_if_over()
+                self._raise_if_over(Cancelled(None) if record.get("cancelRequested") else None)
             if record["status"] != "open":
                 return _requests.answer_of(record)
 
@@ -153,9 +153,16 @@ class Job(Reporter):
             return error.code
         return None
 
-    def _raise_if_over(self) -> None:
-        """Reads the job. Raises Cancelled or SignalboxError if nobody waits for an answer any more."""
-        job = call_with_retry(self._connection, self._sender, Request("GET", self._path), self._sender.retry_for)
+    def _raise_if_over(self, known: Exception | None) -> None:
+        """
+        Reads the job. Raises Cancelled or SignalboxError if nobody waits for an answer any more; `known` if the token may
+        not read the job.
+        """
+        request = Request("GET", self._path)
+        try:
+            job = call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
+        except SignalboxError as error:
+            return raise_unreadable(error, known)
         self._raise_over(job)
 
     def step(self, step_key: str, *, name: str, start: float | None = None, end: float | None = None) -> Step:

@@ -120,7 +120,7 @@ class BaseReporter:
             self._cancelled = Cancelled(job["cancel"]["reason"])
             self._raise_cancelled()
         if job["status"] != "running":
-            raise SignalboxError(409, "job_ended", "The job has ended.")
+            raise job_ended()
 
     def _failure_of(self, error: BaseException) -> tuple[BaseException, bool]:
         """Returns how a `with` block that raised the error is reported: what failed it, and whether it fails its job."""
@@ -160,6 +160,19 @@ class BaseReporter:
         error = self._sender.take_rejection(self._queue)
         if error:
             raise error
+
+
+def job_ended() -> SignalboxError:
+    """Returns the error of a question about a job that has ended."""
+    return SignalboxError(409, "job_ended", "The job has ended.")
+
+
+def raise_unreadable(error: SignalboxError, known: Exception | None) -> None:
+    """Raises `known`, if it is given, in place of the error of a token that may not read the job."""
+    if error.code != "forbidden":
+        raise error
+    if known:
+        raise known
 
 
 def _fields(*, progress: float | None = None, message: object = None, output: Output = None) -> dict[str, Any]:

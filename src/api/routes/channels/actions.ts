@@ -10,7 +10,7 @@ import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
 import * as s from "../../schemas/blocks.ts";
-import { Delivery } from "../../schemas/delivery.ts";
+import { Delivery, DeliveryReceipt } from "../../schemas/delivery.ts";
 import { Channel, Recipient } from "./schemas.ts";
 
 const params = Type.Object({ channel: s.Identifier("Name of the channel.") });
@@ -40,7 +40,8 @@ const testChannel = route({
         ),
         text: Type.Optional(
           Type.String({
-            ...{ maxLength: MAX_TEXT_CHARS, pattern: "\\S" },
+            maxLength: MAX_TEXT_CHARS,
+            pattern: "\\S",
             description: "The message in Markdown. By default a sentence that names Signalbox.",
           }),
         ),
@@ -49,9 +50,11 @@ const testChannel = route({
     ),
   },
   answers: { 202: Delivery },
+  receipt: DeliveryReceipt,
   errors: ["channel_not_found"],
   audit: ({ params: { channel }, body: { to } }) => ({
-    ...{ action: "channel.test", target: to === undefined ? channel : `${channel} ${to.trim()}` },
+    action: "channel.test",
+    target: to === undefined ? channel : `${channel} ${to.trim()}`,
   }),
   async handler({ params: { channel }, body }, deps) {
     requireChannel(channel, deps);

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/hooks/hookRequest.ts";
 import * as s from "../../schemas/blocks.ts";
-import { RunError } from "../runs/runs.ts";
+import { MissingValues, RunError } from "../runs/runs.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
 const type = Type.Enum([...SIGNATURE_TYPES]);
@@ -18,7 +18,9 @@ const row = {
   }),
   status: s.nullable(Type.Integer(), { description: "The HTTP status of the response; null for a mail." }),
   code: text("The error code of a refused request; null otherwise."),
-  reason: text("Why the request was refused, for people; null otherwise."),
+  reason: text(
+    "Why the request was refused or filtered, for people: the verdict on the sender in words, or the conditions that were not met. Null otherwise.",
+  ),
   signature: s.nullable(
     Type.Object(
       {
@@ -82,6 +84,7 @@ const RunPreview = Type.Object(
     channel: text("The channel for the reply, or `last`."),
     to: text("The recipient; null means that of the main session."),
     model: text("The model; null means the configured default."),
+    missingValues: MissingValues("The placeholders of the mapping that have no value, at most 20."),
     error: s.nullable(RunError, { description: "Why the run would fail; null otherwise." }),
   },
   s.named("RunPreview"),
@@ -91,11 +94,13 @@ export const DryRun = Type.Object(
   {
     dryRun: Type.Literal(true, { description: "Always true: nothing was stored or sent." }),
     mapping: text("The mapping that takes the request; null if none does."),
+    reason: text("Why no mapping was compared with the request; null otherwise."),
     considered: Type.Array(
       Type.Object(
         {
           mapping: Type.String({ description: "Name of the mapping." }),
           unmet: text("The condition that the request does not meet: `match.source`, or a path of `match.when`."),
+          reason: text("That condition with the value of the request, for people."),
         },
         s.named("ConsideredMapping"),
       ),

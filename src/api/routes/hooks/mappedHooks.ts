@@ -64,12 +64,14 @@ export const mappedHookRoute = ({ path }: Config["hooks"], maxBodyBytes: number)
       const kept = hooks.keepRequests === undefined ? null : keptRequest(sender, clock.now(), 202);
       const isConfirmation = mapping.auth?.type === "sns" && (await confirmSubscription(deps, mapping.auth, body));
       if (sender.kind === "filtered" || isConfirmation) {
-        if (kept) await stores.hookRequests.add({ ...kept, outcome: "filtered" });
+        const reason = isConfirmation ? "The message is about the subscription: it starts no run." : kept?.reason;
+        if (kept) await stores.hookRequests.add({ ...kept, outcome: "filtered", reason: reason ?? null });
         return { status: 202, body: { ok: true as const, runId: null, runIds: [] } };
       }
       const { type, challenge } = body as { type?: unknown; challenge?: unknown };
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
-        if (kept) await stores.hookRequests.add({ ...kept, outcome: "filtered", status: 200 });
+        const reason = "Slack verified the URL: the request starts no run.";
+        if (kept) await stores.hookRequests.add({ ...kept, outcome: "filtered", status: 200, reason });
         return { status: 200, body: { challenge } };
       }
       const { messageId, replayKey } = sender;

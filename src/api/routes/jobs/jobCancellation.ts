@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { viewJob } from "../../../models/jobs/read/readJobs.ts";
+import { viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import { cancelJob } from "../../../models/runs/cancel.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/jobs.ts";
@@ -27,13 +27,14 @@ const cancel = route({
     ),
   },
   answers: { 202: s.JobView },
+  receipt: s.JobReceipt,
   errors: ["job_not_found", "job_ended"],
   audit: ({ params, body }) => (body.force ? { action: "job.cancel", target: params.jobId } : null),
   async handler({ params: { jobId }, body }, { stores, queues, metrics }) {
     const { job, ended, runToFinalize } = await cancelJob(stores, jobId, body);
     if (ended) metrics.jobs.inc({ outcome: "failed" });
     if (runToFinalize) await queues.add(agentHook, { runId: jobId }, { jobId: `${jobId}-cancelled` });
-    return { status: 202, body: await viewJob(stores, job) };
+    return { status: 202, body: await viewWrittenJob(stores, job) };
   },
 });
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
 import type { JobChange } from "../../../models/jobs/job.ts";
-import { listJobs, viewJob } from "../../../models/jobs/read/readJobs.ts";
+import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { checkCallbackUrl } from "../../checkCallbackUrl.ts";
@@ -75,6 +75,7 @@ const putJob = route({
   example: examples.putJob,
   schemas: { params, body: JobBody },
   answers: { 200: s.JobView, 201: s.JobView },
+  receipt: s.JobReceipt,
   errors: [],
   async handler({ params, body }, { stores, metrics, callbackHosts }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
@@ -82,8 +83,7 @@ const putJob = route({
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });
-    const view = await viewJob(stores, job);
-    return { status: created ? 201 : 200, body: { ...view, ...(view.cancel && { cancelRequested: true as const }) } };
+    return { status: created ? 201 : 200, body: await viewWrittenJob(stores, job) };
   },
 });
 

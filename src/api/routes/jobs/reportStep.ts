@@ -55,6 +55,7 @@ export const putStep = route({
   example: examples.reportStep,
   schemas: { params: Type.Object({ jobId: s.JobId, stepKey: s.StepKey }), body: ReportBody },
   answers: { 200: s.StepReceipt, 201: s.StepReceipt },
+  receipt: s.BareStepReceipt,
   errors: ["job_not_found", "output_required", "too_many_steps"],
   async handler({ params, body }, { stores, metrics }) {
     const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;

@@ -33,6 +33,21 @@ export const RunError = Type.Object(
   s.named("RunError"),
 );
 
+/** Returns the schema of placeholders without a value. */
+export const MissingValues = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        path: Type.String({ description: "The path between the braces of the template." }),
+        didYouMean: s.nullable(Type.String(), {
+          description: "The path of a value of the request that is spelled alike; null if there is none.",
+        }),
+      },
+      s.named("MissingValue"),
+    ),
+    { description },
+  );
+
 const Stderr = (description: string) => Type.Optional(Type.String({ description }));
 
 const WaitsFor = Type.Object(
@@ -78,6 +93,12 @@ const head = {
 /** A run as the live events show it. */
 export const RunHead = Type.Object(head, s.named("RunHead"));
 
+/** A changed run for a caller that may not read runs. */
+const RunReceipt = {
+  unless: "runs:read",
+  schema: Type.Pick(RunHead, ["runId", "status", "createdAt", "startedAt", "endedAt"], s.named("RunReceipt")),
+} as const;
+
 export const Run = Type.Object(
   {
     ...head,
@@ -104,6 +125,11 @@ export const Run = Type.Object(
       { ...RunError, description: "Why the attempt failed." },
       "The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.",
       { stderr: Stderr("The end of what the program of this attempt wrote to standard error, at most 4 KiB.") },
+    ),
+    missingValues: Type.Optional(
+      MissingValues(
+        "The placeholders of the mapping that had no value, at most 20. Only in the response for a single run, if there are any, and not with the hook token.",
+      ),
     ),
     stderr: Stderr(
       "The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.",
@@ -146,7 +172,7 @@ export const endOfRun = (stores: Stores, runId: string): Awaited<RunView> => ({
 });
 
 /** Returns a run as senders read it, who have the hook token: without its session and without the words of others. */
-export function viewForSender({ stderr: _, failedAttempts, ...run }: RunView) {
+export function viewForSender({ stderr: _, missingValues: __, failedAttempts, ...run }: RunView) {
   return {
     ...run,
     sessionKey: null,
@@ -168,6 +194,7 @@ const retryRun = route({
   example: examples.retryRun,
   schemas: { params },
   answers: { 202: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.retry", target: params.runId }),
   async handler({ params }, { stores, queues }) {
@@ -192,6 +219,7 @@ const again = route({
   example: examples.repeatRun,
   schemas: { params },
   answers: { 202: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.again", target: params.runId }),
   async handler({ params }, { stores, queues }) {
@@ -213,6 +241,7 @@ const cancel = route({
   example: examples.cancelRun,
   schemas: { params },
   answers: { 200: Run },
+  receipt: RunReceipt,
   errors: ["run_not_found", "run_state_conflict"],
   audit: ({ params }) => ({ action: "run.cancel", target: params.runId }),
   async handler({ params }, { stores, queues }) {

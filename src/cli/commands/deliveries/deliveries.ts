@@ -59,6 +59,7 @@ export function actOnDelivery(
 ): Promise<void> {
   return withService(env, options, async ({ client }) => {
     const delivery = await client.deliveries[act](deliveryId);
-    print(options.json ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
+    const isReceipt = (delivery as Partial<Delivery>).channel === undefined; // the token may not read deliveries
+    print(options.json || isReceipt ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
   });
 }

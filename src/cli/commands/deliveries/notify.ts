@@ -29,6 +29,7 @@ const EXPECTATION_COLUMNS: readonly Column<Expectation>[] = [
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "EVERY", of: ({ every, grace }) => (grace === null ? every : `${every} + ${grace}`) },
   { title: "LAST SEEN", of: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : `${age(lastSeenAt)} ago`) },
+  { title: "NEXT DUE", of: ({ nextDueAt }) => nextDueAt },
   {
     title: "NOW",
     of: ({ missedAt }) => (missedAt === null ? "" : `missing since ${age(missedAt)}`),

@@ -1,5 +1,6 @@
 import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import { describeMissing } from "../../../client/calls/missingValues.ts";
 import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
@@ -8,7 +9,8 @@ import {
   type Mapping,
   mappingsNamed,
 } from "../../../hooks/mappings/mapping.ts";
-import { selectMapping } from "../../../hooks/mappings/selectMapping.ts";
+import { noMapping, selectMapping } from "../../../hooks/mappings/selectMapping.ts";
+import { type MissingValue, missingValues } from "../../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../../hooks/templates/render.ts";
 import { Transforms } from "../../../hooks/transforms/transforms.ts";
 import { readConfig } from "../../../shared/config/load.ts";
@@ -43,18 +45,16 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   const config = readConfig(env);
   const { hooks } = config;
   const call = await readCall(env, hooks.path, name, options);
-  const { mapping, filtered, considered } = selectMapping(
-    mappingsNamed(compileMappings(hooks), name),
-    call,
-    new Date(),
-  );
-  if (!mapping && filtered.length > 0) {
-    for (const { mapping: one, unmet } of considered) console.log(`${one.key} does not take it: ${unmet}`);
+  const mappings = compileMappings(hooks);
+  const { mapping, filtered, considered } = selectMapping(mappingsNamed(mappings, name), call, new Date());
+  if (!mapping) {
+    if (considered.length === 0)
+      throw new StartError(`${noMapping(mappings, name)} See hooks.mappings and hooks.presets.`);
+    for (const { mapping: one, reason } of considered) console.log(cleanText(`${one.key} does not match: ${reason}`));
+    if (filtered.length === 0) throw new StartError(`No mapping with the name ${name} has the source of this body.`);
     console.log("The webhook starts no run, because match.when leaves it out.");
     return;
   }
-  if (!mapping)
-    throw new StartError(`No mapping matches ${name} with this body: see hooks.mappings and hooks.presets.`);
   const calls = expandItems(mapping, call, new Date());
   if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which is the forEach of the mapping.`);
   if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
@@ -98,19 +98,35 @@ async function readCall(
 const ONE_SOURCE =
   "Either --body or --request is required: name a file with the JSON body (- for standard input), or a kept request.";
 
-async function runMapping(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
+/** The run or event that a call starts, with what describes it. */
+interface MappedResult {
+  readonly mapping: string;
+  readonly kind: "agent" | "wake" | "dropped";
+  readonly missingValues?: readonly MissingValue[] | undefined;
+  readonly prompt?: string;
+  readonly [field: string]: unknown;
+}
+
+async function runMapping(
+  config: Config,
+  mapping: Mapping,
+  call: HookCall,
+  transforms: Transforms,
+): Promise<MappedResult> {
   const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };
   const { signal } = new AbortController();
   const transformed = request ? await transforms.run(request, signal) : ({ kind: "kept" } as const);
   const result = renderCall(mapping, call, new Date(), transformed);
-  if (result?.kind !== "agent") return { mapping: mapping.key, ...(result ?? { kind: "dropped" as const }) };
+  if (!result) return { mapping: mapping.key, kind: "dropped" };
+  const missing = missingValues(mapping, call, new Date(), transformed);
+  if (result.kind === "wake") return { mapping: mapping.key, ...result, missingValues: missing };
   const { hooks, agents } = config;
   const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
   const { sessionKey = "a new session", request: run } = mapped;
   const { message, instructions, allowUnsafe, ...rest } = run;
   const source = result.name ?? mapping.key;
   const prompt = agentPrompt({ message, source, instructions, allowUnsafe });
-  return { mapping: mapping.key, kind: result.kind, name: source, sessionKey, ...rest, prompt };
+  return { mapping: mapping.key, kind: result.kind, name: source, sessionKey, ...rest, missingValues: missing, prompt };
 }
 
 function requestOf(basePath: string, path: string, { header = {}, query }: HookTestOptions): Omit<HookCall, "payload"> {
@@ -119,11 +135,12 @@ function requestOf(basePath: string, path: string, { header = {}, query }: HookT
   return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-function describeResult(result: Readonly<Record<string, unknown>>): string {
-  const { prompt, ...rest } = result;
+function describeResult({ prompt, missingValues: missing = [], ...rest }: MappedResult): string {
   const width = Math.max(...Object.keys(rest).map((key) => key.length));
   const lines = Object.entries(rest).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],
   );
+  const warning = describeMissing(missing);
+  if (warning) lines.push("", `${warning}.`);
   return cleanText([...lines, ...(prompt === undefined ? [] : ["", String(prompt)]), ""].join("\n"));
 }

@@ -1,4 +1,5 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
+import { describeMissing } from "../../../client/calls/missingValues.ts";
 import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../client/client.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
@@ -27,7 +28,7 @@ const COLUMNS: readonly Column<HookRequestRow>[] = [
   { title: "SIGNATURE", of: signatureOf, least: 8 },
   { title: "RUNS", of: ({ runIds }) => String(runIds.length), right: true },
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
-  { title: "REASON", of: ({ reason }) => reason, least: 8 },
+  { title: "REASON", of: ({ reason }) => reason, least: 8, optional: true },
 ];
 
 /** `hooks requests list`: prints kept requests, newest first. */
@@ -105,23 +106,24 @@ export function replayRequest(
   });
 }
 
-function dryRunLines({ mapping, considered, transform, runCount, runs }: DryRun): string[] {
+function dryRunLines({ mapping, reason, considered, transform, runCount, runs }: DryRun): string[] {
   return [
     ...rowLines([
-      ["Mapping", mapping ?? "none takes the request"],
+      ["Mapping", mapping ?? "none matches"],
+      ["Reason", reason],
       ["Transform", transform && `${transform} (not run: \`hooks test NAME --request ID\` runs it)`],
       ["Runs", String(runCount)],
     ]),
     "",
     ...tableLines(considered, [
       { title: "COMPARED", of: (one) => one.mapping },
-      { title: "NOT MET", of: (one) => one.unmet ?? "takes it" },
+      { title: "NOT MET", of: (one) => one.reason ?? "matches" },
     ]),
     ...runs.flatMap(previewLines),
   ];
 }
 
-function previewLines({ message, error, deliver, ...preview }: RunPreview): string[] {
+function previewLines({ message, error, deliver, missingValues, ...preview }: RunPreview): string[] {
   const { kind, name, sessionKey, wakeMode, channel, to, model } = preview;
   return [
     "",
@@ -132,6 +134,7 @@ function previewLines({ message, error, deliver, ...preview }: RunPreview): stri
       ["Wake", wakeMode],
       ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
       ["Model", model],
+      ["Note", describeMissing(missingValues)],
       ["Error", error && `${error.code}: ${error.message}`],
     ]),
     ...section("Message", message),

@@ -1,3 +1,4 @@
+import { describeMissing } from "../../../client/calls/missingValues.ts";
 import { runAgain } from "../../../client/calls/runAgain.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
 import { withService } from "../../service.ts";
@@ -69,9 +70,12 @@ export function actOnRun(
 ): Promise<void> {
   return withService(env, options, async ({ client }) => {
     const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
-    print(options.json ? [cleanJson(run)] : runLines(run));
+    print(options.json || isReceipt(run) ? [cleanJson(run)] : runLines(run));
   });
 }
+
+/** Returns whether a run lacks its other fields, because the token may not read runs. */
+const isReceipt = (run: Partial<Run>): boolean => run.deliveries === undefined;
 
 /** Returns usage such as `1840 input tokens (1024 cached), 212 output tokens, $0.0412`; null if nothing was reported. */
 function usageText(usage: Usage | null): string | null {
@@ -97,6 +101,7 @@ function runLines(run: Run): string[] {
       ["Status", status],
       ["Waits for", run.waitsFor ? waitsForText(run.waitsFor) : null],
       ["Error", error && `${error.code}: ${error.message}`],
+      ["Note", describeMissing(run.missingValues)],
       ["Request", run.requestId],
       ["Replay of", run.replayOf],
       ["Rerun of", run.againOf],

@@ -4,8 +4,9 @@ import { StartError } from "../../../shared/process/lifecycle.ts";
 import { checkFiles } from "../../doctor/checkFiles.ts";
 import { checkMongoDb } from "../../doctor/checkMongoDb.ts";
 import { checkRedis } from "../../doctor/checkRedis.ts";
-import { checkPublicUrl, checkService } from "../../doctor/checkService.ts";
+import { checkService } from "../../doctor/checkService.ts";
 import { type Finding, fail } from "../../doctor/finding.ts";
+import { CommandError } from "../../exit.ts";
 import { cleanLine } from "../../terminal/cleanText.ts";
 
 /**
@@ -26,12 +27,12 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) return failed(error);
     return error.problems.map((problem) => fail(`The configuration (${error.source}) is not usable: ${problem}.`));
   }
-  const checks = [checkMongoDb(config), checkRedis(config), checkService(config), checkPublicUrl(config)];
+  const checks = [checkMongoDb(config), checkRedis(config), checkService(env, config)];
   const found = await Promise.all(checks.map((check) => check.catch(failed)));
   return [...checkFiles(env, config), ...found.flat()];
 }
 
 function failed(error: unknown): Finding[] {
-  if (error instanceof StartError) return [fail(error.message)];
+  if (error instanceof StartError || error instanceof CommandError) return [fail(error.message)];
   throw error;
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { RunProgramOptions } from "../../commands/jobs/run/runProgram.ts";
-import { numberFrom, pair, serviceCommand } from "../arguments.ts";
+import { numberFrom, pair, withUrl } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
 import { withExamples } from "../examples.ts";
 
@@ -33,7 +33,7 @@ export function addRun(program: Command, environment: Environment): void {
       await runProgram(await environment(), command, options);
     });
   withExamples(
-    serviceCommand(run),
+    withUrl(run), // The words of the command are no names in a URL.
     "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
     "signalbox run --id import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
   );

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../../shared/process/lifecycle.ts";
+import { spaceFault } from "../../doctor/freeSpace.ts";
 import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, prepareLog } from "./log.ts";
@@ -44,7 +45,9 @@ export async function embeddedMongod(lock: DataDirectoryLock): Promise<Mongod> {
       const { ensureReplicaSet } = await driver;
       await ensureReplicaSet(REPLICA_SET, port, PRIMARY_WITHIN_MS).catch(async (error: Error) => {
         await server.stop();
-        throw new StartError(`MongoDB does not accept writes (${error.message}): see ${logPath}.`);
+        throw new StartError(
+          spaceFault(dataDir) ?? `MongoDB does not accept writes (${error.message}): see ${logPath}.`,
+        );
       });
       return server;
     }
@@ -99,7 +102,7 @@ function explain(log: string, how: string, dataDir: string, logPath: string): st
   if (/No space left|InsufficientFreeSpace/i.test(log)) {
     return `MongoDB has no space left for ${dataDir}: free some, or set SIGNALBOX_DATA_DIR to another directory.`;
   }
-  return `MongoDB did not start (${how}): see ${logPath}.`;
+  return spaceFault(dataDir) ?? `MongoDB did not start (${how}): see ${logPath}.`;
 }
 
 /**

@@ -1,21 +1,23 @@
+import { describeMissing } from "../../../client/calls/missingValues.ts";
 import type { DryRun, RunPreview } from "../../../client/client.ts";
 import { Facts } from "../values/facts.tsx";
 import { TextBlock } from "../values/json.tsx";
 
 /** Shows the result that the mappings would have for a request. */
-export function DryRunView({ result: { mapping, considered, transform, runCount, runs } }: { result: DryRun }) {
+export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
   return (
     <section class="card section" aria-label="Dry run" aria-live="polite">
-      <h2 class="section-title">{mapping === null ? "No mapping takes it" : `${mapping} takes it`}</h2>
+      <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
       <Facts
         facts={[
           ["Runs", runCount],
+          ["Reason", reason],
           [
             "Not met",
             considered
               .filter(({ unmet }) => unmet !== null)
-              .map((one) => `${one.mapping}: ${one.unmet}`)
-              .join(", "),
+              .map((one) => `${one.mapping}: ${one.reason}`)
+              .join("; "),
           ],
           ["Transform", transform && `${transform} is not run here: signalbox hooks test runs it.`],
         ]}
@@ -28,7 +30,7 @@ export function DryRunView({ result: { mapping, considered, transform, runCount,
 }
 
 function Preview({ run, at }: { run: RunPreview; at: number }) {
-  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, error } = run;
+  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, missingValues, error } = run;
   return (
     <>
       {error && (
@@ -44,6 +46,7 @@ function Preview({ run, at }: { run: RunPreview; at: number }) {
           ["Wake mode", wakeMode],
           ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
           ["Model", model],
+          ["Note", describeMissing(missingValues)],
         ]}
       />
       {message !== null && <TextBlock title={`Message ${at + 1}`} text={message} file={`message-${at + 1}.txt`} />}

@@ -17,8 +17,19 @@ export interface JobRead extends JobWithStep {
 
 type JobField = keyof JobWithStep;
 
+/** A job in the response to a change. `cancelRequested` is present once cancellation was requested. */
+export interface WrittenJob extends JobWithStep {
+  cancelRequested?: true;
+}
+
+/** Returns a job after a change of it. @throws AppError as `viewJob` */
+export async function viewWrittenJob(stores: Stores, job: JobHead): Promise<WrittenJob> {
+  const view = await viewJob(stores, job);
+  return { ...view, ...(view.cancel && { cancelRequested: true as const }) };
+}
+
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-export async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep> {
+async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep> {
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw jobNotFound(job.jobId);
   return view;

@@ -1,14 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { parseJson } from "../../../shared/text/json.ts";
+import type { OneJob } from "../jobScope.ts";
 
 /** The access that a job token gives to its job: `read` reads it, `report` also reports its steps. */
 export type JobTokenScope = "report" | "read";
 
-/** The content of a job token. */
-export interface JobTokenClaims {
-  readonly jobId: string;
-  /** The internal id of the job in hexadecimal, so that the token ends with the job. */
-  readonly internalId: string;
+/** The content of a job token. It names the internal id of its job, so that it ends with the job. */
+export interface JobTokenClaims extends OneJob {
   readonly scope: JobTokenScope;
   readonly expiresAt: Date;
 }

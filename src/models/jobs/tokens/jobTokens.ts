@@ -1,10 +1,15 @@
 import type { Clock } from "../../../shared/clock.ts";
 import { allTokens } from "../../../shared/config/formats/tokenList.ts";
 import type { Config } from "../../../shared/config/schema/config.ts";
-import { AppError } from "../../../shared/errors.ts";
 import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
+
+interface JobTokenLifetime {
+  readonly ttlMs: number;
+  /** The end of whoever creates the token, which the token does not outlive. */
+  readonly notAfter?: Date | undefined;
+}
 
 /** Seals and opens tokens for single jobs. */
 export class JobTokens {
@@ -26,9 +31,14 @@ export class JobTokens {
   }
 
   /** Creates a token for a job. @throws AppError job_not_found, unavailable */
-  async seal(jobId: string, scope: JobTokenScope, ttlMs: number): Promise<{ token: string; expiresAt: Date }> {
+  async seal(
+    jobId: string,
+    scope: JobTokenScope,
+    { ttlMs, notAfter }: JobTokenLifetime,
+  ): Promise<{ token: string; expiresAt: Date }> {
     const internalId = (await this.#jobs.findId(jobId)).toHexString();
-    const expiresAt = new Date(Math.floor((this.#clock.now().getTime() + ttlMs) / 1_000) * 1_000);
+    const untilMs = Math.min(this.#clock.now().getTime() + ttlMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
+    const expiresAt = new Date(Math.floor(untilMs / 1_000) * 1_000);
     const [secret] = await this.#allSecrets();
     return { token: sealJobToken({ jobId, internalId, scope, expiresAt }, secret as string), expiresAt };
   }
@@ -42,11 +52,7 @@ export class JobTokens {
     if (!isJobToken(token)) return null;
     const claims = openJobToken(token, await this.#allSecrets());
     if (!claims || claims.expiresAt <= this.#clock.now()) return null;
-    const id = await this.#jobs.findId(claims.jobId).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === "job_not_found") return null;
-      throw error;
-    });
-    return id?.toHexString() === claims.internalId ? claims : null;
+    return (await this.#jobs.exists(claims)) ? claims : null;
   }
 
   async #allSecrets(): Promise<readonly string[]> {

@@ -11,17 +11,25 @@ const JOB_SCOPES = ["jobs:read", "jobs:report", "jobs:create", "jobs:write"] as 
 const SCOPES = [...JOB_SCOPES, "gates:answer", "runs:read", "runs:write", "admin"] as const;
 const INCLUDED: Readonly<Record<string, readonly string[]>> = {
   "jobs:create": ["jobs:report"],
-  "jobs:write": ["jobs:create", "jobs:report"],
+  "jobs:write": ["jobs:create", "jobs:report", "jobs:read"],
+  "runs:write": ["runs:read"],
 };
 const HOOK_SCOPES = ["hooks:agent", "hooks:wake", "hooks:ci"] as const;
+/** The scopes of the token for a scope: some requests to a route for writing also need the scope for reading. */
+const scopesOf = (scope: string) =>
+  /^(jobs|runs):write$/.test(scope) ? [scope, scope.replace("write", "read")] : [scope];
 const nameOf = (scope: string) => scope.replace(":", "-");
 
 const entries = [
-  ...[...SCOPES, ...HOOK_SCOPES].map((scope) => ({ name: nameOf(scope), token: tokenOf(scope), scopes: [scope] })),
+  ...[...SCOPES, ...HOOK_SCOPES].map((scope) => ({
+    name: nameOf(scope),
+    token: tokenOf(scope),
+    scopes: scopesOf(scope),
+  })),
   ...SCOPES.filter((scope) => /^(jobs|gates):/.test(scope)).map((scope) => ({
     name: `own-${nameOf(scope)}`,
     tokenSha256: hash("sha256", tokenOf(`own-${scope}`), "hex"),
-    scopes: [scope],
+    scopes: scopesOf(scope),
     jobs: { idPrefix: "own/" },
   })),
   { name: "expired", token: tokenOf("expired"), scopes: ["admin"], expiresAt: "2020-01-01" },

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, constants as file, mkdtempSync, openSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { constants, tmpdir } from "node:os";
@@ -32,17 +32,22 @@ export async function execute(
 ): Promise<ProgramEnd> {
   const pipes = openPipes();
   const [stdout, stderr] = pipes.map(({ write }) => write);
-  const child = spawn(program, args, { stdio: ["inherit", stdout, stderr], detached: group.detached });
-  for (const { write } of pipes) if (write !== "pipe") closeSync(write);
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { stdio: ["inherit", stdout, stderr], detached: group.detached });
+  } catch (error) {
+    // spawn throws most errors of the start, and emits the others.
+    for (const { read } of pipes) if (read !== undefined) closeSync(read);
+    return notStarted(program, error as NodeJS.ErrnoException);
+  } finally {
+    for (const { write } of pipes) if (write !== "pipe") closeSync(write);
+  }
   group.follow(child);
   const ended = new Promise<ProgramEnd>((resolve) => {
     child.once("exit", (code, signal) => {
       resolve({ exitCode: signal ? 128 + constants.signals[signal] : (code ?? 1) });
     });
-    child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const fault = code === "ENOENT" ? `${program} was not found: check its name and PATH` : message;
-      resolve({ exitCode: code === "ENOENT" ? 127 : 126, fault: `The program could not be started: ${fault}.` });
-    });
+    child.once("error", (error) => resolve(notStarted(program, error)));
   });
   const streams = NAMES.map((name, index) => {
     const from = pipes[index]?.read ?? (child[name] as Socket | null);
@@ -56,6 +61,21 @@ export async function execute(
   await setImmediate(); // reads what is left, even if this process has not run for long
   for (const stream of streams) void stream?.handOver();
   return end;
+}
+
+/** Returns the end of a program that did not start, with the exit code that a shell has for it. */
+function notStarted(program: string, { code, message }: NodeJS.ErrnoException): ProgramEnd {
+  const [exitCode, fault] =
+    program === ""
+      ? [127, "its name is empty: check the variable or the quotes after --"]
+      : code === "ENOENT"
+        ? [127, `${program} was not found: check its name and PATH`]
+        : code === "EACCES"
+          ? [126, `${program} cannot be executed (EACCES): make it executable with chmod +x, or name its interpreter`]
+          : code === "E2BIG"
+            ? [126, "its arguments and environment are too long (E2BIG): pass them in a file"]
+            : [126, message];
+  return { exitCode, fault: `The program could not be started: ${fault}.` };
 }
 
 interface Pipe {

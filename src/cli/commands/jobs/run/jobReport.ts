@@ -45,7 +45,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * @param cancelled aborted when cancellation of the job is requested
  */
 export function reportJob(client: Client, options: JobOptions, program: string, cancelled: AbortController): JobReport {
-  const title = cleanLine(options.name ?? basename(program)).slice(0, MAX_NAME_CHARS);
+  // The name of a program can be blank, and that of a job cannot.
+  const title = cleanLine(options.name ?? (basename(program).trim() || "program")).slice(0, MAX_NAME_CHARS);
   const startedAt = Date.now();
   let jobId: string | undefined;
   let latest: { message?: string; progress?: number } = {};
