@@ -109,8 +109,8 @@ interface HookResponses {
   agent: { ok: true; runId: string; sessionKey: string };
 }
 
-/** Reads a record until it has ended. */
-export type Wait = <T>(path: string, hasEnded: (record: T) => boolean, options?: CallOptions) => Promise<T>;
+/** Reads a job or run until it has ended. */
+export type Wait = <T>(path: string, options?: CallOptions) => Promise<T>;
 
 /**
  * Returns one function for each API call. Each sends one request and throws a SignalboxError unless it succeeds; `wait`
@@ -130,14 +130,15 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     <Query extends object, Body>(path: string, subPath = "") =>
     (id: string, query?: Query, options?: CallOptions) =>
       call<Body>("GET", path + pathSegment(id) + subPath, { ...options, query });
-  /** Lists rows with the given `fields` only, or with all of them. */
-  const listFields = <Body>(path: string, { fields, ...query }: Fields<never>, options?: CallOptions) =>
-    call<Body>("GET", path, { ...options, query: { ...query, fields: fields?.join() } });
   /** Sends a request without query and body to one resource. */
   const callOne =
     <Body>(method: "GET" | "POST" | "DELETE", path: string, subPath = "") =>
     (id: string, options?: CallOptions) =>
       call<Body>(method, path + pathSegment(id) + subPath, options);
+  const waitOne =
+    <Body>(path: string) =>
+    (id: string, options?: CallOptions) =>
+      wait<Body>(path + pathSegment(id), options);
   /** Calls any hook by its path below `hooks.path`, such as `github`. */
   const sendHook = <Name extends string>(
     name: Name,
@@ -159,20 +160,21 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     );
 
   const jobs = "/api/jobs";
+  const gates = "/gates";
+  const partOf = (jobId: string, kind: string, key: string) => jobs + pathSegment(jobId) + kind + pathSegment(key);
   const runs = "/api/runs";
   const deliveries = "/api/deliveries";
   const sessions = "/api/sessions";
   return {
     jobs: {
       list: (query: JobFilter & Page & Fields<Job> = {}, options?: CallOptions) =>
-        listFields<List<"jobs", Job>>(jobs, filterQuery(query), options),
+        call<List<"jobs", Job>>("GET", jobs, { ...options, query: filterQuery(query) }),
       get: readOne<{ stepKey?: string; include?: "steps" }, Job>(jobs),
       /**
        * Returns the job once it has ended, however long that takes. Continues after a restart of the service.
        * @throws SignalboxError job_not_found, also when the job is deleted meanwhile; the signal's reason
        */
-      wait: (jobId: string, options?: CallOptions) =>
-        wait<Job>(jobs + pathSegment(jobId), ({ status }) => status !== "running", options),
+      wait: waitOne<Job>(jobs),
       /** Creates the job, or updates the given fields of an existing one. */
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
         call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: change }),
@@ -186,25 +188,21 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
        */
       deleteAll: async (filter: DeletionFilter | { all: true }, options?: CallOptions) => {
         const { deletionQuery } = await import("./deletion.ts"); // rarely needed
-        return call<{ ok: true; deleted: number }>("DELETE", jobs, {
-          ...options,
-          query: deletionQuery(filterQuery(Object(filter))),
-        });
+        return call<{ ok: true; deleted: number }>("DELETE", jobs, { ...options, query: deletionQuery(filter) });
       },
-      steps: (jobId: string, query: Page & Fields<Step> = {}, options?: CallOptions) =>
-        listFields<List<"steps", Step>>(`${jobs + pathSegment(jobId)}/steps`, query, options),
+      steps: readOne<Page & Fields<Step>, List<"steps", Step>>(jobs, "/steps"),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
-        call<Step>("GET", `${jobs + pathSegment(jobId)}/steps${pathSegment(stepKey)}`, options),
+        call<Step>("GET", partOf(jobId, "/steps", stepKey), options),
     },
     gates: {
       /** Lists the gates of all jobs, newest first. */
       list: list<GateQuery, List<"gates", Gate>>("/api/gates"),
-      get: (jobId: string, key: string, options?: CallOptions) => call<Gate>("GET", gatePath(jobId, key), options),
+      get: (jobId: string, key: string, options?: CallOptions) => call<Gate>("GET", partOf(jobId, gates, key), options),
       /** @throws SignalboxError gate_answered, gate_closed; invalid_body for content that does not fit */
       answer: (jobId: string, key: string, answer: GateAnswer, options?: CallOptions) =>
-        call<Gate>("POST", `${gatePath(jobId, key)}/answer`, { ...options, body: answer }),
+        call<Gate>("POST", `${partOf(jobId, gates, key)}/answer`, { ...options, body: answer }),
       withdraw: (jobId: string, key: string, options?: CallOptions) =>
-        call<Gate>("DELETE", gatePath(jobId, key), options),
+        call<Gate>("DELETE", partOf(jobId, gates, key), options),
     },
     stats: read<Stats>("/api/stats"),
     runs: {
@@ -214,8 +212,7 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
        * Returns the run once it has ended, however long that takes. Continues after a restart of the service.
        * @throws SignalboxError run_not_found; the signal's reason
        */
-      wait: (runId: string, options?: CallOptions) =>
-        wait<Run>(runs + pathSegment(runId), ({ endedAt }) => endedAt !== null, options),
+      wait: waitOne<Run>(runs),
       /** Returns the call of the hook and the request to the agent. */
       request: callOne<RunRequest>("GET", runs, "/request"),
       retry: callOne<Run>("POST", runs, "/retry"),
@@ -258,8 +255,6 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     },
   };
 }
-
-const gatePath = (jobId: string, key: string) => `/api/jobs${pathSegment(jobId)}/gates${pathSegment(key)}`;
 
 /** Converts a filter to query parameters. */
 export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({

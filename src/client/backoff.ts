@@ -14,8 +14,7 @@ export function setInitialBackoff(ms: number): number {
 }
 
 /** Whether the error may pass without a change: the service is unreachable, overloaded or not ready. */
-export const isTransient = (error: unknown): boolean =>
-  (error as Partial<SignalboxError> | undefined)?.isTransient === true;
+export const isTransient = (error: unknown): boolean => !!(error as Partial<SignalboxError> | undefined)?.isTransient;
 
 /** Returns the delay before the next try: exponential with full jitter, added to the service's `Retry-After`. */
 export function backoffMs(tries: number, error: unknown, initialMs = initialBackoffMs): number {
@@ -46,7 +45,7 @@ export async function withRetry<T>(
       return await connection.call(method, path, request);
     } catch (error) {
       const waitMs = backoffMs(tries, error);
-      if (tries === 0 && request?.waitMs) startedAt = performance.now(); // the service may have held this request
+      if (!tries && request?.waitMs) startedAt = performance.now(); // the service may have held this request
       if (!isTransient(error) || performance.now() + waitMs - startedAt > retryForMs) throw error;
       onError(error);
       await sleep(waitMs, [request?.signal, closed]);

@@ -76,23 +76,28 @@ export function createClient(options: ClientOptions): Client {
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const deadline = startDeadline(timeoutMs, []);
-    const results = await Promise.allSettled([...context.pending].map((reports) => reports.flush(deadline.signal)));
+    let failure: unknown;
+    const flushed = Array.from(context.pending, (reports) =>
+      reports.flush(deadline.signal).catch((error) => {
+        failure ??= error;
+      }),
+    );
+    await Promise.all(flushed);
     deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
     for (const reports of context.pending) reports.reject(reason);
-    const error = results.find((result) => result.status === "rejected")?.reason;
-    if (error) throw error === TIMED_OUT ? reason : error;
+    if (failure) throw failure === TIMED_OUT ? reason : failure;
   };
 
   return {
     ...apiCalls(call, wait, options),
     job: (jobId) => new JobReporter(jobId, context),
     step: (assignment) => new StepReporter(assignment, context),
-    async *watch(watchOptions = {}) {
+    async *watch(watchOptions) {
       yield* (await import("./watch.ts")).watch(context, watchOptions);
     },
-    async *watchJob(jobId, callOptions = {}) {
+    async *watchJob(jobId, callOptions) {
       yield* (await import("./watchJob.ts")).watchJob(context, jobId, callOptions);
     },
     close,

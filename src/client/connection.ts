@@ -13,7 +13,7 @@ export interface ConnectionOptions {
 }
 
 interface Request {
-  /** The query parameters: arrays are repeated, undefined values are left out. */
+  /** The query parameters: arrays are repeated, except `fields`, which is a list; undefined values are left out. */
   readonly query?: object | undefined;
   /** The body, which is sent as JSON. */
   readonly body?: unknown;
@@ -47,17 +47,24 @@ export function connect(
   if (base && !/^(https?:\/)?\/[^?#@]*$/.test(base))
     throw new TypeError("url must begin with http:// or https://, without user and query.");
   const throwUnreachable = (cause: Error): never => {
-    const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : networkErrorCode(cause);
+    // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.
+    const { code = "fetch failed" } = Object(cause.cause) as { code?: string };
+    const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : code;
     throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
   };
 
-  const open: Connection["open"] = async (method, path, { query, body, headers, signal }) => {
+  const open: Connection["open"] = async (method, path, { query = {}, body, headers, signal }) => {
     const all = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
     // Later headers replace earlier ones regardless of case: fetch would join both values into one header.
     const byName = new Map(Object.entries(all).map(([name, value]) => [name.toLowerCase(), value]));
     const sent = [...byName].filter(([, value]) => value) as [string, string][];
     const json = JSON.stringify(body) as string; // undefined without a body
-    const url = base + path + queryString(query);
+    const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
+      value === undefined ? [] : [name === "fields" ? String(value) : value].flat().map((one) => [name, one]),
+    );
+    // URLSearchParams converts numbers and booleans to text.
+    const search = String(new URLSearchParams(pairs as [string, string][]));
+    const url = base + path + (search && `?${search}`);
     // A followed redirect would send the body to an address that nobody has chosen.
     const init = { method, signal, headers: sent, body: json, redirect: "manual" } as const;
     const response = await fetch(url, init).catch(throwUnreachable);
@@ -71,7 +78,11 @@ export function connect(
     try {
       const response = await open(method, path, { ...request, signal: deadline.signal });
       const text = await response.text().catch(throwUnreachable);
-      return text && parse(response, text);
+      try {
+        return text && JSON.parse(text);
+      } catch {
+        throw toError(response);
+      }
     } catch (error) {
       // An aborted call throws the reason of its own signal.
       throw abortedOf(signals)?.reason ?? error;
@@ -91,22 +102,6 @@ export function pathSegment(id: string): string {
   return `/${encodeURIComponent(id)}`;
 }
 
-function queryString(query: object = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
-    value === undefined ? [] : [value].flat().map((one) => [name, one]),
-  );
-  // URLSearchParams converts numbers and booleans to text.
-  return pairs[0] ? `?${new URLSearchParams(pairs as [string, string][])}` : "";
-}
-
-function parse(response: Response, text: string) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw toError(response);
-  }
-}
-
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
 
 /**
@@ -118,18 +113,7 @@ export function toError({ status, headers }: Response, problem: Problem = {}): S
   const what = to ? `redirects to ${to}` : `is not from Signalbox (status ${status})`;
   const { code = "unexpected_answer", title = `The response ${what}: check the URL.` } = problem;
   const { detail = title, errors } = problem;
-  return new SignalboxError(status || 302, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
-}
-
-/** Parses `Retry-After`, which holds seconds or a date. */
-function retryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get("Retry-After");
-  if (!value) return undefined;
-  const ms = Number(value) * 1000;
-  return Math.max(0, Number.isNaN(ms) ? Date.parse(value) - Date.now() : ms) || 0;
-}
-
-/** Returns the error's code only: the message of fetch quotes an invalid header, which may hold the token. */
-function networkErrorCode({ cause }: Error): string {
-  return (cause as { code?: string } | undefined)?.code ?? "fetch failed";
+  const after = headers.get("Retry-After"); // seconds or a date
+  const retryAfterMs = after ? Math.max(0, Number(after) * 1000 || Date.parse(after) - Date.now()) || 0 : undefined;
+  return new SignalboxError(status || 302, code, detail, { errors, retryAfterMs });
 }

@@ -1,11 +1,13 @@
+import { filterQuery } from "./api.ts";
 import { SignalboxError } from "./error.ts";
 
 /**
  * Returns the query parameters that delete jobs.
- * @param query a filter as query parameters, and `all`
- * @throws SignalboxError unless the query sets each of its parameters, or sets `all` alone
+ * @param filter a filter of jobs, or `all`
+ * @throws SignalboxError unless the filter sets each of its fields, or sets `all` alone
  */
-export function deletionQuery({ all, ...query }: Readonly<Record<string, unknown>>): object {
+export function deletionQuery(filter: object): object {
+  const { all, ...query }: Readonly<Record<string, unknown>> = filterQuery(Object(filter));
   const values: unknown[][] = Object.values(query).map((value) => [value].flat());
   const isSet = values.every((items) => items[0] !== undefined && !items.includes(null));
   if (all ? !values[0] : values[0] && isSet) return { ...query, ...(all ? { all: true } : {}) };

@@ -33,7 +33,7 @@ export class SignalboxError extends Error {
 
   /** Whether the same request may succeed later. */
   get isTransient(): boolean {
-    return /^(0|408|425|429|5..)$/.test(String(this.status));
+    return /^(0|408|425|429|5..)$/.test(`${this.status}`);
   }
 }
 

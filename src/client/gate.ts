@@ -60,7 +60,7 @@ export async function ask(
   if (refused === "job_ended") await throwIfOver(ended);
   const isOver = ({ status, cancelRequested }: Gate) => status !== "open" || !!cancelRequested;
   for (;;) {
-    const { status, action, content, cancelRequested } = await waitForEnd<Gate>(context, path, isOver, { signal });
+    const { status, action, content, cancelRequested } = await waitForEnd(context, path, { signal }, isOver);
     if (status === "open" || status === "withdrawn") await throwIfOver(cancelRequested && new CancelledError(null));
     if (status !== "open") return { action: action ?? "cancel", content };
   }

@@ -20,15 +20,12 @@ export interface StepPlace {
  * complete and fail are for a job without steps, or to override its steps.
  */
 export class JobReporter extends Reporter {
-  readonly jobId: string;
-  readonly #path: string;
+  declare readonly jobId: string;
 
   /** @throws SignalboxError for a jobId that cannot be part of a URL */
   constructor(jobId: string, context: ClientContext) {
-    const path = `/api/jobs${pathSegment(jobId)}`;
-    super(path, context, true, path);
+    super(`/api/jobs${pathSegment(jobId)}`, context, true);
     this.jobId = jobId;
-    this.#path = path;
   }
 
   /**
@@ -36,7 +33,7 @@ export class JobReporter extends Reporter {
    * aborted.
    */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    return withRetry(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
+    return withRetry(this.context, this.context.retryForMs, "PUT", this.jobPath, { body: fields, signal });
   }
 
   /**
@@ -46,7 +43,7 @@ export class JobReporter extends Reporter {
    *   for a question that the service rejects, and job_not_found; the signal's reason
    */
   async gate(key: string, question: Question): Promise<Answer> {
-    const path = `${this.#path}/gates${pathSegment(key)}`;
+    const path = `${this.jobPath}/gates${pathSegment(key)}`;
     return (await import("./gate.ts")).ask(this.context, path, question);
   }
 

@@ -12,7 +12,7 @@
  */
 import { backoffMs, isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
-import { abortedOf, MAX_TIMER_MS, onAbort } from "./deadline.ts";
+import { MAX_TIMER_MS, onAbort } from "./deadline.ts";
 import type { SignalboxError } from "./error.ts";
 import type { Status } from "./records/jobs.ts";
 
@@ -31,7 +31,7 @@ type ReportInput = { readonly [Field in keyof Report]: Report[Field] | undefined
 /** A caller that waits for a report to be accepted. */
 interface Waiter {
   /** The caller's signal was aborted, so that it waits no longer. */
-  hasLeft: boolean;
+  aborted: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -44,7 +44,7 @@ interface Entry {
   /** The part of a merged report that a caller waits for; undefined if it is the whole report, or none of it. */
   readonly awaited?: Report | undefined;
   /** Minimum time between the start of the previous request and this one. */
-  readonly intervalMs: number;
+  readonly waitMs: number;
   /** When it was first sent. */
   sentAt?: number | undefined;
 }
@@ -100,36 +100,40 @@ export function createReportQueue(
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const send: ReportQueue["send"] = async (report, isFinal, signal) => {
-    const aborted = abortedOf([signal, closed]);
-    if (aborted) throw aborted.reason;
-    let removeListener = () => {};
+    signal?.throwIfAborted();
+    closed.throwIfAborted();
+    let removeListener: (() => void) | undefined;
     await new Promise<void>((resolve, reject) => {
-      const waiter: Waiter = { hasLeft: false, resolve, reject };
+      const waiter: Waiter = { aborted: false, resolve, reject };
       removeListener = onAbort(signal, () => {
-        waiter.hasLeft = true;
+        waiter.aborted = true;
         reject(signal?.reason);
         schedule();
       });
       append(report, isFinal, [waiter]);
-    }).finally(() => removeListener());
+    }).finally(() => removeListener?.());
   };
 
   const append = (input: ReportInput, isFinal: boolean, waiters: Waiter[]): void => {
     const report: Report = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const changes = isFinal ? report : changesIn(report);
-    const last = queue.at(-1);
     if (changes) {
       latest = { ...latest, ...changes };
-      const entry = { report: changes, isFinal, waiters, intervalMs: intervalOf(changes) };
-      const merged = last && merge(last, entry);
-      if (merged) queue.pop();
-      queue.push(merged ?? entry);
+      enqueue({ report: changes, isFinal, waiters, waitMs: intervalOf(changes) });
     } else {
-      const previous = last ?? inFlight;
+      const previous = queue.at(-1) ?? inFlight;
       if (previous) previous.waiters.push(...waiters);
       else for (const { resolve } of waiters) resolve();
     }
     schedule();
+  };
+
+  /** Adds a report to the end, merged with the one before it if possible. */
+  const enqueue = (entry: Entry): void => {
+    const last = queue.at(-1);
+    const merged = last && merge(last, entry);
+    if (merged) queue.pop();
+    queue.push(merged ?? entry);
   };
 
   /** Returns what to send, or undefined when nothing has changed or the work has already ended. */
@@ -137,7 +141,7 @@ export function createReportQueue(
     const fields = Object.keys(report) as (keyof Report)[];
     const { status } = latest;
     const hasEnded = status && status !== "running";
-    if (fields.length === 0 || (hasEnded && !report.status)) return undefined;
+    if (!fields[0] || (hasEnded && !report.status)) return undefined;
     if (startsRunning && !status) return { ...report, status: "running" };
     return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
   };
@@ -154,10 +158,10 @@ export function createReportQueue(
     if (inFlight || !next) return;
     pending.add(reports);
     const isAwaited = queue.some(hasWaiter);
-    const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : lastSentAt + next.intervalMs);
-    const waitMs = dueAt - performance.now();
-    if (waitMs <= 0) return void sendNext(next);
-    timer = setTimeout(schedule, Math.min(waitMs, MAX_TIMER_MS));
+    const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : lastSentAt + next.waitMs);
+    const remainingMs = dueAt - performance.now();
+    if (remainingMs <= 0) return void sendNext(next);
+    timer = setTimeout(schedule, Math.min(remainingMs, MAX_TIMER_MS));
     // A report without a waiter must not keep a Node program from exiting.
     if (!isAwaited) (timer as { unref?(): void }).unref?.();
   };
@@ -177,7 +181,7 @@ export function createReportQueue(
       retryOrReject(entry, error);
     }
     inFlight = undefined;
-    if (queue.length === 0) pending.delete(reports);
+    if (!queue[0]) pending.delete(reports);
     schedule();
   };
 
@@ -187,9 +191,7 @@ export function createReportQueue(
     if (!closed.aborted && !isTooLate && isTransient(error)) {
       notBefore = retryAt;
       onError(error);
-      const merged = queue[0] && merge(entry, queue[0]);
-      if (merged) queue.shift();
-      queue.unshift(merged ?? entry);
+      for (const one of [entry, ...queue.splice(0)]) enqueue(one);
       return;
     }
     tries = 0;
@@ -231,11 +233,11 @@ export function createReportQueue(
   return reports;
 }
 
-const hasWaiter = ({ waiters }: Entry): boolean => waiters.some(({ hasLeft }) => !hasLeft);
+const hasWaiter = ({ waiters }: Entry): boolean => waiters.some(({ aborted }) => !aborted);
 
 /** Whether the report itself is at fault, and not its job or the caller's access: it is invalid or cannot be JSON. */
 const isContentRefused = (error: unknown): boolean =>
-  error instanceof TypeError || /^(400|413)$/.test(String((error as Partial<SignalboxError>).status));
+  error instanceof TypeError || /^(400|413)$/.test((error as SignalboxError).status as unknown as string);
 
 const awaitedPart = ({ report, awaited, waiters }: Entry): Report | undefined => awaited ?? (waiters[0] && report);
 
@@ -245,11 +247,11 @@ function merge(earlier: Entry, later: Entry): Entry | undefined {
   const [first, second] = [earlier, later].map(awaitedPart);
   return {
     // A report that a caller waits for has its whole time, however long the report before it has been retried.
-    sentAt: later.waiters.length > 0 ? later.sentAt : earlier.sentAt,
+    sentAt: later.waiters[0] ? later.sentAt : earlier.sentAt,
     report: { ...earlier.report, ...later.report },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
     awaited: (first || second) && { ...first, ...second },
-    intervalMs: Math.min(earlier.intervalMs, later.intervalMs),
+    waitMs: Math.min(earlier.waitMs, later.waitMs),
   };
 }

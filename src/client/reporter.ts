@@ -54,14 +54,14 @@ const MAX_MESSAGE_CHARS = 65_536;
 export abstract class Reporter {
   readonly #reports: ReportQueue;
   readonly #needsOutput: boolean;
-  readonly #jobPath: string;
   readonly #listeners = new Set<CancelListener>();
-  protected readonly context: ClientContext;
+  declare protected readonly context: ClientContext;
+  declare protected readonly jobPath: string;
 
   /**
    * @param path the path that its reports are sent to
    * @param needsOutput whether its completion also completes the job
-   * @param jobPath the path of the job
+   * @param jobPath the path of the job; absent for a job
    * @param toBody converts a step's report to a request body, and makes the first report set the status `running`;
    *   absent for a job, whose reports are the bodies
    */
@@ -69,13 +69,13 @@ export abstract class Reporter {
     path: string,
     context: ClientContext,
     needsOutput: boolean,
-    jobPath: string,
+    jobPath = path,
     toBody = (report: Report): object => ({ ...report, failJob: undefined }),
   ) {
-    this.#jobPath = jobPath;
+    this.jobPath = jobPath;
     const put = async (report: Report) => {
       const { cancelRequested } = await context.connection.call<Partial<Job>>("PUT", path, { body: toBody(report) });
-      if (cancelRequested && this.#listeners.size > 0) await this.#findCancel().catch(() => this.#cancel(null));
+      if (cancelRequested && this.#listeners.size) await this.#findCancel().catch(() => this.#cancel(null));
     };
     this.#reports = createReportQueue(put, context, path !== jobPath);
     this.#needsOutput = needsOutput;
@@ -172,7 +172,7 @@ export abstract class Reporter {
 
   /** Reads the job, and calls the listeners if its cancellation is requested. @returns whether that, or its end, has come */
   async #findCancel(): Promise<boolean> {
-    const { cancel, status } = await this.context.connection.call<Job>("GET", this.#jobPath);
+    const { cancel, status } = await this.context.connection.call<Job>("GET", this.jobPath);
     if (cancel) this.#cancel(cancel.reason);
     return !!cancel || status !== "running";
   }

@@ -24,7 +24,14 @@ export class StepReporter extends Reporter {
   constructor(assignment: Assignment, context: ClientContext) {
     const jobPath = `/api/jobs${pathSegment(assignment.jobId)}`;
     const path = `${jobPath}/steps${pathSegment(assignment.stepKey)}`;
-    super(path, context, endsJob(assignment, 100), jobPath, (report) => toBody(assignment, report));
+    const { stepName, jobProgressStart, jobProgressEnd } = assignment;
+    const toBody = (report: Report): object => {
+      const { status, progress } = report;
+      // The range is left out of a report that would bring the job to 100 before the step is completed.
+      const isEarly = status !== "completed" && endsJob(assignment, progress);
+      return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
+    };
+    super(path, context, endsJob(assignment, 100), jobPath, toBody);
     this.#assignment = assignment;
   }
 
@@ -32,14 +39,6 @@ export class StepReporter extends Reporter {
   toJSON(): Assignment {
     return this.#assignment;
   }
-}
-
-/** Builds the body. Leaves the range out of a report that would bring the job to 100 before the step is completed. */
-function toBody(assignment: Assignment, report: Report): object {
-  const { stepName, jobProgressStart, jobProgressEnd } = assignment;
-  const { status, progress } = report;
-  const isEarly = status !== "completed" && endsJob(assignment, progress);
-  return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
 }
 
 /** Whether the step's progress brings the job to 100, calculated as the service does; false without a range. */

@@ -49,7 +49,7 @@ const RETRY_MS = 2_000;
  */
 export async function* watch(
   { connection, closed, onError }: ClientContext,
-  { topics, filter = {}, job, signal }: WatchOptions,
+  { topics, filter = {}, job, signal }: WatchOptions = {},
   silenceMs = SILENCE_MS,
 ): AsyncGenerator<LiveEvent, void, undefined> {
   const path = job === undefined ? "/api/events" : `/api/jobs${pathSegment(job)}/events`;

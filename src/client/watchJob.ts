@@ -18,7 +18,7 @@ export type WatchedJob = Job & Required<Pick<Job, "steps">>;
 export async function* watchJob(
   context: ClientContext,
   jobId: string,
-  { signal }: CallOptions,
+  { signal }: CallOptions = {},
 ): AsyncGenerator<WatchedJob, void, undefined> {
   const request = { query: { include: "steps" }, signal };
   const read = () =>

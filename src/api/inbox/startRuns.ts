@@ -3,6 +3,7 @@ import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import type { Idempotency } from "../../models/hooks/reserveIds.ts";
+import { DEPTH_HEADER, readDepth } from "../../models/notifications/depth.ts";
 import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
 import { checkDepth } from "../../shared/text/json.ts";
@@ -37,7 +38,8 @@ export async function startRuns(
   const isForeign = context !== mappingContext(mapping.key);
   const mapped = isForeign ? own.map((run) => ({ ...run, mapped: { ...run.mapped, sender: context } })) : own;
   const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
-  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, ...origin };
+  const depth = readDepth(call.headers[DEPTH_HEADER]);
+  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, depth, ...origin };
   const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
   // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.
   await Promise.all(
