@@ -39,7 +39,10 @@ export async function* deleteUnusedPayloads(
       ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
       : {};
     const batch = await readAll(payloads.collection, next, {
-      ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH_SIZE, hint: { jobId: 1, _id: 1 } },
+      projection: { jobId: 1 },
+      sort: { jobId: 1, _id: 1 },
+      limit: BATCH_SIZE,
+      hint: { jobId: 1, _id: 1 },
     });
     after = batch.at(-1);
     if (!after) return;
