@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { HookCall } from "../../hooks/mappings/mapping.ts";
-import { isSecretName } from "../../hooks/mappings/secretNames.ts";
+import { isSecretName } from "../../hooks/mappings/when.ts";
 import { withoutBasePath } from "../middleware/basePath.ts";
 
 /** The head of a request: everything but its body. */
