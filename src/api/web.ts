@@ -26,6 +26,7 @@ import { WaitingRequests } from "./live/waitingRequests.ts";
 import { addDependencyMetrics } from "./metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import { AnswerBudget } from "./middleware/answerBudget.ts";
 import { type ListenOptions, listen } from "./server.ts";
 import { readServers } from "./servers.ts";
 
@@ -42,11 +43,12 @@ export interface WebDeps {
   readonly timings: Timings;
   /** Reads the metrics of the worker that `signalbox start` runs beside this process. */
   readonly readWorkerMetrics?: () => Promise<string>;
-  /** For tests: settings and probes that replace those of the service. */
+  /** For tests: settings, probes and limits that replace those of the service. */
   readonly overrides?: {
     readonly app?: Partial<AppSettings>;
     readonly listen?: Partial<ListenOptions>;
     readonly probes?: readonly Probe[];
+    readonly answers?: AnswerBudget;
     /** Sends the requests to Amazon SNS. */
     readonly snsFetch?: SnsFetch;
   };
@@ -125,12 +127,13 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     { name: "redis", check: () => pingRedis(redis) },
   ];
   addDependencyMetrics(metrics.registry, probes);
+  const answers = overrides.answers ?? new AnswerBudget();
   const sns = new SnsClient(clock, overrides.snsFetch);
   const createHandler = (config: Config, written: unknown, stores: Stores) => {
     const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;
     return buildApp(
       {
-        ...{ stores, queues, hooks, notify, expect, log, metrics, live, waiting, refusedRequests, clock, sns },
+        ...{ stores, queues, hooks, notify, expect, log, metrics, live, waiting, answers, refusedRequests, clock, sns },
         probes: overrides.probes ?? probes,
         shownConfig: redactConfig(config, written),
         hooksUrl: (server.publicUrl ?? server.basePath ?? "") + hooks.path,

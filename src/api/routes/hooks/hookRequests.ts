@@ -66,6 +66,7 @@ const getRequest = route({
   description:
     "Returns a kept request with its headers, query and body. Secrets are removed from headers and query. The body is byte for byte what was sent.",
   example: examples.getHookRequest,
+  isLarge: () => true,
   schemas: { params },
   answers: { 200: shapes.HookRequest },
   errors: ["request_not_found"],
