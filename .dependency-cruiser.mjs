@@ -28,7 +28,10 @@ const FOLDERS = {
     "cli starts api and workers as processes and imports neither.",
   ],
   client: [[], "client is published alone, so it cannot use the rest of the service."],
-  dashboard: [["client"], "dashboard runs in a browser and uses only the public API."],
+  dashboard: [
+    ["client", "shared/form", "shared/text/html.ts", "shared/text/decimal.ts"],
+    "dashboard runs in a browser and uses only the public API; it shares the form of a question with the page behind a link.",
+  ],
 };
 
 const pathOf = (name) => (name.includes(".") ? `^src/${name}$` : `^src/${name}/`);

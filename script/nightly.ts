@@ -34,16 +34,20 @@ const allFiles = readdirSync("test", { recursive: true })
   .map((file) => join("test", String(file)))
   .filter((file) => !file.includes("node_modules"));
 
-/** The files that only this command runs. Those of generators install linters and generators of clients of /openapi.json. */
-const nightlyTests = allFiles.filter((file) => file.endsWith(".nightly.ts")).sort();
-const isOfGenerators = (file: string) => file.startsWith(join("test", "generators"));
+/** The tests that only this command runs. */
+const NIGHTLY = join("test", "nightly");
+/** They install linters and generators of clients of /openapi.json. */
+const GENERATORS = join(NIGHTLY, "generators");
 /** Such as web and worker in the memory of a dyno, and a backup beside writers. */
-const loadTests = nightlyTests.filter((file) => !isOfGenerators(file));
+const loadTests = allFiles.filter(
+  (file) => file.endsWith(".test.ts") && file.startsWith(NIGHTLY) && !file.startsWith(GENERATORS),
+);
 
 /** Returns the test files with random cases, except those of bad input, which are a part of their own. */
 function propertyTests(): string[] {
   const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));
-  const apart = ["input", "faults"].flatMap((folder) => [join("test", folder), join("test", "slow", folder)]);
+  const others = ["input", "faults"].flatMap((folder) => [join("test", folder), join("test", "slow", folder)]);
+  const apart = [...others, NIGHTLY];
   return allFiles
     .filter((file) => file.endsWith(".test.ts") && !apart.some((folder) => file.startsWith(folder)) && isRandom(file))
     .sort();
@@ -56,7 +60,7 @@ const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
   properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
   input: (seed) => ({ args: ["script/test.mjs", "test/input", "test/slow/input"], env: random(seed) }),
   packages: () => ({ args: ["script/test.mjs", ...PACKAGES], env: { TEST_PACKAGES: "full" } }),
-  generators: () => ({ args: ["script/test.mjs", ...nightlyTests.filter(isOfGenerators)] }),
+  generators: () => ({ args: ["script/test.mjs", GENERATORS] }),
   faults,
   faultsAgain: faults,
   load: () => ({ args: ["script/test.mjs", ...loadTests], env: { TEST_MINUTES: "5", MOCHA_OPTIONS } }),

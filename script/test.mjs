@@ -23,6 +23,8 @@ import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers
 
 const TIMES_FILE = "test/times.json";
 const SLOW_TIER = join("test", "slow");
+/** The folders whose tests run only when they are named, or when the command says so. */
+const APART = [SLOW_TIER, join("test", "nightly")];
 /** One more than processors: with one each, the tests and their servers use two thirds of the time of the processors. */
 const LANES = availableParallelism() + 1;
 
@@ -71,7 +73,7 @@ try {
 }
 
 /**
- * Lists the tests in a folder, without those of the slow tier unless the folder belongs to it.
+ * Lists the tests in a folder, without those of the folders apart unless it is in one of them.
  * @param {string} path a file or a folder
  * @returns {string[]}
  */
@@ -79,15 +81,15 @@ function testsIn(path) {
   if (statSync(path).isFile()) return [relative(".", path)];
   const entries = readdirSync(path, { recursive: true }).map((file) => join(relative(".", path), String(file)));
   const tests = entries.filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"));
-  return isSlow(relative(".", path)) ? tests : tests.filter((file) => !isSlow(file));
+  return isApart(relative(".", path)) ? tests : tests.filter((file) => !isApart(file));
 }
 
 /**
  * @param {string} path
  * @returns {boolean}
  */
-function isSlow(path) {
-  return `${path}/`.startsWith(`${SLOW_TIER}/`);
+function isApart(path) {
+  return APART.some((folder) => `${path}/`.startsWith(`${folder}/`));
 }
 
 /**

@@ -12,20 +12,26 @@ const VERSION = "4.32.5";
  * (pytest), and compare it to the oldest Python that it supports (vermin). Standardwebhooks verifies what webhooks send.
  */
 const PACKAGES = {
-  ...{ schemathesis: VERSION, pytest: "9.2.0", flit_core: "4.2.0", vermin: "1.9.2", standardwebhooks: "1.1.0" },
+  schemathesis: VERSION,
+  pytest: "9.2.0",
+  flit_core: "4.2.0",
+  vermin: "1.9.2",
+  standardwebhooks: "1.1.0",
 };
 
-/** Provides the Python packages of the tests at .tools/python. */
+/** Provides the Python packages of the slow tier at .tools/python. */
 export const pythonPackages = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ tools, mode }) {
     const records = Object.entries(PACKAGES).map(([name, version]) => `${name}-${version}.dist-info`);
-    return mode === "start" || records.every((record) => existsSync(join(tools, "python", record)));
+    return mode !== "slow" || records.every((record) => existsSync(join(tools, "python", record)));
   },
 
   /** @param {import("./steps.mjs").Context} context */
   async run({ tools, progress }) {
-    progress.begin(`Installing schemathesis ${VERSION} and pytest from the Python package index (for the tests)`);
+    progress.begin(
+      `Installing schemathesis ${VERSION} and pytest from the Python package index (for the slow tier of tests)`,
+    );
     const scratch = makeScratch(tools);
     const target = join(scratch, "python");
     const pinned = Object.entries(PACKAGES).map((one) => one.join("=="));
@@ -36,7 +42,7 @@ export const pythonPackages = {
     );
     if (code !== 0) {
       throw new SetupError(
-        `The tests need schemathesis and pytest, and they cannot be installed (${explainPip(code, stderr)}): see that \`python3 -m pip\` works (Python 3.10 or later), then start again.`,
+        `The slow tier of tests needs schemathesis and pytest, and they cannot be installed (${explainPip(code, stderr)}): see that \`python3 -m pip\` works (Python 3.10 or later), then start again.`,
       );
     }
     const place = join(tools, "python");

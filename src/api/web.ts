@@ -85,10 +85,16 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const createStores = (config: Config) => openStores(database, clock, storeSettings(config), changes, queues, figures);
   const stores = createStores(config);
   const live = new LiveFeed(stores, {
-    ...{ clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs },
+    clock,
+    log,
+    prefix,
+    redis,
+    heartbeatMs: timings.liveHeartbeatMs,
   });
   const waiting = new WaitingRequests({
-    ...{ clock, maxWaiting: config.server.maxWaiting, pollMs: timings.waitPollMs },
+    clock,
+    maxWaiting: config.server.maxWaiting,
+    pollMs: timings.waitPollMs,
     stillValid: (caller) => stillValid(stores, caller),
   });
   const reader = readerConnection(deps.redisAddress, log, timings);
@@ -100,7 +106,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   });
 
   const refusedRequests = new RefusedRequests({
-    ...{ hookRequests: stores.hookRequests, clock, log, storeEveryMs: timings.storeRefusedMs },
+    hookRequests: stores.hookRequests,
+    clock,
+    log,
+    storeEveryMs: timings.storeRefusedMs,
   });
   lifecycle.onClose("refused requests", () => refusedRequests.flush());
   let stopping = false;
@@ -133,7 +142,19 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;
     return buildApp(
       {
-        ...{ stores, queues, hooks, notify, expect, log, metrics, live, waiting, answers, refusedRequests, clock, sns },
+        stores,
+        queues,
+        hooks,
+        notify,
+        expect,
+        log,
+        metrics,
+        live,
+        waiting,
+        answers,
+        refusedRequests,
+        clock,
+        sns,
         probes: overrides.probes ?? probes,
         shownConfig: redactConfig(config, written),
         hooksUrl: (server.publicUrl ?? server.basePath ?? "") + hooks.path,
@@ -164,7 +185,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     return http.close();
   });
   return {
-    ...{ url: http.url + (config.server.basePath ?? ""), stores, queues, connections: http.connections },
+    url: http.url + (config.server.basePath ?? ""),
+    stores,
+    queues,
+    connections: http.connections,
     waiting: () => waiting.size,
     flush: async () => void (await Promise.all([figures.flush(), refusedRequests.flush(), changes.flush()])),
     apply(changed, written) {

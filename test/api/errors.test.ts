@@ -11,7 +11,7 @@ describe("error responses", () => {
   let app: TestApp;
   let job: string;
   before(async () => {
-    app = await startApp();
+    app = await startApp({ timings: { drainBodyMs: 60_000 } }); // A busy machine takes long for the large bodies below.
     job = (await createJob(app)).path;
   });
   after(() => app.close());

@@ -104,6 +104,32 @@ describe("dashboard questions", () => {
     await openCount(page).getByText("open").waitFor({ state: "detached" });
   });
 
+  it("shows at once that a question has changed, keeps what was entered, and shows names of fields as text", async () => {
+    const page = await openLive(`/jobs/${jobId}`);
+    const hostile = { type: "string", title: "<img src=x onerror=alert(1)>", default: '"><b>x</b>' };
+    const schema = { ...SCHEMA, properties: { ...SCHEMA.properties, hostile } };
+    await ask("publish", { requestedSchema: schema });
+    await ask("other", { requestedSchema: SCHEMA });
+    const form = page.getByRole("article", { name: "publish?" });
+    await form.getByLabel("Version").fill("v7");
+    await form.getByLabel("us").check();
+    expect(await form.getByLabel(hostile.title).inputValue()).to.equal(hostile.default);
+    await form.getByLabel("Colour").selectOption("Red");
+
+    await ask("publish", { title: "Really?", requestedSchema: { ...schema, required: ["version"] } });
+    const changed = page.getByRole("article", { name: "Really?" });
+    await changed.getByText("Rows at a time (optional)").waitFor();
+
+    expect(await changed.getByLabel("Version").inputValue()).to.equal("v7");
+    expect(await changed.getByLabel("us").isChecked()).to.equal(true);
+    expect(await findings(page)).to.deep.equal([]);
+    const sent = page.waitForRequest((request) => request.url().endsWith("/answer"));
+    await changed.getByRole("button", { name: "Accept" }).click();
+    expect((await sent).postDataJSON()).to.include({ revision: 2 });
+    await changed.getByText(/Accepted by/).waitFor();
+    expect((await gate()).content).to.deep.include({ version: "v7", regions: ["us"], hostile: hostile.default });
+  });
+
   describe("the page behind a link", () => {
     it("is accessible when the link cannot be used", async () => {
       const page = await contexts.open(`${app.url}/answer/wrong`);

@@ -7,14 +7,15 @@ import { expect } from "chai";
 
 /** A process that is stopped in the middle of its start, whose next step then fails because its connections are closed. */
 const SCRIPT = `
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { runProcess } from ${JSON.stringify(resolve("src/shared/process/lifecycle.ts"))};
 void runProcess((lifecycle) => new Promise((_, reject) => {
   lifecycle.onClose("the last", async () => console.log("closed"));
   lifecycle.onClose("a server", async () => {
-    await delay(1_100); // beyond it a second signal ends the process at once
+    const later = performance.now() + 1_100; // Beyond a second, a further signal ends the process at once.
+    performance.now = () => later;
     reject(new Error("the connection is closed"));
-    await delay(50);
+    await setImmediate();
   });
   process.kill(process.pid, "SIGTERM");
   setInterval(() => {}, 1_000);

@@ -13,6 +13,7 @@ import type { Config } from "../../src/shared/config/schema/config.ts";
 import { Lifecycle } from "../../src/shared/process/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
 import { connectProducer } from "../../src/shared/queue/redis.ts";
+import type { Timings } from "../../src/shared/timings.ts";
 import { logLines } from "./logLines.ts";
 import { acquireDatabase } from "./servers/databases.ts";
 import { redisUrl } from "./servers/servers.ts";
@@ -83,6 +84,8 @@ type Options = ServerSettings &
     answers?: AnswerBudget;
     /** Sends the requests to Amazon SNS. */
     snsFetch?: SnsFetch;
+    /** The time constants that differ from `FAST_TIMINGS`. */
+    timings?: Partial<Timings>;
   };
 
 /** Starts the real API on its own port, database and queue prefix, with the strict check of responses. */
@@ -96,7 +99,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     ...rest
   } = options;
   const { staleAfterSeconds, port = 0, probes, answers, snsFetch, strict = true, bodies, countFailure, ...more } = rest;
-  const { limits, maxConnections, ...server } = more;
+  const { timings, limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
@@ -120,7 +123,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   const web = await startWeb(lifecycle, config, {
     ...{ written: parseFile(text, "test"), database, redis, clock, log, overrides },
     redisAddress: { url },
-    timings: FAST_TIMINGS,
+    timings: { ...FAST_TIMINGS, ...timings },
   });
   return {
     ...{ url: web.url, clock, stores: web.stores, database, queues: web.queues, config, log: lines },

@@ -19,12 +19,17 @@ export interface Protected {
  *   reading such a job
  */
 export function authorize(caller: Caller, { method, scopes }: Protected, jobId: string | undefined): void {
-  if (!mayDo(caller, ...scopes)) throw missingScope(caller, scopes);
+  requireScope(caller, ...scopes);
   if (jobId === undefined || isInScope(jobId, caller.jobs)) return;
   if (method === "get") throw jobNotFound(jobId);
   const allowed =
     caller.jobs && "idPrefix" in caller.jobs ? `jobs whose ids begin with ${caller.jobs.idPrefix}` : "its job";
   throw new AppError("forbidden", { detail: `This token can only change ${allowed}.` });
+}
+
+/** Checks a scope that only some requests to a route need. @throws AppError forbidden */
+export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void {
+  if (!mayDo(caller, ...scopes)) throw missingScope(caller, scopes);
 }
 
 /** Returns the error about a scope that a caller does not have. */

@@ -1,8 +1,9 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { formOf } from "../../models/gates/formSchema.ts";
 import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
+import { formOf } from "../../models/gates/question.ts";
 import { AppError } from "../../shared/errors.ts";
+import { contentOf, nameAt, type Submitted, UTC } from "../../shared/form/form.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
@@ -11,8 +12,6 @@ import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { ANSWER_PATH } from "../middleware/requestLog.ts";
 import { textBody } from "../middleware/textBody.ts";
 import { answerGate } from "./answerGate.ts";
-import { nameAt } from "./content.ts";
-import { contentOf, type Submitted } from "./form.ts";
 import { POLICY } from "./page.ts";
 import { answeredPage, closedPage, questionPage } from "./pages.ts";
 import { visibleName } from "./visibleName.ts";
@@ -115,7 +114,7 @@ async function findGate(ctx: Context, { stores, countFailure, recordRefusal }: P
     const advice = "It may have been cut off: copy the whole link from your message.";
     throw new PageError(404, closedPage("This link is not valid", advice));
   }
-  const { _id, job } = sealed; // the time may have been extended since: that of the gate counts
+  const { _id, job } = sealed;
   const gate = await stores.gates.findById(_id);
   if (!gate?.job.equals(job)) throw gone("This question no longer exists", "Its job was deleted.");
   if (gate.status === "withdrawn") throw gone("This question was withdrawn", "It needs no answer any more.");
@@ -133,8 +132,7 @@ async function show(ctx: Context, gate: GateDoc): Promise<void> {
 async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: PageDeps): Promise<void> {
   const action = ACTIONS.find((one) => one === submitted.get("action"));
   if (gate.status === "answered") throw new PageError(409, answeredPage(gate));
-  if (!action)
-    throw new PageError(400, questionPage(gate, "Choose Accept, Decline or Cancel.", { submitted, faults: new Map() }));
+  if (!action) throw new PageError(400, questionPage(gate, "Choose Accept, Decline or Cancel.", { submitted }));
   const seen = submitted.get("revision");
   if (seen === null)
     throw new PageError(400, questionPage(gate, "Read the question, and answer with the form of this page."));
@@ -159,7 +157,7 @@ async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: P
 
 function contentFor({ requestedSchema }: GateDoc, action: Action, submitted: Submitted) {
   const schema = formOf(requestedSchema);
-  return action === "accept" && schema ? { content: contentOf(schema, submitted) } : {};
+  return action === "accept" && schema ? { content: contentOf(schema, submitted, UTC) } : {};
 }
 
 /** Returns how the answer's author is recorded. Anybody who has the link may enter any name. */

@@ -1,4 +1,4 @@
-import type { FieldSchema } from "../../models/gates/formSchema.ts";
+import type { FieldSchema } from "../../shared/form/formSchema.ts";
 
 /** The number of characters of the values of a format, from the shortest to the longest. */
 const FORMAT_CHARS = {

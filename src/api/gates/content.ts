@@ -2,7 +2,7 @@ import { createContext, Script } from "node:vm";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type from "typebox";
-import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
+import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
 import { bodyCheck } from "../validate.ts";
 
 /** Maximum time of all regular expressions of one answer together: some take for ever, and a question has up to 50. */
@@ -40,7 +40,10 @@ ajv.addKeyword({ keyword: "pattern", type: "string", schemaType: "string", valid
 export function checkContent({ properties, required = [] }: FormSchema, content: unknown): void {
   const fields = Object.entries(properties).map(([name, field]) => [name, keywordsOf(field)]);
   const schema = Type.Unsafe<unknown>({
-    ...{ type: "object", properties: Object.fromEntries(fields), required, additionalProperties: false },
+    type: "object",
+    properties: Object.fromEntries(fields),
+    required,
+    additionalProperties: false,
   });
   leftMs = PATTERNS_TIMEOUT_MS;
   try {
@@ -49,10 +52,6 @@ export function checkContent({ properties, required = [] }: FormSchema, content:
     ajv.removeSchema(schema); // Ajv would keep every schema that it has compiled.
   }
 }
-
-/** Returns the name of the field at a pointer into `content`. */
-export const nameAt = (pointer: string): string =>
-  (pointer.split("/")[2] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** Returns the keywords of a field that validate. Titled choices become an enumeration, whose faults are clearer. */
 function keywordsOf({ title: _, description: __, enumNames: ___, default: ____, oneOf, items, ...rest }: FieldSchema) {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { Html, html } from "../pages/html.ts";
+import { Html, html } from "../../shared/text/html.ts";
 
 const STYLE = `
 html { background: var(--back); color: var(--text); }
@@ -12,9 +12,9 @@ body { margin: 0; font: 1.05rem/1.5 system-ui, sans-serif; overflow-wrap: anywhe
 main { max-width: 36rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; }
 .text { white-space: pre-wrap; }
-.soft, small { color: var(--soft); font-size: .9rem; }
-small { display: block; }
-.bad { color: var(--bad); }
+.muted { color: var(--soft); font-size: .9rem; }
+small { display: block; font-size: .9rem; }
+.fault { color: var(--bad); }
 .field, fieldset { margin: 0 0 1.1rem; padding: 0; border: 0; min-width: 0; }
 label, legend { font-weight: 600; padding: 0; }
 .choice, .choice label { font-weight: 400; display: flex; gap: .6rem; align-items: center; min-height: 2.5rem; }
@@ -35,7 +35,9 @@ dd { margin: 0 0 .75rem; white-space: pre-wrap; }
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
-  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
 ].join("; ");
 
 /** Returns a whole page. */

@@ -1,8 +1,8 @@
-import { formOf } from "../../models/gates/formSchema.ts";
 import type { GateDoc } from "../../models/gates/gate.ts";
+import { formOf } from "../../models/gates/question.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
-import { type Html, html } from "../pages/html.ts";
-import { enteredRows, formFields, type Rejected } from "./form.ts";
+import { enteredRows, formFields, type Submitted, UTC } from "../../shared/form/form.ts";
+import { type Html, html } from "../../shared/text/html.ts";
 import { page } from "./page.ts";
 
 const when = (time: Date): Html =>
@@ -13,6 +13,13 @@ const question = ({ title, message }: GateDoc): Html =>
 
 const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
 
+/** What is shown again of a form that was not accepted. */
+interface Rejected {
+  readonly submitted: Submitted;
+  /** The error of each field, by its name in the schema. */
+  readonly faults?: ReadonlyMap<string, string>;
+}
+
 /** Returns the page with the question and its form. @param notice what a person must read first; set if the form was rejected */
 export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected): string {
   const schema = formOf(gate.requestedSchema);
@@ -20,13 +27,13 @@ export function questionPage(gate: GateDoc, notice?: string, rejected?: Rejected
   return page(
     notice ? `Not recorded: ${gate.title}` : gate.title,
     html`${question(gate)}
-<p class="soft">Job ${gate.jobId}. Asked ${when(gate.createdAt)}.${gate.expiresAt && html` Answer before ${when(gate.expiresAt)}.`}</p>
-${gate.expiresAt && html`<p class="soft">Without an answer by then, it counts as ${DECISIONS[gate.onExpiry].toLowerCase()}.</p>`}
-${notice && html`<p class="bad" role="alert">${notice}</p>`}
+<p class="muted">Job ${gate.jobId}. Asked ${when(gate.createdAt)}.${gate.expiresAt && html` Answer before ${when(gate.expiresAt)}.`}</p>
+${gate.expiresAt && html`<p class="muted">Without an answer by then, it counts as ${DECISIONS[gate.onExpiry].toLowerCase()}.</p>`}
+${notice && html`<p class="fault" role="alert">${notice}</p>`}
 <form method="post">
 <input type="hidden" name="revision" value="${gate.revision}">
-${schema && formFields(schema, rejected)}
-<div class="field"><label for="by">Your name <span class="soft">(optional)</span></label><input id="by" name="answeredBy" type="text" maxlength="200" autocomplete="name" value="${name}"></div>
+${schema && formFields(schema, { times: UTC, entered: rejected?.submitted, faults: rejected?.faults })}
+<div class="field"><label for="by">Your name <span class="muted">(optional)</span></label><input id="by" name="answeredBy" type="text" maxlength="200" autocomplete="name" value="${name}"></div>
 <div class="buttons">
 <button name="action" value="accept">Accept</button>
 <button name="action" value="decline" formnovalidate>Decline</button>

@@ -1,9 +1,10 @@
 import Type from "typebox";
-import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
 import { AppError } from "../../shared/errors.ts";
+import { nameAt } from "../../shared/form/form.ts";
+import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
 import { bodyCheck } from "../validate.ts";
 import { findUnanswerable } from "./answerable.ts";
-import { checkContent, nameAt } from "./content.ts";
+import { checkContent } from "./content.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 /** Maximum of `minLength`: 50 required fields of this length still fit in the body of an answer. */
@@ -13,7 +14,8 @@ const texts = { type: "array", minItems: 1, maxItems: 200, uniqueItems: true, it
 const names = { type: "array", maxItems: 200, items: text(1_024) };
 const options = {
   type: "array",
-  ...{ minItems: 1, maxItems: 200 },
+  minItems: 1,
+  maxItems: 200,
   items: {
     type: "object",
     required: ["const", "title"],
@@ -27,15 +29,21 @@ const annotations = { title: text(1_024), description: text(4_096) };
 const KEYWORDS: Readonly<Record<FieldSchema["type"], object>> = {
   string: {
     minLength: { ...count, maximum: MAX_MIN_LENGTH },
-    ...{ maxLength: count, pattern: text(1_024), default: text(65_536) },
+    maxLength: count,
+    pattern: text(1_024),
+    default: text(65_536),
     format: { enum: ["email", "uri", "date", "date-time"] },
-    ...{ enum: texts, enumNames: names, oneOf: options },
+    enum: texts,
+    enumNames: names,
+    oneOf: options,
   },
   number: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "number" } },
   integer: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "integer" } },
   boolean: { default: { type: "boolean" } },
   array: {
-    ...{ minItems: count, maxItems: count, default: names },
+    minItems: count,
+    maxItems: count,
+    default: names,
     items: {
       type: "object",
       properties: { type: { const: "string" }, enum: texts, anyOf: options },

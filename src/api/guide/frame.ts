@@ -1,4 +1,4 @@
-import { Html, html } from "../pages/html.ts";
+import { Html, html } from "../../shared/text/html.ts";
 import type { Group } from "./docs.ts";
 import type { Section } from "./markdown.ts";
 import type { Hit } from "./search.ts";

@@ -3,6 +3,7 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import { AppError } from "../../shared/errors.ts";
 import { howToBuild } from "../../shared/process/ownCommands.ts";
+import { html } from "../../shared/text/html.ts";
 import {
   type BuiltFile,
   builtText,
@@ -12,7 +13,6 @@ import {
   sendBuiltFile,
 } from "../pages/builtFiles.ts";
 import { POLICY } from "../pages/dashboard.ts";
-import { html } from "../pages/html.ts";
 import { Docs, INDEX } from "./docs.ts";
 import { createFrame, results } from "./frame.ts";
 import { MAX_QUERY } from "./search.ts";

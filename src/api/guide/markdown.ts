@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
-import { Html, html } from "../pages/html.ts";
+import { Html, html } from "../../shared/text/html.ts";
 
 /** A heading of a page, and what follows it as text. */
 export interface Section {

@@ -1,5 +1,5 @@
 import leven from "leven";
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html } from "../../shared/text/html.ts";
 
 /** A part of a page that a search can find. */
 export interface Entry {

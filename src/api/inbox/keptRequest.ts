@@ -9,9 +9,16 @@ export function keptRequest(sender: AuthenticatedSender, createdAt: Date, status
   const { kind, mapping, call, received } = sender;
   const { body, contentType, address, signature } = received;
   return {
-    ...{ _id: randomUUID(), createdAt, hook: call.path, mapping: mapping.key, status },
+    _id: randomUUID(),
+    createdAt,
+    hook: call.path,
+    mapping: mapping.key,
+    status,
     ...(kind === "filtered" ? { outcome: kind, reason: sender.reason } : { outcome: "accepted" }),
-    ...{ signature, address, contentType, body },
+    signature,
+    address,
+    contentType,
+    body,
     head: toJson(withoutNamedSecrets(call)),
   };
 }

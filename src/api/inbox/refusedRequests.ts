@@ -70,11 +70,18 @@ export class RefusedRequests {
     const { mapping, signature, reason }: RefusedSender = accepted ?? ctx.state.refusedSender ?? NO_SENDER;
     const isRefusedBySignature = signature && signature.verdict !== "valid";
     const refused: Pick<HookRequestDoc, "outcome" | "status" | "code" | "reason"> = {
-      ...{ outcome: "refused", status, code },
+      outcome: "refused",
+      status,
+      code,
       reason: cut(reason ?? (isRefusedBySignature ? describeVerdict(signature) : message)),
     };
     return {
-      ...{ _id: randomUUID(), createdAt: this.#deps.clock.now(), hook: cut(hook), mapping, signature, ...refused },
+      _id: randomUUID(),
+      createdAt: this.#deps.clock.now(),
+      hook: cut(hook),
+      mapping,
+      signature,
+      ...refused,
       address: ctx.ip,
       contentType: cut(ctx.get("Content-Type")) || null,
       head: JSON.stringify(withoutNamedSecrets(withoutSecrets(ctx)), (_, value) =>

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
 import { mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, type BodyKind, decodeBody, parseBody } from "../../hooks/mappings/requestBody.ts";
 import { type Considered, noMapping, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { HookRequestDoc } from "../../models/hooks/hookRequest.ts";
+import type { Scope } from "../../shared/config/formats/scopes.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
 import type { RequestHead } from "../auth/withoutSecrets.ts";
 
@@ -71,6 +73,24 @@ export function selectFor(
   if (mapping) return { mapping, considered: [{ mapping, unmet: null, reason: null }], reason: null };
   const known = mappings.map((one) => one.key).join(", ");
   throw invalidField("mapping", `must be the name of a mapping: ${known || "there is none"}`);
+}
+
+/**
+ * Returns the scopes of which a caller needs one to replay a request through a mapping; none for a mapping of the request's own
+ * hook and sender, which has proven itself at arrival.
+ */
+export function scopesForReplay(
+  mappings: readonly Mapping[],
+  request: Pick<HookRequestDoc, "hook" | "mapping" | "signature">,
+  mapping: Mapping,
+): readonly Scope[] {
+  const original = mappings.find(({ key }) => key === request.mapping);
+  const isSameSender = original
+    ? isDeepStrictEqual(original.auth, mapping.auth)
+    : (mapping.auth?.type ?? "hook-token") === (request.signature?.type ?? "hook-token");
+  if (isSameSender && mappingsNamed(mappings, request.hook).includes(mapping)) return [];
+  const path = mapping.match?.path;
+  return path === undefined ? ["admin"] : ["admin", `hooks:${path}`];
 }
 
 const otherType = (kind: BodyKind): string =>

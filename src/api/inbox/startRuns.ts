@@ -3,6 +3,7 @@ import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import type { Idempotency } from "../../models/hooks/reserveIds.ts";
+import { DEPTH_HEADER, readDepth } from "../../models/notifications/depth.ts";
 import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
 import { checkDepth } from "../../shared/text/json.ts";
@@ -16,6 +17,8 @@ interface StartOptions {
   readonly kept?: NewHookRequest | null;
   /** The id of the kept request that is replayed. */
   readonly replayOf?: string;
+  /** The hook context of the sender of a replayed request; by default that of the mapping. */
+  readonly sender?: string | undefined;
 }
 
 /**
@@ -27,13 +30,16 @@ export async function startRuns(
   { stores, queues, hooks, clock, metrics }: ApiDeps,
   mapping: Mapping,
   call: HookCall,
-  { idempotency, message, ...origin }: StartOptions,
+  { idempotency, message, sender, ...origin }: StartOptions,
 ): Promise<string[]> {
   checkDepth(call.payload);
-  const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
-  const context = mappingContext(mapping.key);
+  const { runs: own, shared } = mappedRuns(mapping, call, hooks, clock.now());
+  const context = sender ?? mappingContext(mapping.key);
+  const isForeign = context !== mappingContext(mapping.key);
+  const mapped = isForeign ? own.map((run) => ({ ...run, mapped: { ...run.mapped, sender: context } })) : own;
   const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
-  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, ...origin };
+  const depth = readDepth(call.headers[DEPTH_HEADER]);
+  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, depth, ...origin };
   const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
   // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.
   await Promise.all(

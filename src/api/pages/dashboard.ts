@@ -6,7 +6,6 @@ import { PATHS } from "../../dashboard/paths.ts";
 import { AppError } from "../../shared/errors.ts";
 import { howToBuild } from "../../shared/process/ownCommands.ts";
 import { CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
-import { asHtml } from "./html.ts";
 import { noticePage } from "./noticePage.ts";
 
 /** The output directory of `npm run build:dashboard`. */
@@ -17,8 +16,15 @@ export const isBuilt = (directory: string): boolean => existsSync(join(directory
 
 /** Forbids inline code and resources of other hosts. */
 export const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
-  ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
 ].join("; ");
 
 const unbuilt = (basePath: string) =>
@@ -61,3 +67,6 @@ export function mountDashboard(router: Router, directory: string, basePath = "")
     return true;
   };
 }
+
+/** Returns a sentence as HTML, with `…` as code elements. The sentences contain no other markup than this. */
+const asHtml = (text: string): string => text.replaceAll("<", "&lt;").replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -1,5 +1,5 @@
 import { ERRORS } from "../../shared/errorCatalogue.ts";
-import { html } from "../pages/html.ts";
+import { html } from "../../shared/text/html.ts";
 import { layout } from "./layout.ts";
 import { described } from "./markdown.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { Html, html } from "../pages/html.ts";
+import { Html, html } from "../../shared/text/html.ts";
 
 const STYLE = `
 :root {

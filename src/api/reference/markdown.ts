@@ -1,5 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { Html } from "../pages/html.ts";
+import { Html } from "../../shared/text/html.ts";
 
 const markdown = new MarkdownIt({ html: false });
 

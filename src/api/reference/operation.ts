@@ -1,4 +1,4 @@
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html } from "../../shared/text/html.ts";
 import type { Content, OpenApi, Operation, Parameter } from "./document.ts";
 import { described } from "./markdown.ts";
 import { describeField, nameOf, shape } from "./schema.ts";

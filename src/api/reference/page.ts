@@ -1,4 +1,4 @@
-import { html } from "../pages/html.ts";
+import { html } from "../../shared/text/html.ts";
 import type { OpenApi, Operation } from "./document.ts";
 import { layout } from "./layout.ts";
 import { described } from "./markdown.ts";

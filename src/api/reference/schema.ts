@@ -1,4 +1,4 @@
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html } from "../../shared/text/html.ts";
 import type { Schema } from "./document.ts";
 import { described } from "./markdown.ts";
 

@@ -10,6 +10,8 @@ import { route } from "../route.ts";
 import * as s from "../schemas/blocks.ts";
 import { Delivery, DeliveryKind, DeliveryReceipt } from "../schemas/delivery.ts";
 
+const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";
+
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);
 
@@ -108,7 +110,8 @@ const retryDelivery = route({
     const found = await stores.deliveries.find(deliveryId);
     const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = found.to ?? recipientOn(found.channel, target);
-    const fault = kindOf(found) === "channel" ? deliveryFault(found.channel, to, channels) : null;
+    const kind = kindOf(found);
+    const fault = kind === "wake" ? NO_MESSAGE : kind === "channel" ? deliveryFault(found.channel, to, channels) : null;
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);
     await queues.deliver({ deliveryId, channel: delivery.channel }, { occasion: `retry-${clock.now().getTime()}` });

@@ -24,6 +24,7 @@ export interface WantedDelivery {
   readonly channel: string;
   readonly to: string | null;
   readonly text: string;
+  readonly depth?: number | undefined;
 }
 
 /** A delivery to put on the queue of its channel, or one that failed at once for the reason in `fault`. */

@@ -57,6 +57,8 @@ export const DeliveryDoc = closedObject({
   runId: nullable(Type.String()),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
   sessionKey: Type.Optional(Type.String()),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: Type.Optional(Type.Number()),
   /** Missing for a reply, which is of the kind `channel`. */
   kind: Type.Optional(DeliveryKind),
   /** Missing for a reply. */
@@ -159,6 +161,7 @@ export interface NewDelivery
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
+  readonly depth?: number | undefined;
 }
 
 /** The fields of a delivery that its worker updates. */
@@ -192,7 +195,22 @@ const READ_CHARS = 400;
 
 /** The projection of the fields that clients read, with the beginning of the text. */
 export const AS_READ = {
-  ...{ runId: 1, kind: 1, event: 1, channel: 1, to: 1, title: 1, state: 1, reason: 1, lastStatus: 1 },
-  ...{ attempts: 1, maybeTwice: 1, notBefore: 1, createdAt: 1, since: 1, sentAt: 1, "parts.state": 1, "parts.id": 1 },
+  runId: 1,
+  kind: 1,
+  event: 1,
+  channel: 1,
+  to: 1,
+  title: 1,
+  state: 1,
+  reason: 1,
+  lastStatus: 1,
+  attempts: 1,
+  maybeTwice: 1,
+  notBefore: 1,
+  createdAt: 1,
+  since: 1,
+  sentAt: 1,
+  "parts.state": 1,
+  "parts.id": 1,
   text: { $substrCP: ["$text", 0, READ_CHARS] },
 } as const;

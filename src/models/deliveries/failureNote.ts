@@ -1,3 +1,4 @@
+import { MAX_DEPTH } from "../notifications/depth.ts";
 import { appendNotes, type Note } from "../notifications/note.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
@@ -7,9 +8,12 @@ import type { DeliveryDoc } from "./delivery.ts";
  */
 const idOf = (deliveryId: string, since: Date) => `failed-${deliveryId.replaceAll(".", "-")}-${since.getTime()}`;
 
-/** Returns the note of a delivery that failed when it was created; undefined if it carries a failed delivery itself. */
-export function failureNoteOf({ _id, since, event, reason }: DeliveryDoc, at: Date): Note | undefined {
-  if (event?.type === "delivery.failed") return undefined;
+/**
+ * Returns the note of a delivery that failed when it was created; undefined if it carries a failed delivery itself, or an event
+ * that is too deep to be sent.
+ */
+export function failureNoteOf({ _id, since, event, depth = 0, reason }: DeliveryDoc, at: Date): Note | undefined {
+  if (event?.type === "delivery.failed" || (event && depth >= MAX_DEPTH)) return undefined;
   return { id: idOf(_id, since), type: "delivery.failed", at, was: { state: "failed", reason } };
 }
 

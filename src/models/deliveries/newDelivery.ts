@@ -1,5 +1,6 @@
 import { mongo } from "mongoose";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { depthField } from "../notifications/depth.ts";
 import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 
@@ -8,7 +9,7 @@ import { failureNoteOf } from "./failureNote.ts";
  * @param notesFailure whether the failure is noted
  */
 export function newDeliveryDoc(
-  { fault, ...delivery }: NewDelivery,
+  { fault, depth, ...delivery }: NewDelivery,
   createdAt: Date,
   { notesFailure }: { notesFailure: boolean },
 ): DeliveryDoc {
@@ -16,9 +17,22 @@ export function newDeliveryDoc(
   const open = state === "pending";
   const doc: DeliveryDoc = {
     ...delivery,
-    ...{ lane: laneOf(delivery), parts: [], open, state, reason: fault },
-    ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null },
-    ...{ createdAt, since: createdAt, sentAt: state === "sent" ? createdAt : null, endedAt: open ? null : createdAt },
+    ...depthField(depth),
+    lane: laneOf(delivery),
+    parts: [],
+    open,
+    state,
+    reason: fault,
+    attempts: 0,
+    failures: 0,
+    limits: 0,
+    maybeTwice: false,
+    notBefore: null,
+    claim: null,
+    createdAt,
+    since: createdAt,
+    sentAt: state === "sent" ? createdAt : null,
+    endedAt: open ? null : createdAt,
     order: new mongo.Timestamp({ t: 0, i: 0 }),
   };
   const note = state === "failed" && notesFailure ? failureNoteOf(doc, createdAt) : undefined;

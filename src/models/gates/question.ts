@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalidField } from "../../shared/errors.ts";
-import { formOf } from "./formSchema.ts";
+import type { FormSchema } from "../../shared/form/formSchema.ts";
+import { unpackObject } from "../jobs/freeObject.ts";
 import type { GateDoc } from "./gate.ts";
 import { onlyPersonDecides } from "./gateErrors.ts";
 
@@ -77,3 +78,7 @@ export function defaultContent(requestedSchema: string | null): string | null {
   const given = Object.entries(form.properties).filter(([, field]) => field.default !== undefined);
   return JSON.stringify(Object.fromEntries(given.map(([name, field]) => [name, field.default])));
 }
+
+/** Returns the form of a stored `requestedSchema`; null if the answer is only an action. */
+export const formOf = (requestedSchema: string | null): FormSchema | null =>
+  unpackObject(requestedSchema) as unknown as FormSchema | null;

@@ -22,16 +22,18 @@ export async function acceptAgentRun(
     readonly sessionKey: string | undefined;
     readonly request: AgentRequest;
     readonly callbackUrl?: string | undefined;
+    readonly depth?: number;
   },
   idempotency?: Idempotency,
   claimSession?: () => Promise<void>,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
-  const { name, request, sessionKey, callbackUrl } = run;
+  const { name, request, sessionKey, callbackUrl, depth } = run;
   const common = {
     name,
     request,
     callbackUrl,
+    depth,
     singleUse: sessionKey === undefined,
     kind: "agent" as const,
     mapped: null,
@@ -79,6 +81,7 @@ export interface NewMappedRequest {
   readonly kept?: NewHookRequest | null;
   /** The id of the kept request that is replayed. */
   readonly replayOf?: string;
+  readonly depth?: number;
 }
 
 /** Seconds after which a sender may retry a request that was rejected because too many runs wait. */
@@ -135,7 +138,7 @@ export async function acceptMappedRuns(
  */
 async function insertMapped(
   { runs, hookCalls, hookRequests }: Pick<Stores, "runs" | "hookCalls" | "hookRequests">,
-  { runs: wanted, shared, maxWaiting, kept, replayOf }: NewMappedRequest,
+  { runs: wanted, shared, maxWaiting, kept, replayOf, depth }: NewMappedRequest,
   runIds: readonly string[],
   fingerprint?: string,
 ): Promise<{ isNew: boolean; waiting: number }> {
@@ -163,6 +166,7 @@ async function insertMapped(
     const run = {
       ...rest,
       ...origin,
+      depth,
       mapped: { ...mapped, ...(json !== undefined && { item: { call: first, json } }) },
     };
     const singleUse = sessionKey === undefined;
@@ -186,13 +190,13 @@ const full = (mapping: string) =>
  */
 export async function acceptWake(
   { events, idempotencyKeys }: Stores,
-  { text, mode }: { readonly text: string; readonly mode: WakeMode },
+  { text, mode, depth }: { readonly text: string; readonly mode: WakeMode; readonly depth?: number },
   idempotency?: Idempotency,
 ): Promise<{ eventId: string; isNew: boolean }> {
   const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
     idsOf: (eventId) => ({ eventId }),
     async insert({ eventId: _id }, fingerprint) {
-      return (await events.add([{ _id, text, source: "wake hook", wake: mode === "now", fingerprint }])) > 0;
+      return (await events.add([{ _id, text, source: "wake hook", wake: mode === "now", fingerprint, depth }])) > 0;
     },
     async find(ids) {
       const found = await events.findAcceptance(ids.eventId);

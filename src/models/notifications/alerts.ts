@@ -4,6 +4,7 @@ import { exists } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { depthField } from "./depth.ts";
 import { NotedType } from "./note.ts";
 
 /**
@@ -28,6 +29,8 @@ const Minute = closedObject({
   more: Type.Number(),
   listed: Type.Array(Type.String()),
   type: nullable(NotedType),
+  /** The largest depth of these events; missing for 0. */
+  depth: Type.Optional(Type.Number()),
 });
 type Minute = Static<typeof Minute>;
 
@@ -37,6 +40,7 @@ const Summary = closedObject({
   type: NotedType,
   more: Type.Number(),
   listed: Type.Array(Type.String()),
+  depth: Type.Optional(Type.Number()),
 });
 export type Summary = Static<typeof Summary>;
 
@@ -210,14 +214,15 @@ export class AlertChanges {
    * @param key the key of the rule without a subject
    * @param name the event in the list
    * @param held the number of other events that the message stands for
+   * @param depth the depth of the event, which that of the summary is not below
    */
-  admit(key: string, { id, type }: Pick<AlertEvent, "id" | "type">, { name, held, now }: Listed): Decision {
+  admit(key: string, { id, type }: Pick<AlertEvent, "id" | "type">, { name, held, depth, now }: Listed): Decision {
     const alert = this.#read(key);
     const known = alert.decided.find((one) => one.id === id);
     if (known) return known;
     const minute = minuteAt(alert.minute, now);
     const isFull = minute.sent >= MAX_MESSAGES;
-    alert.minute = isFull ? withListed(minute, type, name, held) : { ...minute, sent: minute.sent + 1 };
+    alert.minute = isFull ? withListed(minute, type, { name, held, depth }) : { ...minute, sent: minute.sent + 1 };
     if (alert.minute.more > 0) alert.dueAt ??= new Date(dueMs(alert.minute));
     const decision: Decision = { id, kind: isFull ? "listed" : "send", held };
     this.#store(alert, decision, now, isFull ? [now.getTime() + KEEP_FAILURES_MS] : []);
@@ -230,9 +235,9 @@ export class AlertChanges {
       const { minute, summary } = alert;
       if (!minute || minute.more === 0 || summary) continue;
       if (now.getTime() < dueMs(minute)) continue;
-      const { more, listed, type } = minute;
+      const { more, listed, type, depth } = minute;
       const id = ["summary", now.getTime(), ...(JSON.parse(alert._id) as unknown[]).slice(2)].join("-");
-      alert.summary = { id, type: type ?? "test", more, listed };
+      alert.summary = { id, type: type ?? "test", more, listed, ...depthField(depth) };
       alert.dueAt = now;
       const { since, sent } = minuteAt(minute, now);
       alert.minute = { since, sent: sent + 1, summarized: true, more: 0, listed: [], type: null };
@@ -261,22 +266,24 @@ export class AlertChanges {
 interface Listed {
   readonly name: string;
   readonly held: number;
+  readonly depth: number;
   readonly now: Date;
 }
 
 /** Returns the minute that a time belongs to: the stored one, or a new one with what the last summary did not contain. */
 function minuteAt(minute: Minute | undefined, now: Date): Minute {
   if (minute && now.getTime() < minute.since.getTime() + MINUTE_MS) return minute;
-  const { more = 0, listed = [], type = null } = minute ?? {};
-  return { since: now, sent: 0, summarized: false, more, listed, type };
+  const { more = 0, listed = [], type = null, depth } = minute ?? {};
+  return { since: now, sent: 0, summarized: false, more, listed, type, ...depthField(depth) };
 }
 
 /** Returns when the events that a minute lists are due as a summary. */
 const dueMs = ({ since, summarized }: Minute): number => since.getTime() + (summarized ? MINUTE_MS : SUMMARY_AFTER_MS);
 
 /** An alert about a failed delivery must not be the subject of another one, also as a part of a summary. */
-const withListed = (minute: Minute, type: NotedType, name: string, held: number): Minute => ({
+const withListed = (minute: Minute, type: NotedType, { name, held, depth }: Omit<Listed, "now">): Minute => ({
   ...minute,
+  ...depthField(Math.max(minute.depth ?? 0, depth)),
   more: minute.more + 1 + held,
   listed: minute.listed.length < MAX_LISTED ? [...minute.listed, name] : minute.listed,
   type: type === "delivery.failed" ? type : (minute.type ?? type),

@@ -51,7 +51,7 @@ const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?
 /** Ends the job, then writes the summary and the delivery, so that the job has ended for readers of the summary. */
 async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
-  const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run) };
+  const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run), depth: run.depth };
   await stores.events.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
   return deliver(stores, run, settings);
 }
@@ -70,7 +70,7 @@ async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings):
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;
   const text = markedReply({ reply, isCutOff: run.replyCutOff });
-  return addDelivery(stores, { _id: recordId(run), runId, sessionKey, channel, to, text }, settings);
+  return addDelivery(stores, { _id: recordId(run), runId, sessionKey, channel, to, text, depth: run.depth }, settings);
 }
 
 /** Returns the summary of a run for the main session: its name, how it ended, and the beginning of its reply. */

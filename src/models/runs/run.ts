@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
+import { depthField } from "../notifications/depth.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import { StoredUsage } from "./usage.ts";
 
@@ -47,6 +48,8 @@ export const MappedCall = closedObject({
   item: Type.Optional(nullable(closedObject({ call: Type.String(), json: Type.String() }))),
   /** When a failure of the mapping triggers a turn of the main session. */
   wakeMode: WakeMode,
+  /** The hook context of the sender, if the request was replayed through the mapping of another one. */
+  sender: Type.Optional(Type.String()),
 });
 export type MappedCall = Static<typeof MappedCall>;
 
@@ -146,6 +149,8 @@ export const RunDoc = closedObject({
   againOf: Type.Optional(Type.String()),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: Type.Optional(Type.String()),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: Type.Optional(Type.Number()),
   /** The address to which the end of the run is sent; missing if there is none. */
   callbackUrl: Type.Optional(Type.String()),
   notes: Notes,
@@ -187,6 +192,7 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
   readonly againOf?: string;
   readonly fingerprint?: string | undefined;
   readonly callbackUrl?: string | undefined;
+  readonly depth?: number | undefined;
 };
 
 /** A run that a worker has acquired for an agent turn. */
@@ -216,13 +222,25 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, callbackUrl, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
   ...(callbackUrl !== undefined && { callbackUrl }),
+  ...depthField(depth),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
-  ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },
-  ...{ createdAt, startedAt: null, endedAt: null, notBefore: null, claim: null, settled: null, forgotten: false },
+  status: "queued",
+  open: true,
+  attempts: 0,
+  round: 0,
+  reply: null,
+  error: null,
+  createdAt,
+  startedAt: null,
+  endedAt: null,
+  notBefore: null,
+  claim: null,
+  settled: null,
+  forgotten: false,
 });

@@ -7,6 +7,7 @@ import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } fro
 import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readPage } from "../db/page.ts";
+import { depthField } from "../notifications/depth.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
 export const EventDoc = closedObject({
@@ -26,6 +27,8 @@ export const EventDoc = closedObject({
   told: Type.Optional(Type.Number()),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
   takenAt: nullable(BsonDate),
+  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  depth: Type.Optional(Type.Number()),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: Type.Optional(Type.String()),
 });
@@ -45,6 +48,7 @@ export const eventCollection = defineCollection(EventDoc, [
 
 export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
   readonly fingerprint?: string | undefined;
+  readonly depth?: number | undefined;
 };
 
 export class Events {
@@ -66,9 +70,12 @@ export class Events {
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
-      events.map(({ fingerprint, ...event }) => ({
-        ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
+      events.map(({ fingerprint, depth, ...event }) => ({
+        ...event,
+        ...fresh,
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
         ...(fingerprint !== undefined && { fingerprint }),
+        ...depthField(depth),
       })),
     );
   }

@@ -2,7 +2,8 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
-import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
+import type { HookRequestDoc } from "../hooks/hookRequest.ts";
+import { MAIL_RUN, type MappedCall, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
 
 /** The hook context of requests to `/hooks/agent`. */
@@ -16,13 +17,22 @@ interface Deps {
   readonly runs: Pick<Stores["runs"], "collection">;
 }
 
-/** Returns the hook context that a run comes from: `/hooks/agent`, one mapping, or the Gmail listener. */
+/**
+ * Returns the hook context that a run comes from: `/hooks/agent`, one mapping, or the Gmail listener. A replay through the mapping
+ * of another sender keeps the context of the sender.
+ */
 export function hookContextOf({
   _id,
   mapped,
-}: Pick<RunDoc, "_id"> & { readonly mapped: { readonly mapping: string } | null }) {
+}: Pick<RunDoc, "_id"> & { readonly mapped: Pick<MappedCall, "mapping" | "sender"> | null }) {
   if (MAIL_RUN.test(_id)) return GMAIL_LISTENER;
-  return mapped ? mappingContext(mapped.mapping) : AGENT_HOOK;
+  return mapped ? (mapped.sender ?? mappingContext(mapped.mapping)) : AGENT_HOOK;
+}
+
+/** Returns the context of the sender of a kept request; undefined if no mapping took it. A mail has no response. */
+export function senderContext({ mapping, status }: Pick<HookRequestDoc, "mapping" | "status">): string | undefined {
+  if (status === null) return GMAIL_LISTENER;
+  return mapping === null ? undefined : mappingContext(mapping);
 }
 
 /** Returns the context of requests that one mapping takes. */
@@ -71,7 +81,7 @@ async function firstContextOf({ runs }: Pick<Deps, "runs">, sessionKey: string):
   const oldest = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection.findOne(
       { sessionKey, stage: "turn" },
-      { projection: { "mapped.mapping": 1 }, sort: { createdAt: 1, _id: 1 } },
+      { projection: { "mapped.mapping": 1, "mapped.sender": 1 }, sort: { createdAt: 1, _id: 1 } },
     ),
   );
   return oldest ? hookContextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;

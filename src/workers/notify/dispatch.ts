@@ -1,4 +1,5 @@
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
+import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { Note } from "../../models/notifications/note.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -233,9 +234,10 @@ class PageDecisions {
     const announcedBy = note.rules ?? this.#announced.get(note.stale ?? "") ?? [];
     if (event.type === "job.recovered" && !announcedBy.includes(rule.id)) return undefined;
     this.#dropped.set(source, 0);
-    const { id, type, at, subject } = event;
+    const { id, type, at, subject, depth } = event;
     const { after, cooldownMs } = rule;
     let held = dropped;
+    if (depth >= MAX_DEPTH) return isHandled ? { kind: "send", held } : undefined; // as a failed delivery
     if (after > 1 || cooldownMs > 0) {
       const limits = { after, cooldownMs, count: 1 + dropped, isUnhandled: !isHandled };
       const decision = this.#changes.decide(alertKey(rule.id, subject), { id, type, at, ...limits });
@@ -243,7 +245,7 @@ class PageDecisions {
       held = decision.held;
     }
     if (rule.to.webhook) return { kind: "send", held };
-    const listed = { name: eventTitle(event), held, now: this.#deps.clock.now() };
+    const listed = { name: eventTitle(event), held, depth, now: this.#deps.clock.now() };
     return this.#changes.admit(minuteKey(rule, event), { id, type }, listed);
   }
 }

@@ -25,6 +25,8 @@ export interface NotifyEvent {
   readonly facts: EventFacts;
   /** The subject that repeated events share: the name of jobs, a mapping, or a channel. */
   readonly subject: string;
+  /** The number of agent turns in a row that events have caused before this one. */
+  readonly depth: number;
   /** The path of the record in the dashboard. */
   readonly path: string;
   readonly callbackUrl: string | undefined;
@@ -46,15 +48,21 @@ export interface EventData {
   readonly rule?: string;
 }
 
-type Described = Pick<NotifyEvent, "data" | "facts" | "subject" | "path"> &
-  Partial<Pick<NotifyEvent, "callbackUrl" | "asks">>;
+type Described = Pick<NotifyEvent, "data" | "facts" | "subject" | "path"> & {
+  readonly [field in "callbackUrl" | "asks" | "depth"]?: NotifyEvent[field] | undefined;
+};
 
 /** Returns the event of a note. @throws AppError unavailable */
 export async function readEvent(stores: Stores, record: NotedRecord, note: Note): Promise<NotifyEvent> {
   const described = await describe(stores, record, note);
   return {
-    ...{ callbackUrl: undefined, asks: undefined, ...described },
-    ...{ id: note.id, type: note.type, at: note.at },
+    callbackUrl: undefined,
+    asks: undefined,
+    ...described,
+    id: note.id,
+    type: note.type,
+    at: note.at,
+    depth: described.depth ?? 0,
     onlyRule: record.kind === "test" ? record.rule : undefined,
   };
 }
@@ -74,6 +82,7 @@ async function describe(stores: Stores, record: NotedRecord, note: Note): Promis
         facts: { name: run?.name ?? undefined, mapping: run?.mapped?.mapping },
         subject: delivery.kind === "webhook" ? `webhook ${delivery.to}` : delivery.channel,
         path: "/deliveries",
+        depth: delivery.depth,
       };
     }
     case "expectation": {
@@ -103,11 +112,14 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       ...(note.gate && { gate: note.gate }),
     },
     facts: {
-      ...{ name: job.name ?? undefined, jobId: job.jobId, metadataTerms: job.metadataTerms },
+      name: job.name ?? undefined,
+      jobId: job.jobId,
+      metadataTerms: job.metadataTerms,
       mapping: run?.mapped?.mapping,
     },
     subject: job.name ?? job.jobId,
     path: `/jobs/${encodeURIComponent(job.jobId)}`,
+    depth: run?.depth,
     ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
     ...(note.type === "gate.opened" && { asks: sealedGate(job, note) }),
   };
@@ -120,14 +132,15 @@ function describeRun(run: RunDoc): Described {
     facts: { name: run.name ?? undefined, mapping },
     subject: mapping ?? run.name ?? "agent",
     path: `/runs/${encodeURIComponent(run._id)}`,
+    depth: run.depth,
     ...(run.callbackUrl !== undefined && { callbackUrl: run.callbackUrl }),
   };
 }
 
 /** Returns what the link of a gate is sealed for. */
 function sealedGate({ _id: job }: Pick<JobDoc, "_id">, { gate }: Note): NotifyEvent["asks"] {
-  const { gateId, expiresAt } = gate as unknown as GateView;
-  return { _id: gateId, job, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+  const { gateId } = gate as unknown as GateView;
+  return { _id: gateId, job };
 }
 
 const isEnd = (type: NotedType): boolean => type === "job.completed" || type === "job.failed";

@@ -2,6 +2,7 @@ import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../
 import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
 import { answerUrl } from "../../models/gates/answerLinks.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
+import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import { NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -35,42 +36,56 @@ interface RecordedEvent {
   readonly record: NotedRecord;
 }
 
-/** Sends an event by a rule. @param held the number of events that were held back or dropped before it */
+const TOO_DEEP =
+  `The event follows from ${MAX_DEPTH} turns of the agent in a row that events have caused. ` +
+  "Rules send no further one, so that a loop ends.";
+
+/** Sends an event by a rule, or stores a failed delivery if the event is too deep. @param held the number of events that were held back or dropped before it */
 export async function send(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
   if (rule.to.webhook) return sendWebhook(deps, rule, { event, record }, held);
   const link = await linkOf(deps, rule, event);
   const text = eventText(event, rule.template, link) + heldText(held);
-  return sendText(deps, rule, { id: event.id, type: event.type }, { text, title: eventTitle(event), link });
+  return sendText(deps, rule, event, { text, title: eventTitle(event), link });
 }
 
 /** Sends the summary of the events that were too many for a rule within a minute. */
-export async function sendSummary(deps: SendDeps, rule: Rule, { id, type, more, listed }: Summary): Promise<void> {
+export async function sendSummary(deps: SendDeps, rule: Rule, summary: Summary): Promise<void> {
+  const { more, listed, depth = 0 } = summary;
   const link = urlOf(deps, { path: "/" });
-  return sendText(deps, rule, { id, type }, { text: summaryText(more, listed, link), title: summaryTitle(more), link });
+  const message = { text: summaryText(more, listed, link), title: summaryTitle(more), link };
+  return sendText(deps, rule, { ...summary, depth }, message);
 }
 
 /** Sends a text to the chat or the main session of a rule. */
 async function sendText(
   deps: SendDeps,
   rule: Rule,
-  event: Pick<NotifyEvent, "id" | "type">,
+  { id, type, depth }: Pick<NotifyEvent, "id" | "type" | "depth">,
   { text, title, link }: { readonly text: string; readonly title: string; readonly link: string | undefined },
 ): Promise<void> {
   const { stores } = deps;
   const { channel, to = null, wake } = rule.to;
-  const _id = deliveryIdOf(event.id, rule.id);
-  const wanted = { _id, runId: null, text, event: { id: event.id, type: event.type, rule: rule.id } };
+  const _id = deliveryIdOf(id, rule.id);
+  const fault = faultOf(deps, rule.id, { id, type, depth });
+  const wanted = { _id, runId: null, text, depth, event: { id, type, rule: rule.id } };
   if (wake !== undefined) {
     const isNow = wake === "now";
-    await stores.events.add([{ _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow }]);
-    const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault: null });
-    if (isNew) count(deps, rule.id, event.type);
-    if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: "sent" });
-    if (isNow) await deps.triggerHeartbeat();
+    const told = { _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow };
+    if (fault === null) await stores.events.add([{ ...told, depth: depth + 1 }]);
+    const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault });
+    if (isNew) count(deps, rule.id, type);
+    if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: fault === null ? "sent" : "failed" });
+    if (isNow && fault === null) await deps.triggerHeartbeat();
   } else if (channel !== undefined) {
     const target = await resolveTarget(stores, { channel, to }, deps.delivery);
     const shown = { title, ...(link !== undefined && { link }) };
-    await addAndDeliver(deps, { ...wanted, ...shown, ...target, kind: "channel" });
+    await addAndDeliver(deps, {
+      ...wanted,
+      ...shown,
+      ...target,
+      fault: fault ?? target.fault,
+      kind: "channel",
+    });
   }
 }
 
@@ -92,13 +107,14 @@ export async function sendCallback(deps: SendDeps, event: NotifyEvent, url: stri
 
 async function addWebhook(
   deps: SendDeps,
-  { id, type }: NotifyEvent,
+  { id, type, depth }: NotifyEvent,
   rule: string | null,
   webhook: { readonly body: string; readonly contentType: string; readonly url: string | null },
 ): Promise<void> {
   const _id = rule === null ? `${id}_callback` : deliveryIdOf(id, rule);
   const to = rule ?? URL.parse(webhook.url ?? "")?.host ?? null;
-  const common = { _id, runId: null, kind: "webhook" as const, channel: "webhook", to, text: "", fault: null };
+  const fault = rule === null ? null : faultOf(deps, rule, { id, type, depth });
+  const common = { _id, runId: null, kind: "webhook" as const, channel: "webhook", to, text: "", fault, depth };
   await addAndDeliver(deps, { ...common, event: { id, type, rule }, webhook });
 }
 
@@ -111,6 +127,13 @@ async function addAndDeliver(
   if (!(await deps.stores.deliveries.add(delivery))) return;
   count(deps, event.rule ?? "callback", event.type);
   await deps.deliver({ deliveryId: _id, channel, fault, priority: priorityOf({ event }) });
+}
+
+/** Returns why a rule does not send an event, or null. */
+function faultOf({ log }: SendDeps, rule: string, event: Pick<NotifyEvent, "id" | "type" | "depth">): string | null {
+  if (event.depth < MAX_DEPTH) return null;
+  log.warn({ rule, event: event.id, type: event.type }, "a rule has stopped: turns of the agent cause its events");
+  return TOO_DEEP;
 }
 
 const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.notifications.inc({ rule, type });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookMessage, WebhookOutcome } from "../../channels/webhook/sender.ts";
 import type { AttemptCounts, DeliveryDoc } from "../../models/deliveries/delivery.ts";
+import { DEPTH_HEADER } from "../../models/notifications/depth.ts";
 import type { Stores } from "../../models/stores.ts";
 import { withLease } from "../../shared/lease.ts";
 import { type Exchange, ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
@@ -69,7 +70,7 @@ async function attempt(
   token: string,
   context: RunContext,
 ): Promise<AttemptOutcome> {
-  const { _id, event, webhook, failures, claim } = delivery;
+  const { _id, event, webhook, failures, claim, depth = 0 } = delivery;
   const failed = (reason: string): AttemptOutcome => ({ kind: "failed", status: null, reason });
   if (claim?.isTakenOver && failures > context.timings.retry.webhookMs.length) {
     return failed("The worker ended during the last attempt.");
@@ -79,7 +80,8 @@ async function attempt(
   if ("fault" in target) return failed(target.fault);
   const { clock, timings } = context;
   const body = Buffer.from(webhook.body);
-  const message = { ...target, id: event.id, body, contentType: webhook.contentType, now: clock.now() };
+  const headers = { ...target.headers, [DEPTH_HEADER]: String(depth + 1) };
+  const message = { ...target, headers, id: event.id, body, contentType: webhook.contentType, now: clock.now() };
   const lease = {
     renew: (until: Date) => stores.deliveries.renew(_id, token, until),
     now: () => clock.now(),

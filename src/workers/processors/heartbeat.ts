@@ -137,7 +137,7 @@ function logWaiting(log: Logger, runnerName: string, { code, message }: AppError
   log.warn({ code, nextTryAt }, `The main session waits for ${runnerName} (next try ${time}): ${message}`);
 }
 
-const isOfRule = ({ _id }: EventDoc): boolean => _id.startsWith(NOTIFICATION_PREFIX);
+const isOfRule = ({ _id, depth = 0 }: EventDoc): boolean => _id.startsWith(NOTIFICATION_PREFIX) || depth > 0;
 
 /** Returns whether events of rules may start a turn now. Above the limit of a minute they wait for the next heartbeat. */
 async function mayStart(
@@ -206,7 +206,8 @@ async function storeTurn(
   { whole, part, told }: IncludedEvents,
   { clock }: RunContext,
 ): Promise<void> {
-  const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: markedReply({ reply, isCutOff }) };
+  const depth = Math.max(0, ...[...whole, ...(part ? [part] : [])].map((event) => event.depth ?? 0));
+  const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: markedReply({ reply, isCutOff }), depth };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);

@@ -160,7 +160,7 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
       const { text, wake, ...event } = made;
       const { name } = event;
       if (await runs.isUnmapped(_id, round)) {
-        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
+        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth }]);
         await runs.applyMapping(_id, round, event);
       }
       if (wake) await deps.triggerHeartbeat();

@@ -72,6 +72,7 @@ describe("a caller that may write and not read", () => {
       expect(body).to.have.all.keys("jobId", "status", "progress", ...times, "cancelRequested");
       expect(body).to.include({ jobId, status: "running", progress: 0, cancelRequested: true });
     }
+    expect((await as(WRITER, "GET", `/api/jobs/${jobId}`)).status).to.equal(403);
     const whole = await as(API, "PUT", `/api/jobs/${jobId}`, {});
     expect(whole.body).to.deep.include({ name: SECRET, input: { SECRET }, cancelRequested: true });
   });
@@ -82,6 +83,7 @@ describe("a caller that may write and not read", () => {
 
     expect(cancelled.body).to.have.all.keys("runId", "status", "createdAt", "startedAt", "endedAt");
     expect(cancelled.body).to.include({ runId, status: "failed" });
+    expect((await as(OPERATOR, "GET", `/api/runs/${runId}`)).status).to.equal(403);
     expect((await as(API, "GET", `/api/runs/${runId}`)).body).to.include({ runId, sessionKey: "hook:test" });
   });
 

@@ -28,7 +28,14 @@ describe("a turn of the main session", () => {
   let app: TestApp;
   let worker: TestWorker;
 
-  async function start({ every = "1d", session = "", settings = "", prompt = 'prompt: "See to it."' } = {}) {
+  /** @param retryMs how long the events of a failed turn wait for another event */
+  async function start({
+    every = "1d",
+    session = "",
+    settings = "",
+    prompt = 'prompt: "See to it."',
+    retryMs = FAST_TIMINGS.retry.heartbeatMs,
+  } = {}) {
     app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
@@ -40,7 +47,8 @@ describe("a turn of the main session", () => {
         channels: { log: {} }, ${settings}
       }`,
     });
-    worker = await startWorker(app);
+    const retry = { ...FAST_TIMINGS.retry, heartbeatMs: retryMs };
+    worker = await startWorker(app, {}, { ...FAST_TIMINGS, retry });
   }
   beforeEach(async () => {
     model = await startModelServer();
@@ -151,7 +159,7 @@ describe("a turn of the main session", () => {
   });
 
   it("that fails leaves its events to the next turn, which receives them before its own", async () => {
-    await start();
+    await start({ retryMs: 60_000 });
     model.script(answers(401, { error: {} }), says(ACK));
 
     await wake("a");

@@ -3,10 +3,12 @@ import type { Mapping } from "../../../hooks/mappings/mapping.ts";
 import { parseBody } from "../../../hooks/mappings/requestBody.ts";
 import { OUTCOMES } from "../../../models/hooks/hookRequest.ts";
 import { findHookRequest, listHookRequests, viewRow } from "../../../models/hooks/readHookRequests.ts";
+import { senderContext } from "../../../models/sessions/sessionOwners.ts";
 import { AppError } from "../../../shared/errors.ts";
+import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/inbox.ts";
 import { dryRun } from "../../inbox/dryRun.ts";
-import { callOf, headOf, kindOf, selectFor } from "../../inbox/replay.ts";
+import { callOf, headOf, kindOf, scopesForReplay, selectFor } from "../../inbox/replay.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import * as s from "../../schemas/blocks.ts";
@@ -105,7 +107,7 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     tag: "requests",
     summary: "Replay a kept request",
     description:
-      "Starts new runs from a kept request with the current configuration (202). They are marked with `replayOf`; the original request and its runs stay as they were. The signature is not verified again: its verdict at arrival counts.\n\nWith `dryRun: true` nothing is stored or sent. The response (200) shows which mapping takes the request, and the message, session and delivery that would result. The transform of a mapping is not run; `signalbox hooks test NAME --request ID` runs it on your machine.",
+      "Starts new runs from a kept request with the current configuration (202). They are marked with `replayOf`; the original request and its runs stay as they were. The signature is not verified again: its verdict at arrival counts. A mapping of another hook or sender needs the scope `hooks:NAME` of that hook or `admin`, and the runs keep to the sessions of the sender.\n\nWith `dryRun: true`, which needs the scope `runs:read` too, nothing is stored or sent. The response (200) shows which mapping takes the request, and the message, session and delivery that would result. The transform of a mapping is not run; `signalbox hooks test NAME --request ID` runs it on your machine.",
     example: examples.replayHookRequest,
     schemas: {
       params,
@@ -122,8 +124,11 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     answers: { 200: shapes.DryRun, 202: shapes.Replayed },
     errors: ["request_not_found", "request_state_conflict", "hook_not_found"],
     audit: ({ params, body }) => (body.dryRun ? null : { action: "request.replay", target: params.requestId }),
-    async handler({ params: { requestId }, body }, deps) {
-      const kept = await callOf(await findHookRequest(deps.stores, requestId));
+    authContext: "api",
+    async handler({ params: { requestId }, body, authContext }, deps) {
+      if (body.dryRun) requireScope(authContext, "runs:read");
+      const request = await findHookRequest(deps.stores, requestId);
+      const kept = await callOf(request);
       const selected = selectFor(mappings, kept, body.mapping, deps.clock.now());
       const { mapping, considered } = selected;
       if (body.dryRun) return { status: 200, body: dryRun(deps, selected, kept.call) };
@@ -131,7 +136,10 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
         const detail = `No mapping has the name ${kept.call.path} any more: name one in mapping, or add it to hooks.mappings.`;
         throw new AppError("hook_not_found", { detail });
       }
-      const runIds = mapping ? await startRuns(deps, mapping, kept.call, { replayOf: requestId }) : [];
+      const needed = mapping ? scopesForReplay(mappings, request, mapping) : [];
+      if (needed.length > 0) requireScope(authContext, ...needed);
+      const origin = { replayOf: requestId, sender: senderContext(request) };
+      const runIds = mapping ? await startRuns(deps, mapping, kept.call, origin) : [];
       const [runId = null] = runIds;
       return { status: 202, body: { ok: true as const, mapping: mapping?.key ?? null, runId, runIds } };
     },
@@ -145,7 +153,7 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     tag: "requests",
     summary: "Try a mapping on a body",
     description:
-      "Shows what the mappings make of a request that you write yourself: which mapping takes it, and the message, session and delivery that would result. Nothing is stored or sent, no sender is authenticated, and the transform of the mapping is not run.",
+      "Shows what the mappings make of a request that you write yourself: which mapping takes it, and the message, session and delivery that would result. Nothing is stored or sent, no sender is authenticated, and the transform of the mapping is not run. It needs the scope `runs:read` too.",
     example: examples.tryHookRequest,
     schemas: {
       body: Type.Object(
@@ -163,7 +171,9 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
     },
     answers: { 200: shapes.DryRun },
     errors: [],
-    async handler({ body: given }, deps) {
+    authContext: "api",
+    async handler({ body: given, authContext }, deps) {
+      requireScope(authContext, "runs:read");
       const entries = Object.entries(given.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
       const headers = Object.fromEntries(entries) as Record<string, string>;
       const kind = kindOf(headers["content-type"] ?? null);

@@ -3,6 +3,7 @@ import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../../models/hooks/acceptHook.ts";
 import type { Idempotency } from "../../../models/hooks/reserveIds.ts";
+import { DEPTH_HEADER, readDepth } from "../../../models/notifications/depth.ts";
 import { AGENT_HOOK, assignSessionOwner } from "../../../models/sessions/sessionOwners.ts";
 import { resolveModel } from "../../../shared/config/formats/modelList.ts";
 import { sessionKeyFault } from "../../../shared/config/formats/sessionKey.ts";
@@ -44,6 +45,12 @@ export const hookHeaders = Type.Object(
         minLength: 1,
         maxLength: 255,
         description: "Makes a repetition safe: requests with the same key and body have one effect within 24 hours.",
+      }),
+    ),
+    [DEPTH_HEADER]: Type.Optional(
+      Type.String({
+        description:
+          "The header `Signalbox-Depth` of the webhook that has caused this request. Pass it on, so that a loop of events and runs ends.",
       }),
     ),
   },
@@ -90,7 +97,11 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "wake", body);
-      const { eventId, isNew } = await acceptWake(stores, { text, mode }, idempotency);
+      const { eventId, isNew } = await acceptWake(
+        stores,
+        { text, mode, depth: readDepth(headers[DEPTH_HEADER]) },
+        idempotency,
+      );
       if (mode === "now" && isNew) await queues.triggerHeartbeat();
       metrics.hooks.inc({ hook: "wake" });
       return { status: 200, body: { ok: true as const, mode, eventId } };
@@ -121,7 +132,8 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       headers: hookHeaders,
       body: Type.Object(
         {
-          ...{ ...agentFields, timeoutSeconds: timeoutField(maxTimeoutSeconds) },
+          ...agentFields,
+          timeoutSeconds: timeoutField(maxTimeoutSeconds),
           callbackUrl: Type.Optional(s.CallbackUrl("run")),
         },
         { ...open, title: "AgentHook" },
@@ -143,7 +155,13 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
           throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
       };
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
-      const wanted = { name: body.name ?? null, sessionKey, request, callbackUrl };
+      const wanted = {
+        name: body.name ?? null,
+        sessionKey,
+        request,
+        callbackUrl,
+        depth: readDepth(headers[DEPTH_HEADER]),
+      };
       const run = await acceptAgentRun(stores, wanted, idempotency, claimSession);
       await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
       metrics.hooks.inc({ hook: "agent" });

@@ -1,6 +1,5 @@
 import Type from "typebox";
-import { missingScope } from "../../auth/authorize.ts";
-import { mayDo } from "../../auth/caller.ts";
+import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
 import * as s from "../../schemas/blocks.ts";
@@ -51,7 +50,7 @@ const createJobToken = route({
   authContext: "api",
   async handler({ params, body: { scope, ttlSeconds = DAY_SECONDS }, authContext }, { jobTokens }) {
     // both scopes read the job, and nobody hands on more than it has
-    if (!mayDo(authContext, "jobs:read")) throw missingScope(authContext, ["jobs:read"]);
+    requireScope(authContext, "jobs:read");
     const lifetime = { ttlMs: ttlSeconds * 1_000, notAfter: authContext.expiresAt };
     const { token, expiresAt } = await jobTokens.seal(params.jobId, scope, lifetime);
     return { status: 201, body: { token, expiresAt: expiresAt.toISOString() } };

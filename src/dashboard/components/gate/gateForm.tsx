@@ -1,6 +1,7 @@
-import { useId, useState } from "preact/hooks";
+import { useId, useMemo, useRef, useState } from "preact/hooks";
 import { type Gate, type GateAction, SignalboxError } from "../../../client/client.ts";
-import { contentOf, type Field, fieldsOf } from "../../data/gate/gateForm.ts";
+import { contentOf, formFields, nameAt, type Times } from "../../../shared/form/form.ts";
+import type { FormSchema } from "../../../shared/form/formSchema.ts";
 import { service } from "../../data/service.ts";
 import { showError, showToast } from "../frame/toasts.tsx";
 
@@ -12,21 +13,33 @@ interface GateFormProps {
 
 const DONE = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
 
+/** Times in the time zone of the browser. */
+const LOCAL: Times = {
+  toInput: (time) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16),
+  fromInput: (text) => new Date(text).toISOString(),
+};
+
 /** The form with which a person answers a gate, built from its schema. */
 export function GateForm({ gate, onAnswered }: GateFormProps) {
-  const fields = fieldsOf(gate);
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const schema = gate.requestedSchema as unknown as FormSchema | null;
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isPending, setPending] = useState(false);
+  const fields = useMemo(() => {
+    // What was entered so far stays when faults are shown, or the question changes.
+    const entered = form.current ? submittedBy(form.current) : undefined;
+    const controls = schema ? formFields(schema, { times: LOCAL, id: `${id}-`, entered, faults }) : [];
+    return controls.map(({ text }) => text).join("");
+  }, [JSON.stringify(schema), faults]);
   const answer = async (action: GateAction, form: HTMLFormElement) => {
     setPending(true);
-    setFaults(new Map());
-    const data = new FormData(form);
-    const name = String(data.get("answeredBy") ?? "").trim();
-    const content = action === "accept" && gate.requestedSchema ? { content: contentOf(fields, data) } : {};
+    const submitted = submittedBy(form);
+    const name = submitted.get("answeredBy")?.trim();
     try {
       await service.gates.answer(gate.jobId, gate.key, {
         action,
-        ...content,
+        ...(action === "accept" && schema && { content: contentOf(schema, submitted, LOCAL) }),
         revision: gate.revision,
         ...(name && { answeredBy: name }),
       });
@@ -34,8 +47,8 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
       onAnswered();
     } catch (error) {
       const found = faultsOf(error);
-      if (found.size > 0) setFaults(found);
-      else {
+      setFaults(found);
+      if (found.size === 0) {
         showError(error);
         onAnswered(); // somebody else may have answered
       }
@@ -44,6 +57,7 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
   };
   return (
     <form
+      ref={form}
       class="gate-form"
       onSubmit={(event) => {
         event.preventDefault();
@@ -56,10 +70,8 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
           The answer was not recorded. Correct the marked fields.
         </p>
       )}
-      {fields.map((field) => (
-        <FormField key={field.name} field={field} fault={faults.get(field.name)} />
-      ))}
-      <label class="gate-field">
+      {fields && <div class="gate-fields" dangerouslySetInnerHTML={{ __html: fields }} />}
+      <label class="field">
         <span>
           Your name <span class="muted">(optional)</span>
         </span>
@@ -80,99 +92,12 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
   );
 }
 
+const submittedBy = (form: HTMLFormElement): URLSearchParams =>
+  new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+
 /** Returns the fault of each field that the service has rejected. */
 function faultsOf(error: unknown): ReadonlyMap<string, string> {
   if (!(error instanceof SignalboxError)) return new Map();
-  return new Map(
-    error.errors.flatMap(({ pointer = "", detail }): [string, string][] => {
-      const [, place, name = ""] = pointer.split("/");
-      return place === "content" ? [[name.replaceAll("~1", "/").replaceAll("~0", "~"), detail]] : [];
-    }),
-  );
-}
-
-function FormField({ field, fault }: { field: Field; fault: string | undefined }) {
-  const id = useId();
-  const { title, hint, kind, isRequired, options, initial } = field;
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ") || undefined;
-  const notes = (
-    <>
-      {hint && (
-        <small id={`${id}-hint`} class="muted">
-          {hint}
-        </small>
-      )}
-      {fault && (
-        <small id={`${id}-fault`} class="fault">
-          {title} {fault}.
-        </small>
-      )}
-    </>
-  );
-  const name = (
-    <>
-      {title}
-      {!isRequired && kind !== "yesNo" && <span class="muted"> (optional)</span>}
-    </>
-  );
-  if (kind === "many") {
-    return (
-      <fieldset class="gate-field" aria-describedby={described}>
-        <legend>{name}</legend>
-        {options.map((option) => (
-          <label key={option.value} class="gate-choice">
-            <input
-              type="checkbox"
-              name={field.inputName}
-              value={option.value}
-              defaultChecked={initial.includes(option.value)}
-            />
-            {option.title}
-          </label>
-        ))}
-        {notes}
-      </fieldset>
-    );
-  }
-  return (
-    <div class={kind === "yesNo" ? "gate-field gate-yes" : "gate-field"}>
-      <label for={id}>{name}</label>
-      <Input id={id} field={field} described={described} isFaulty={fault !== undefined} />
-      {notes}
-    </div>
-  );
-}
-
-interface InputProps {
-  readonly id: string;
-  readonly field: Field;
-  readonly described: string | undefined;
-  readonly isFaulty: boolean;
-}
-
-function Input({ id, field, described, isFaulty }: InputProps) {
-  const { inputName, kind, isRequired, limits, initial, options } = field;
-  const [value] = initial;
-  const common = { id, name: inputName, "aria-describedby": described, "aria-invalid": isFaulty };
-  switch (kind) {
-    case "yesNo":
-      return <input type="checkbox" {...common} value="true" defaultChecked={value === "true"} />;
-    case "long":
-      return <textarea rows={5} {...common} {...limits} required={isRequired} defaultValue={value} />;
-    case "one":
-      return (
-        <select {...common} required={isRequired}>
-          <option value="">Choose…</option>
-          {options.map((option) => (
-            <option key={option.value} value={option.value} selected={option.value === value}>
-              {option.title}
-            </option>
-          ))}
-        </select>
-      );
-    case "many":
-      return null; // several inputs: see FormField
-    default:
-      return <input type={kind as "text"} {...common} {...limits} required={isRequired} defaultValue={value} />;
-  }
+  const ofContent = error.errors.filter(({ pointer }) => pointer?.startsWith("/content/"));
+  return new Map(ofContent.map(({ pointer = "", detail }) => [nameAt(pointer), detail]));
 }

@@ -12,10 +12,12 @@ const SCOPES = [...JOB_SCOPES, "gates:answer", "runs:read", "runs:write", "admin
 const INCLUDED: Readonly<Record<string, readonly string[]>> = {
   "jobs:create": ["jobs:report"],
   "jobs:write": ["jobs:create", "jobs:report", "jobs:read"],
+  "runs:write": ["runs:read"],
 };
 const HOOK_SCOPES = ["hooks:agent", "hooks:wake", "hooks:ci"] as const;
-/** The scopes of the token for a scope: a job token, which jobs:write creates, also needs jobs:read. */
-const scopesOf = (scope: string) => (scope === "jobs:write" ? [scope, "jobs:read"] : [scope]);
+/** The scopes of the token for a scope: some requests to a route for writing also need the scope for reading. */
+const scopesOf = (scope: string) =>
+  /^(jobs|runs):write$/.test(scope) ? [scope, scope.replace("write", "read")] : [scope];
 const nameOf = (scope: string) => scope.replace(":", "-");
 
 const entries = [

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
 
 /**
  * Generates clients from /openapi.json with four generators, and uses each against a real service. Part of
@@ -22,7 +22,7 @@ const PYPI = {
 };
 
 const TOKENS = { API_TOKEN: "an-api-token-of-length", HOOK_TOKEN: "a-hook-token-of-length" };
-const PROGRAMS = resolve("test/generators/programs");
+const PROGRAMS = resolve("test/nightly/generators/programs");
 const TSC = resolve("node_modules/.bin/tsc");
 
 /** Node runs the generated files as they are if their imports name the files. */

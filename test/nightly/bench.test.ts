@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { KINDS, works } from "../../bench/works.ts";
-import { runProgram } from "./program.ts";
+import { runProgram } from "../examples/program.ts";
 
 describe("bench", function () {
   this.timeout(600_000); // It starts many processes, twice.

@@ -1,6 +1,6 @@
-import type { FieldSchema, FormSchema } from "../../models/gates/formSchema.ts";
-import { decimalOf } from "../../shared/text/decimal.ts";
-import { type Html, html } from "../pages/html.ts";
+import { decimalOf } from "../text/decimal.ts";
+import { type Html, html } from "../text/html.ts";
+import type { FieldSchema, FormSchema } from "./formSchema.ts";
 
 /** The prefix of the names of the fields of a schema, which keeps them apart from the form's own. */
 const PREFIX = "field.";
@@ -8,41 +8,73 @@ const PREFIX = "field.";
 /** The values of a submitted form. */
 export type Submitted = URLSearchParams;
 
-/** The values and errors that are shown again when a form could not be accepted. */
-export interface Rejected {
-  readonly submitted: Submitted;
-  /** The error of each field, by its name in the schema. */
-  readonly faults: ReadonlyMap<string, string>;
+/** How a form shows times, and reads them. */
+export interface Times {
+  /** The note about the time zone; none if it is the reader's own. */
+  readonly zone?: string;
+  /** Returns the value of an input of the type `datetime-local`. */
+  toInput(time: Date): string;
+  /** Returns the time of such a value, or the text if it is none. */
+  fromInput(text: string): string;
 }
 
-/** Returns the controls for the fields of a schema. */
-export function formFields({ properties, required = [] }: FormSchema, rejected: Rejected | undefined): Html[] {
+/** Times in UTC, for a page that does not know where its reader is. */
+export const UTC: Times = {
+  zone: "time in UTC",
+  toInput: (time) => time.toISOString().slice(0, 16),
+  fromInput: (text) => (/T\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.length > 16 ? text : `${text}:00`}Z` : text),
+};
+
+export interface FormOptions {
+  readonly times: Times;
+  /** The beginning of the ids of the controls, on a page with several forms. */
+  readonly id?: string;
+  /** The values to show in place of the defaults. */
+  readonly entered?: Submitted | undefined;
+  /** The error of each field, by its name in the schema. */
+  readonly faults?: ReadonlyMap<string, string> | undefined;
+}
+
+/**
+ * Returns the controls for the fields of a schema, for the page behind a link and for the dashboard. Its styles are `field`,
+ * `choice`, `muted` and `fault`.
+ */
+export function formFields({ properties, required = [] }: FormSchema, options: FormOptions): Html[] {
+  const { id = "f", times, entered, faults } = options;
   return Object.entries(properties).map(([name, schema], i) => {
-    const values = rejected?.submitted.getAll(PREFIX + name) ?? defaults(schema);
-    const fault = rejected?.faults.get(name);
-    return control(
-      { id: `f${i}`, name: PREFIX + name, label: schema.title ?? name, schema, values, fault },
-      required.includes(name),
-    );
+    const control = {
+      id: `${id}${i}`,
+      name: PREFIX + name,
+      label: schema.title ?? name,
+      hint: hintOf(schema, times),
+      schema,
+      values: entered?.getAll(PREFIX + name) ?? defaults(schema, times),
+      fault: faults?.get(name),
+    };
+    return fieldHtml(control, required.includes(name));
   });
 }
+
+/** Returns the name of the field at a pointer into the content of an answer. */
+export const nameAt = (pointer: string): string =>
+  (pointer.split("/")[2] ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
 
 interface Control {
   readonly id: string;
   readonly name: string;
   readonly label: string;
+  readonly hint: string | undefined;
   readonly schema: FieldSchema;
   readonly values: readonly string[];
   readonly fault: string | undefined;
 }
 
-function control(field: Control, isRequired: boolean): Html {
-  const { id, label, schema, fault } = field;
-  const hint = hintOf(schema);
-  const notes = html`${hint && html`<small id="${id}-hint">${hint}</small>`}${fault && html`<small id="${id}-fault" class="bad">${label} ${fault}.</small>`}`;
+function fieldHtml(field: Control, isRequired: boolean): Html {
+  const { id, label, hint, schema, fault } = field;
+  const notes = html`${hint && html`<small id="${id}-hint" class="muted">${hint}</small>`}${fault && html`<small id="${id}-fault" class="fault">${label} ${fault}.</small>`}`;
   const ids = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
   const attributes = html`${ids && html` aria-describedby="${ids}"`}${fault && html` aria-invalid="true"`}`;
-  const marked = html`${label}${!isRequired && schema.type !== "boolean" && html` <span class="soft">(optional)</span>`}`;
+  const marked = html`${label}${!isRequired && schema.type !== "boolean" && html` <span class="muted">(optional)</span>`}`;
   if (schema.type === "array") return choices(field, marked, notes, attributes);
   if (schema.type === "boolean") {
     return html`<div class="field"><div class="choice"><input type="checkbox" id="${id}" name="${field.name}" value="true"${field.values.includes("true") && html` checked`}${attributes}><label for="${id}">${marked}</label></div>${notes}</div>`;
@@ -51,9 +83,9 @@ function control(field: Control, isRequired: boolean): Html {
   return html`<div class="field"><label for="${id}">${marked}</label>${single(field, rest)}${notes}</div>`;
 }
 
-function hintOf({ description, format }: FieldSchema): string | undefined {
-  if (format !== "date-time") return description;
-  return description ? `${description} (time in UTC)` : "Time in UTC";
+function hintOf({ description, format }: FieldSchema, { zone }: Times): string | undefined {
+  if (format !== "date-time" || !zone) return description;
+  return description ? `${description} (${zone})` : zone.replace(/^./, (first) => first.toUpperCase());
 }
 
 function single({ id, name, schema, values }: Control, rest: Html): Html {
@@ -102,28 +134,37 @@ function optionsOf({ enum: values, enumNames, oneOf, items }: FieldSchema) {
   return (values ?? items?.enum)?.map((value, i) => ({ const: value, title: enumNames?.[i] ?? value }));
 }
 
-function defaults({ default: value, format }: FieldSchema): string[] {
+function defaults({ default: value, format }: FieldSchema, times: Times): string[] {
   if (value === undefined) return [];
-  if (format === "date-time") return [new Date(String(value)).toISOString().slice(0, 16)];
+  if (format === "date-time") return [times.toInput(new Date(String(value)))];
   return [value].flat().map(String);
 }
 
 /** Returns the content that a person has entered. What does not fit is left for the check of the content. */
-export function contentOf({ properties, required = [] }: FormSchema, submitted: Submitted): Record<string, unknown> {
+export function contentOf(
+  { properties, required = [] }: FormSchema,
+  submitted: Submitted,
+  times: Times,
+): Record<string, unknown> {
   const entries = Object.entries(properties).flatMap(([name, schema]): [string, unknown][] => {
-    const value = enteredValue(schema, submitted.getAll(PREFIX + name), required.includes(name));
+    const values = submitted.getAll(PREFIX + name);
+    const value = enteredValue(schema, values, { isRequired: required.includes(name), times });
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(entries);
 }
 
-function enteredValue({ type, format }: FieldSchema, values: readonly string[], isRequired: boolean): unknown {
+function enteredValue(
+  { type, format }: FieldSchema,
+  values: readonly string[],
+  { isRequired, times }: { readonly isRequired: boolean; readonly times: Times },
+): unknown {
   const [text = ""] = values;
   if (type === "boolean") return values.length > 0;
   if (type === "array") return values.length > 0 || isRequired ? values : undefined;
   if (text === "") return undefined;
   if (type !== "string") return decimalOf(text, type) ?? text;
-  if (format === "date-time" && /T\d\d:\d\d(:\d\d)?$/.test(text)) return `${text.length > 16 ? text : `${text}:00`}Z`;
+  if (format === "date-time") return times.fromInput(text);
   return text.replaceAll("\r\n", "\n");
 }
 

@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { commandLine } from "../../../src/cli/start/processInfo.ts";
-import { type Service, startShell } from "../../cli/service.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Lives, MINUTES, sendLives } from "../../support/jobLives.ts";
-import { canTestLinux } from "../../support/machine.ts";
-import { limitMemory, type MemoryLimit, peakMiB } from "../../support/memoryLimit.ts";
-import { freePort, mongoUri, startRedis, type TestServer } from "../../support/servers/servers.ts";
-import { callThrough, startTlsProxy } from "../../support/servers/tlsProxy.ts";
-import { canTestTls, startTlsRedis } from "../../support/servers/tlsRedis.ts";
+import { commandLine } from "../../src/cli/start/processInfo.ts";
+import { type Service, startShell } from "../cli/service.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Lives, MINUTES, sendLives } from "../support/jobLives.ts";
+import { canTestLinux } from "../support/machine.ts";
+import { limitMemory, type MemoryLimit, peakMiB } from "../support/memoryLimit.ts";
+import { freePort, mongoUri, startRedis, type TestServer } from "../support/servers/servers.ts";
+import { callThrough, startTlsProxy } from "../support/servers/tlsProxy.ts";
+import { canTestTls, startTlsRedis } from "../support/servers/tlsRedis.ts";
 
 const run = promisify(execFile);
 

@@ -19,6 +19,3 @@ function render(value: Value): string {
   if (Array.isArray(value)) return value.map(render).join("");
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-/** Returns a sentence as HTML, with `…` as code elements. The sentences contain no other markup than this. */
-export const asHtml = (text: string): string => text.replaceAll("<", "&lt;").replace(/`([^`]+)`/g, "<code>$1</code>");

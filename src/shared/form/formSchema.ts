@@ -1,5 +1,3 @@
-import { unpackObject } from "../jobs/freeObject.ts";
-
 /** The schema of a field, in every form that a question may have. */
 export interface FieldSchema {
   readonly type: "string" | "number" | "integer" | "boolean" | "array";
@@ -30,7 +28,3 @@ export interface FormSchema {
   readonly properties: Readonly<Record<string, FieldSchema>>;
   readonly required?: readonly string[];
 }
-
-/** Returns the form of a stored `requestedSchema`; null if the answer is only an action. */
-export const formOf = (requestedSchema: string | null): FormSchema | null =>
-  unpackObject(requestedSchema) as unknown as FormSchema | null;

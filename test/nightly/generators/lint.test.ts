@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp } from "../support/app.ts";
+import { startApp } from "../../support/app.ts";
 
 /**
  * Lints /openapi.json as its readers would. Part of `npm run test:nightly`: the two linters are 85 MB, so that a clone does

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
+import { runCli } from "../cli/service.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { MINUTES } from "../support/jobLives.ts";
 import { mongoUri } from "../support/servers/servers.ts";
-import { runCli } from "./service.ts";
 
 /** Enough that the backup takes some seconds, for the writers to write much in. */
 const STORED_JOBS = 6_000 * (MINUTES > 0 ? 10 : 1);
