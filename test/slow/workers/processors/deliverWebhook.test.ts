@@ -3,7 +3,6 @@ import { expect } from "chai";
 import type { DeliveryDoc } from "../../../../src/models/deliveries/delivery.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { TIMES } from "../../../support/random.ts";
 import { answers, type ChannelServer, hangs, startChannelServer } from "../../../support/servers/channelServer.ts";
 import { FAST_TIMINGS } from "../../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../../support/worker.ts";
@@ -11,9 +10,6 @@ import { startWorker, type TestWorker } from "../../../support/worker.ts";
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
 const PATH_SECRET = "k3y-in-the-path";
-
-/** Deliveries that wait for a receiver that hangs; the nightly command has more. */
-const _MANY = TIMES > 1 ? 1_000 : 60;
 
 describe("the delivery of a webhook", () => {
   let app: TestApp;
