@@ -16,7 +16,9 @@ const HEAD_END = "\r\n\r\n";
 /** Encodes a request for a keep-alive connection. */
 function encodeRequest({ method, path, headers, body }: WorkRequest, host: string): Buffer {
   const all = {
-    ...{ Host: host, Connection: "keep-alive", ...headers },
+    Host: host,
+    Connection: "keep-alive",
+    ...headers,
     ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
   };
   const lines = [`${method} ${path} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)];

@@ -43,7 +43,10 @@ function reports(jobId: string, { stepKey, range }: Step, progresses: readonly n
   const [jobProgressStart, jobProgressEnd] = range;
   return progresses.map((progress) =>
     put(`${jobPath(jobId)}/steps/${stepKey}`, {
-      ...{ stepName: `Step ${stepKey}`, jobProgressStart, jobProgressEnd, progress },
+      stepName: `Step ${stepKey}`,
+      jobProgressStart,
+      jobProgressEnd,
+      progress,
       message: `${progress * 125} of 12500 records done`,
       ...(progress === 0 && { status: "running" }),
       ...(progress === 100 && { status: "completed", output: OUTPUT }),

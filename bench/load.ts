@@ -14,10 +14,11 @@ export interface LoadTask {
   readonly jobs: number;
 }
 
-/** The figures of one turn; latencies in milliseconds. */
+/** The figures of one turn. */
 export interface Measured {
+  /** Requests a second. */
   readonly perSecond: number;
-  readonly p50: number;
+  /** Latency in milliseconds. */
   readonly p99: number;
 }
 
@@ -49,7 +50,7 @@ async function measure({ url, connections, seconds, jobs, ...task }: LoadTask): 
     }
     const perSecond = latencies.length / ((performance.now() - started) / 1_000);
     latencies.sort((a, b) => a - b);
-    return { measured: { perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }, jobIds };
+    return { measured: { perSecond, p99: quantile(latencies, 0.99) }, jobIds };
   } catch (error) {
     return { failure: (error as Error).message };
   } finally {

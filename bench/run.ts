@@ -99,7 +99,7 @@ function rowLine(kind: Kind, work: WorkName, figures: readonly Figures[]): strin
     figures.map((one) => value(one).toFixed(digits)).join(" / ");
   return line([
     works[work].title,
-    both(({ ratio }) => ratio.rate, 2),
+    both(({ ratio }) => ratio, 2),
     works[work].goals[kind].join(" / "),
     both(({ ours }) => ours.perSecond),
     both(({ other }) => other.perSecond),

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
@@ -45,7 +45,8 @@ const KIB_OF_MIB = 1_024;
 const PRODUCTION_ENV = {
   MALLOC_ARENA_MAX: "2",
   NODE_COMPILE_CACHE: join(ROOT, "node_modules", ".cache", "compiled"),
-  ...{ PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1", LOG_LEVEL: "warn" },
+  WEB_CONCURRENCY: "1",
+  LOG_LEVEL: "warn",
 };
 
 /** The configuration of the compared services: hooks, and a runner that answers at once. */
@@ -93,7 +94,7 @@ async function startSignalbox(lifecycle: Lifecycle, mongodb: string, root: strin
   const start = (file: string) => startChild(lifecycle, pathToFileURL(join(root, file)), env, heapOptions({}));
   const web = await start("src/api/main.ts");
   const startWorker = () => start("src/workers/main.ts");
-  return { name: root === ROOT ? "signalbox" : root, url: web.url, web, startWorker, ...records };
+  return { name: root === ROOT ? "signalbox" : basename(root), url: web.url, web, startWorker, ...records };
 }
 
 async function startPlain(lifecycle: Lifecycle, mongodb: string): Promise<Service> {

@@ -43,9 +43,14 @@ async function bundle() {
   const sourcemapPathTransform = (path) => basename(path);
   const output = { entryFileNames: "[name].js", chunkFileNames: "[name].js", sourcemapPathTransform };
   const built = await build({
-    ...{ configFile: false, logLevel: "warn", root },
+    configFile: false,
+    logLevel: "warn",
+    root,
     build: {
-      ...{ write: false, minify: false, sourcemap: true, target: "es2022" },
+      write: false,
+      minify: false,
+      sourcemap: true,
+      target: "es2022",
       lib: { entry: join(root, "src", "client", "client.ts"), formats: ["es"] },
       rolldownOptions: { output, preserveEntrySignatures: "allow-extension" },
     },
@@ -63,7 +68,10 @@ async function bundle() {
 async function writeMinified(name, code, map) {
   const minified = await transform(code, {
     jsc: { target: "es2022", minify: { module: true, mangle: true, compress: { passes: 3, keep_fargs: false } } },
-    ...{ isModule: true, minify: true, sourceMaps: true, inputSourceMap: JSON.stringify(map) },
+    isModule: true,
+    minify: true,
+    sourceMaps: true,
+    inputSourceMap: JSON.stringify(map),
   });
   writeFileSync(join(out, name), `${minified.code.trimEnd()}\n//# sourceMappingURL=${name}.map\n`);
   writeFileSync(join(out, `${name}.map`), String(minified.map));
@@ -72,7 +80,11 @@ async function writeMinified(name, code, map) {
 function manifest() {
   const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return {
-    ...{ name: "signalbox-client", version, license, type: "module", sideEffects: false },
+    name: "signalbox-client",
+    version,
+    license,
+    type: "module",
+    sideEffects: false,
     description: "Reports on jobs and steps to Signalbox, and watches them",
     keywords: ["signalbox", "job", "progress"],
     engines: { node: ">=20" },

@@ -94,7 +94,13 @@ function manifest() {
   /** @type {[string, string][]} */
   const all = Object.entries(dependencies).filter(([one]) => !START_ONLY.includes(one));
   return {
-    ...{ name, version, description, license, type, engines: { node: ">=22.18" }, ...repositoryFields() },
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines: { node: ">=22.18" },
+    ...repositoryFields(),
     keywords: ["job", "progress", "webhook", "agent", "queue", "self-hosted"],
     bin: { signalbox: "./lib/cli/main.js" },
     exports: Object.fromEntries(Object.entries(ofClone.exports).map(([key, path]) => [key, entry(path)])),

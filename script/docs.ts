@@ -184,16 +184,17 @@ function textOf(type: ExampleType): string {
 function exampleEvent(type: ExampleType): NotifyEvent {
   const { data } = EVENT_EXAMPLES[type];
   return {
-    ...{ id: "697e3f1c5a2b4d0012c8e9f4", type, at: EVENT_TIME, data, path: pathOf(data) },
-    ...{
-      facts: {},
-      subject: "",
-      callbackUrl: undefined,
-      announcedBy: [],
-      asks: undefined,
-      onlyRule: undefined,
-      depth: 0,
-    },
+    id: "697e3f1c5a2b4d0012c8e9f4",
+    type,
+    at: EVENT_TIME,
+    data,
+    path: pathOf(data),
+    facts: {},
+    subject: "",
+    callbackUrl: undefined,
+    asks: undefined,
+    onlyRule: undefined,
+    depth: 0,
   };
 }
 

@@ -32,9 +32,12 @@ function readArguments() {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
-        ...{ out: { type: "string" }, job: { type: "string" }, ask: { type: "boolean", default: false } },
+        out: { type: "string" },
+        job: { type: "string" },
+        ask: { type: "boolean", default: false },
         flaky: { type: "boolean", default: false },
-        ...{ slow: { type: "boolean", default: process.stdout.isTTY }, fast: { type: "boolean", default: false } },
+        slow: { type: "boolean", default: process.stdout.isTTY },
+        fast: { type: "boolean", default: false },
       },
     });
     if (positionals.length > 1 || (positionals.length === 0 && !values.job)) throw new NotStarted(USAGE);
@@ -98,7 +101,10 @@ async function main(): Promise<void> {
   const url = access.url.replace(/\/+$/, "");
   const print: Print = (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`);
   const client = createClient({
-    ...{ url, token: access.apiToken, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
+    url,
+    token: access.apiToken,
+    fetch: loudFetch(print),
+    retryForMs: PATIENCE_MS,
     onError: onceEach((message) =>
       console.error(`${message} Trying again for a minute. \`npm start\` starts the service.`),
     ),

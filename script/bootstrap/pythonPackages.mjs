@@ -12,7 +12,11 @@ const VERSION = "4.32.5";
  * (pytest), and compare it to the oldest Python that it supports (vermin). Standardwebhooks verifies what webhooks send.
  */
 const PACKAGES = {
-  ...{ schemathesis: VERSION, pytest: "9.2.0", flit_core: "4.2.0", vermin: "1.9.2", standardwebhooks: "1.1.0" },
+  schemathesis: VERSION,
+  pytest: "9.2.0",
+  flit_core: "4.2.0",
+  vermin: "1.9.2",
+  standardwebhooks: "1.1.0",
 };
 
 /** Provides the Python packages of the slow tier at .tools/python. */

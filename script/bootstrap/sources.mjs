@@ -7,7 +7,11 @@ export const STAMP = "sources";
 
 /** What the build depends on; the lock file contains the versions of the build tools. */
 const PLACES = [
-  ...["src/dashboard", "src/client", "package-lock.json", "script/buildDashboard.mjs", "script/vite.config.ts"],
+  "src/dashboard",
+  "src/client",
+  "package-lock.json",
+  "script/buildDashboard.mjs",
+  "script/vite.config.ts",
 ];
 
 /**

@@ -81,7 +81,9 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   if (hooks.enabled) deps.metrics.addHooks([...BUILT_IN_HOOKS, ...mappings.map(({ key }) => key)]);
   const recordRefusal = refusalRecorder(deps.stores.audit, log);
   const verifier = new TokenVerifier(hooks.enabled ? allTokens(hooks.token) : [], {
-    ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
+    extractTokens: hookTokens,
+    countFailure: settings.countFailure,
+    advice: HOOK_ADVICE,
     recordRefusal,
   });
   const bodies = settings.bodies ?? new MemoryBudget();

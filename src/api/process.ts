@@ -48,7 +48,13 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   const redis = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => redis.disconnect());
   const web = await startWeb(lifecycle, config, {
-    ...{ written, database, redis, redisAddress, clock, log, timings },
+    written,
+    database,
+    redis,
+    redisAddress,
+    clock,
+    log,
+    timings,
     ...(readWorkerMetrics && { readWorkerMetrics }),
   });
   if (!isBuilt(DASHBOARD)) log.warn(`the dashboard is not built: ${howToBuild()}; the API works without it`);

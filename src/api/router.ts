@@ -59,7 +59,9 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     const query: Record<string, unknown> = { ...ctx.query };
     for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
     const request = {
-      ...{ params: { ...ctx.params }, query, headers: r.schemas.headers ? { ...ctx.headers } : {} },
+      params: { ...ctx.params },
+      query,
+      headers: r.schemas.headers ? { ...ctx.headers } : {},
       body: r.schemas.body && ctx.request.body,
     };
     check(request);

@@ -83,10 +83,16 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const createStores = (config: Config) => openStores(database, clock, storeSettings(config), changes, queues, figures);
   const stores = createStores(config);
   const live = new LiveFeed(stores, {
-    ...{ clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs },
+    clock,
+    log,
+    prefix,
+    redis,
+    heartbeatMs: timings.liveHeartbeatMs,
   });
   const waiting = new WaitingRequests({
-    ...{ clock, maxWaiting: config.server.maxWaiting, pollMs: timings.waitPollMs },
+    clock,
+    maxWaiting: config.server.maxWaiting,
+    pollMs: timings.waitPollMs,
     stillValid: (caller) => stillValid(stores, caller),
   });
   const reader = readerConnection(deps.redisAddress, log, timings);
@@ -98,7 +104,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   });
 
   const refusedRequests = new RefusedRequests({
-    ...{ hookRequests: stores.hookRequests, clock, log, storeEveryMs: timings.storeRefusedMs },
+    hookRequests: stores.hookRequests,
+    clock,
+    log,
+    storeEveryMs: timings.storeRefusedMs,
   });
   lifecycle.onClose("refused requests", () => refusedRequests.flush());
   let stopping = false;
@@ -130,7 +139,18 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;
     return buildApp(
       {
-        ...{ stores, queues, hooks, notify, expect, log, metrics, live, waiting, refusedRequests, clock, sns },
+        stores,
+        queues,
+        hooks,
+        notify,
+        expect,
+        log,
+        metrics,
+        live,
+        waiting,
+        refusedRequests,
+        clock,
+        sns,
         probes: overrides.probes ?? probes,
         shownConfig: redactConfig(config, written),
         hooksUrl: (server.publicUrl ?? server.basePath ?? "") + hooks.path,
@@ -161,7 +181,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     return http.close();
   });
   return {
-    ...{ url: http.url + (config.server.basePath ?? ""), stores, queues, connections: http.connections },
+    url: http.url + (config.server.basePath ?? ""),
+    stores,
+    queues,
+    connections: http.connections,
     waiting: () => waiting.size,
     flush: async () => void (await Promise.all([figures.flush(), refusedRequests.flush(), changes.flush()])),
     apply(changed, written) {

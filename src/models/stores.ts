@@ -100,7 +100,11 @@ export function openStores(
   const audit = new AuditLog(collections.audit, clock);
   const deliveries = new Deliveries(collections.deliveries, clock, changes, notes, wanted);
   return {
-    ...{ jobs, payloads, runs, sessions, deliveries },
+    jobs,
+    payloads,
+    runs,
+    sessions,
+    deliveries,
     jobFigures: collections.jobFigures,
     jobStatistics: new JobStatistics(jobs, clock, (since) => sumUsage(runs.collection, since)),
     reports: new Batcher<Report, ReportOutcome>((reports) => writeReports({ jobs, payloads }, reports), REPORT_BATCHES),

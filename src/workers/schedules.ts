@@ -1,6 +1,7 @@
 import type { Logger } from "../shared/logger.ts";
 import { heartbeat, retention } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
+import { logFailure } from "./periodic.ts";
 
 /** How often retention runs. */
 const RETENTION_EVERY_MS = 60_000;
@@ -11,7 +12,7 @@ const RETENTION_EVERY_MS = 60_000;
  * @param heartbeatEveryMs null for no heartbeats, which also removes their former schedule
  */
 export function startSchedules(
-  queues: Queues,
+  queues: Pick<Queues, "schedule" | "unschedule">,
   log: Logger,
   { heartbeatEveryMs, renewEveryMs }: { heartbeatEveryMs: number | null; renewEveryMs: number },
 ): { close(): Promise<void> } {
@@ -25,7 +26,7 @@ export function startSchedules(
     ];
     renewing = Promise.all(schedules).then(
       () => {},
-      (error: unknown) => log.debug({ err: error }, "the schedules could not be stored in Redis; the worker retries"),
+      (error: unknown) => void logFailure({ log }, "storing of the schedules in Redis", error),
     );
   };
   renew();

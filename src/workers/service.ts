@@ -89,12 +89,14 @@ export interface Service {
 
 /** Starts everything that a worker process does under one configuration. The caller must close or retire it. */
 export function startService(config: Config, deps: ServiceDeps): Service {
-  const { stores, queues, connection, clock, log, env, metrics, timings } = deps;
+  const { stores, queues, connection, clock, log, env, metrics } = deps;
   const { agents, hooks, session, worker } = config;
+  const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.addSeries({
-    ...{ channels: channels.keys(), rules: config.notify },
+    channels: channels.keys(),
+    rules: config.notify,
     readStopped: () => readStoppedChannels(stores),
   });
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
@@ -105,16 +107,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   };
   const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
   const dispatch = {
-    ...{
-      stores,
-      clock,
-      log,
-      rules: compileRules(config.notify),
-      delivery,
-      publicUrl: config.server.publicUrl,
-      metrics,
-    },
-    ...{ deliver, retryMs: timings.sweep.minAgeMs },
+    ...deps,
+    rules: compileRules(config.notify),
+    delivery,
+    publicUrl: config.server.publicUrl,
+    deliver,
+    retryMs: timings.sweep.minAgeMs,
     triggerHeartbeat: () => queues.triggerHeartbeat(),
   };
   const transforms = new Transforms({
@@ -127,7 +125,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const jobTokens = new JobTokens(stores, clock, config.server);
   const sender = new WebhookSender({
-    ...{ allowedHosts: config.outbound?.allowedHosts, timings: timings.webhook, proxies: proxiesOf(env) },
+    allowedHosts: config.outbound?.allowedHosts,
+    timings: timings.webhook,
+    proxies: proxiesOf(env),
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
@@ -138,7 +138,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       mappedHook,
       mappedHookProcessor({
-        ...{ stores, hooks, defaults: agents.defaults, metrics, finalize, mappings },
+        stores,
+        hooks,
+        defaults: agents.defaults,
+        metrics,
+        finalize,
+        mappings,
         transform: (request, signal) => transforms.run(request, signal),
         backpressureDelayMs: (module) => transforms.backpressureDelayMs(module),
         enqueue: (runId, occasion) =>
@@ -149,7 +154,14 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, finalize, metrics, turns, model, modelLabel },
+        stores,
+        runner,
+        session,
+        finalize,
+        metrics,
+        turns,
+        model,
+        modelLabel,
         systemPrompt: agents.defaults.systemPrompt,
         prompt: ({ name, request }) => {
           const { message, instructions, allowUnsafe = false } = request;
@@ -164,7 +176,14 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       heartbeat,
       heartbeatProcessor({
-        ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics, modelLabel },
+        stores,
+        runner,
+        session,
+        delivery,
+        deliver,
+        isWorthDelivering,
+        metrics,
+        modelLabel,
         runnerName: runnerName(agents),
         defaults: { ...agents.defaults, model },
         ruleTurnsPerMinute: config.notifyTurnsPerMinute,
@@ -184,7 +203,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliveriesTo(name),
       deliverProcessor(
         {
-          ...{ stores, name, channel, metrics, followDeliveries: session.followDeliveries },
+          stores,
+          name,
+          channel,
+          metrics,
+          followDeliveries: session.followDeliveries,
           requeue: (deliveryId, occasion, delayMs, priority) =>
             queues.deliver({ deliveryId, channel: name }, { occasion, delayMs, priority }),
         },
@@ -195,7 +218,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliveriesTo("webhook"),
       deliverWebhookProcessor(
         {
-          ...{ stores, metrics, sender, settings: config },
+          stores,
+          metrics,
+          sender,
+          settings: config,
           requeue: (deliveryId, occasion, delayMs) =>
             queues.deliver({ deliveryId, channel: "webhook" }, { occasion, delayMs }),
         },
@@ -207,13 +233,18 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       retention,
       retentionProcessor(stores, {
-        ...{ ...config.retention, retainSingleUse: session.retainSingleUse },
+        ...config.retention,
+        retainSingleUse: session.retainSingleUse,
         requests: hooks.keepRequests === undefined ? undefined : keepLimits(hooks.keepRequests),
       }),
     ],
   ]);
   const workers = runWorkers(processors, {
-    ...{ connection, clock, log, timings, prefix: config.redis.prefix },
+    connection,
+    clock,
+    log,
+    timings,
+    prefix: config.redis.prefix,
     concurrency: {
       [mappedHook.name]: MAPPING_CONCURRENCY,
       [channelCheck.name]: CHANNELS.length,
@@ -223,11 +254,16 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     },
   });
   const sweep = startSweep({
-    ...{ stores, queues, clock, log, finalize, metrics, channels: new Set([...delivery.channels, "webhook"]) },
+    ...deps,
+    finalize,
+    channels: new Set([...delivery.channels, "webhook"]),
     timings: timings.sweep,
   });
   const scan = startScan({
-    ...{ stores, queues, clock, log, rules: dispatch.rules, expect: config.expect, timings: timings.sweep },
+    ...deps,
+    rules: dispatch.rules,
+    expect: config.expect,
+    timings: timings.sweep,
     staleAfterSeconds: config.jobs.staleAfterSeconds,
   });
   const gateExpiry = startGateExpiry({ stores, log }, timings.gateExpiryMs);

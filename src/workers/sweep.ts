@@ -38,7 +38,7 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
   return startPeriodic("sweep", { everyMs: deps.timings.everyMs, pauseFactor: PAUSE_FACTOR }, PARTS, deps);
 }
 
-const PARTS = [...[finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain], repair];
+const PARTS = [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain, repair];
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 

@@ -46,7 +46,13 @@ export class TokenTable {
   constructor({ apiToken, readOnlyToken, tokens = [], secret }: TokenSettings) {
     const secrets = secret === undefined ? allTokens(apiToken) : [secret];
     const named = (name: string, id: string, scopes: ReadonlySet<string>) => (token: string) => ({
-      ...{ name, id, scopes, jobs: undefined, expiresAt: undefined, cookieKeys: [token], digest: sha256(token) },
+      name,
+      id,
+      scopes,
+      jobs: undefined,
+      expiresAt: undefined,
+      cookieKeys: [token],
+      digest: sha256(token),
     });
     this.tokens = [
       ...allTokens(apiToken).map(named("api-token", "full", new Set(["admin"]))),

@@ -156,7 +156,10 @@ export const listWaitingEvents: Example = {
 export const deleteWaitingEvent: Example = { params: { eventId: EVENT_ID }, answers: { 200: { ok: true } } };
 
 const message = (n: number, role: string, content: string) => ({
-  ...{ messageId: `${RUN_ID}-0-${n}`, runId: RUN_ID, role, content },
+  messageId: `${RUN_ID}-0-${n}`,
+  runId: RUN_ID,
+  role,
+  content,
   createdAt: "2026-01-31T18:00:09.000Z",
 });
 

@@ -93,7 +93,10 @@ export const getStats: Example = {
       lastHour: { created: 12, completed: 10, failed: 1 },
       capped: false,
       usageLastHour: {
-        ...{ inputTokens: 48_210, cachedInputTokens: 30_720, outputTokens: 6_104, reasoningTokens: 2_816 },
+        inputTokens: 48_210,
+        cachedInputTokens: 30_720,
+        outputTokens: 6_104,
+        reasoningTokens: 2_816,
         costUsd: null,
       },
     },
@@ -106,7 +109,8 @@ const NO_JOBS = { started: 0, completed: 0, failed: 0, p50Seconds: null, p95Seco
 export const getJobHistory: Example = {
   answers: {
     200: {
-      ...{ span: "day", periodSeconds: 3_600 },
+      span: "day",
+      periodSeconds: 3_600,
       periods: [
         { start: "2026-03-01T08:00:00.000Z", ...NO_JOBS },
         { start: "2026-03-01T09:00:00.000Z", ...FIGURES },

@@ -114,7 +114,7 @@ async function findGate(ctx: Context, { stores, countFailure, recordRefusal }: P
     const advice = "It may have been cut off: copy the whole link from your message.";
     throw new PageError(404, closedPage("This link is not valid", advice));
   }
-  const { _id, job } = sealed; // the time may have been extended since: that of the gate counts
+  const { _id, job } = sealed;
   const gate = await stores.gates.findById(_id);
   if (!gate?.job.equals(job)) throw gone("This question no longer exists", "Its job was deleted.");
   if (gate.status === "withdrawn") throw gone("This question was withdrawn", "It needs no answer any more.");

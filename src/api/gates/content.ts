@@ -40,7 +40,10 @@ ajv.addKeyword({ keyword: "pattern", type: "string", schemaType: "string", valid
 export function checkContent({ properties, required = [] }: FormSchema, content: unknown): void {
   const fields = Object.entries(properties).map(([name, field]) => [name, keywordsOf(field)]);
   const schema = Type.Unsafe<unknown>({
-    ...{ type: "object", properties: Object.fromEntries(fields), required, additionalProperties: false },
+    type: "object",
+    properties: Object.fromEntries(fields),
+    required,
+    additionalProperties: false,
   });
   leftMs = PATTERNS_TIMEOUT_MS;
   try {

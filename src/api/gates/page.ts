@@ -35,7 +35,9 @@ dd { margin: 0 0 .75rem; white-space: pre-wrap; }
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
-  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
 ].join("; ");
 
 /** Returns a whole page. */

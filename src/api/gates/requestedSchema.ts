@@ -14,7 +14,8 @@ const texts = { type: "array", minItems: 1, maxItems: 200, uniqueItems: true, it
 const names = { type: "array", maxItems: 200, items: text(1_024) };
 const options = {
   type: "array",
-  ...{ minItems: 1, maxItems: 200 },
+  minItems: 1,
+  maxItems: 200,
   items: {
     type: "object",
     required: ["const", "title"],
@@ -28,15 +29,21 @@ const annotations = { title: text(1_024), description: text(4_096) };
 const KEYWORDS: Readonly<Record<FieldSchema["type"], object>> = {
   string: {
     minLength: { ...count, maximum: MAX_MIN_LENGTH },
-    ...{ maxLength: count, pattern: text(1_024), default: text(65_536) },
+    maxLength: count,
+    pattern: text(1_024),
+    default: text(65_536),
     format: { enum: ["email", "uri", "date", "date-time"] },
-    ...{ enum: texts, enumNames: names, oneOf: options },
+    enum: texts,
+    enumNames: names,
+    oneOf: options,
   },
   number: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "number" } },
   integer: { minimum: { type: "number" }, maximum: { type: "number" }, default: { type: "integer" } },
   boolean: { default: { type: "boolean" } },
   array: {
-    ...{ minItems: count, maxItems: count, default: names },
+    minItems: count,
+    maxItems: count,
+    default: names,
     items: {
       type: "object",
       properties: { type: { const: "string" }, enum: texts, anyOf: options },

@@ -39,8 +39,16 @@ export interface DryRun {
 }
 
 const NOTHING: RunPreview = {
-  ...{ kind: null, name: null, message: null, sessionKey: null, wakeMode: null },
-  ...{ deliver: null, channel: null, to: null, model: null, error: null },
+  kind: null,
+  name: null,
+  message: null,
+  sessionKey: null,
+  wakeMode: null,
+  deliver: null,
+  channel: null,
+  to: null,
+  model: null,
+  error: null,
   missingValues: [],
 };
 

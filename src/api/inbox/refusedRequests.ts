@@ -7,7 +7,7 @@ import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { AuthenticatedSender, RefusedSender } from "../auth/hookAuth.ts";
-import { withoutNamedSecrets, withoutSecrets } from "../auth/withoutSecrets.ts";
+import { maskedHead, withoutSecrets } from "../auth/withoutSecrets.ts";
 import { describeVerdict } from "./refusalReason.ts";
 
 export interface RefusedRequestsDeps {
@@ -70,14 +70,21 @@ export class RefusedRequests {
     const { mapping, signature, reason }: RefusedSender = accepted ?? ctx.state.refusedSender ?? NO_SENDER;
     const isRefusedBySignature = signature && signature.verdict !== "valid";
     const refused: Pick<HookRequestDoc, "outcome" | "status" | "code" | "reason"> = {
-      ...{ outcome: "refused", status, code },
+      outcome: "refused",
+      status,
+      code,
       reason: cut(reason ?? (isRefusedBySignature ? describeVerdict(signature) : message)),
     };
     return {
-      ...{ _id: randomUUID(), createdAt: this.#deps.clock.now(), hook: cut(hook), mapping, signature, ...refused },
+      _id: randomUUID(),
+      createdAt: this.#deps.clock.now(),
+      hook: cut(hook),
+      mapping,
+      signature,
+      ...refused,
       address: ctx.ip,
       contentType: cut(ctx.get("Content-Type")) || null,
-      head: JSON.stringify(withoutNamedSecrets(withoutSecrets(ctx)), (_, value) =>
+      head: JSON.stringify(maskedHead(withoutSecrets(ctx)), (_, value) =>
         typeof value === "string" ? cut(value) : value,
       ),
       body: null,

@@ -137,7 +137,9 @@ const needsBody = (r: AnyRoute): boolean =>
   (r.schemas.body && "required" in r.schemas.body ? r.schemas.body.required : []).length > 0;
 
 const PREFER = {
-  ...{ name: "Prefer", in: "header", required: false },
+  name: "Prefer",
+  in: "header",
+  required: false,
   description: `\`wait=N\` lets the request wait for at most N seconds (RFC 7240); more than ${MAX_WAIT_SECONDS} count as ${MAX_WAIT_SECONDS}. Everything else is ignored.`,
   schema: { type: "string" },
 };
@@ -161,7 +163,9 @@ function parameters(r: AnyRoute, place: keyof typeof PLACES): object[] {
   const fixed = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { explode, ...rest } = property as TSchema & { description?: string; explode?: boolean };
     return {
-      ...{ name, in: place, required: place === "path" || needed.includes(name) },
+      name,
+      in: place,
+      required: place === "path" || needed.includes(name),
       description: rest.description,
       // Only identifiers have an example: "Try it out" sends every example, and that of a filter would hide rows.
       ...(place === "path" && { example: example.params?.[name] }),
@@ -173,7 +177,11 @@ function parameters(r: AnyRoute, place: keyof typeof PLACES): object[] {
 }
 
 const METADATA_PARAMETER = {
-  ...{ name: "metadata", in: "query", required: false, style: "deepObject", explode: true },
+  name: "metadata",
+  in: "query",
+  required: false,
+  style: "deepObject",
+  explode: true,
   description:
     "Jobs whose metadata has these values: `metadata[team]=sales`. Nested keys are joined by dots: `metadata[build.branch]=main`. A parameter can be repeated; a list in the metadata then must have each of the values.",
   example: {}, // "Try it out" would send a made-up filter

@@ -16,8 +16,15 @@ export const isBuilt = (directory: string): boolean => existsSync(join(directory
 
 /** Forbids inline code and resources of other hosts. */
 export const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
-  ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
 ].join("; ");
 
 const unbuilt = (basePath: string) =>

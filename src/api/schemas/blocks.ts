@@ -171,7 +171,8 @@ export const SingleStep = Type.Object(
 );
 
 export const StaleAfterSeconds = Type.Integer({
-  ...{ minimum: 1, maximum: 31_536_000 },
+  minimum: 1,
+  maximum: 31_536_000,
   description: "Seconds without a report after which a running job counts as stale.",
 });
 

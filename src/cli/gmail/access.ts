@@ -191,7 +191,12 @@ async function consent(client: Client, scopes: readonly string[], request: Acces
   const { account, consentUrl, tokenUrl } = request.settings;
   const { port, browser } = request.options;
   const given = await requestConsent({
-    ...{ client, account, scopes, port, consentUrl, tokenUrl },
+    client,
+    account,
+    scopes,
+    port,
+    consentUrl,
+    tokenUrl,
     timeoutMs: CONSENT_WITHIN_MS,
     show(address) {
       console.log(`Open this address in a browser and give the consent as ${account}:\n\n  ${address}\n`);

@@ -10,7 +10,12 @@ export function axisEnd(max: number): number {
 const [MINUTE, HOUR, DAY_SECONDS] = [60, 3_600, 86_400];
 /** Ends of an axis of durations, in seconds: durations that people read at a glance. */
 const DURATION_ENDS = [
-  ...[1, 2, 5, 10, 20, 30],
+  1,
+  2,
+  5,
+  10,
+  20,
+  30,
   ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 4, 8, 12].map((hours) => hours * HOUR),
 ];

@@ -50,7 +50,9 @@ function Charts({ history: { span, periods } }: { history: JobHistory }) {
   const jobs = periods.map((period): Bar => {
     const label = labelOf(period.start);
     return {
-      ...{ key: period.start, label, mark: period.started },
+      key: period.start,
+      label,
+      mark: period.started,
       title: `${label}: ${inWords(period)}`,
       parts: [
         { kind: "completed", value: period.completed },
@@ -62,7 +64,7 @@ function Charts({ history: { span, periods } }: { history: JobHistory }) {
     const label = labelOf(start);
     const text = p50Seconds === null ? "no job ended" : `p50 ${time(p50Seconds)}, p95 ${time(p95Seconds)}`;
     const parts = [{ kind: "running" as const, value: p50Seconds ?? 0 }];
-    return { ...{ key: start, label, parts, mark: p95Seconds }, title: `${label}: ${text}` };
+    return { key: start, label, parts, mark: p95Seconds, title: `${label}: ${text}` };
   });
   return (
     <div class="charts">

@@ -105,7 +105,9 @@ function failure(
   const { status } = response;
   const names = codes.length > 0 ? ` (${codes.join(", ")})` : "";
   return new GoogleError(kind, `${service} answered ${status}${names}.`, {
-    ...{ status, codes, retryAfterMs: kind === "rate-limited" ? retryAfter(response) : undefined },
+    status,
+    codes,
+    retryAfterMs: kind === "rate-limited" ? retryAfter(response) : undefined,
   });
 }
 

@@ -51,8 +51,15 @@ export async function acceptMail(
 
 /** Returns a mail as a kept request. No sender has sent it, so that it has neither a signature nor an address. */
 const keptMail = (mapping: string, url: string, body: string, createdAt: Date): NewHookRequest => ({
-  ...{ _id: randomUUID(), createdAt, hook: SOURCE, mapping, outcome: "accepted", status: null },
-  ...{ signature: null, address: null, contentType: "application/json" },
+  _id: randomUUID(),
+  createdAt,
+  hook: SOURCE,
+  mapping,
+  outcome: "accepted",
+  status: null,
+  signature: null,
+  address: null,
+  contentType: "application/json",
   head: toJson({ headers: {}, url, query: {} }),
   body: Buffer.from(body),
 });

@@ -129,7 +129,7 @@ export class MailImporter {
       const message = await gmail.getMessage(id, settings, signal);
       if (!message) return null;
       const { historyId, internalDate } = message;
-      return { id, ...{ historyId, internalDate }, mail: readMail(message, settings) };
+      return { id, historyId, internalDate, mail: readMail(message, settings) };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof GoogleError)) await this.#skipUnlessTransient(id, error);

@@ -42,7 +42,12 @@ export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, n
     problems: found
       ? problemsOf(settings, found, listener, now)
       : [`No process has listened to ${account} yet: ${START}.`],
-    ...{ account, listener, listedAt, lastMailAt, lastNoticeAt, lastError },
+    account,
+    listener,
+    listedAt,
+    lastMailAt,
+    lastNoticeAt,
+    lastError,
     lagSeconds: listedAt && Math.max(0, Math.round((now.getTime() - listedAt.getTime()) / 1_000)),
     watchExpiresAt: found?.watch?.expiresAt ?? null,
     faults: { mails: shown(faults.mails), notices: shown(faults.notices), watch: shown(faults.watch) },

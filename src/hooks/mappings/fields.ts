@@ -23,7 +23,9 @@ export const agentFields = {
   ),
   sessionKey: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN },
+      minLength: 1,
+      maxLength: 256,
+      pattern: IDENTIFIER_PATTERN,
       description:
         "Runs with the same key share a conversation and are processed in order. By default each run has its own.",
     }),

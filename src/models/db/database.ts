@@ -82,8 +82,11 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
     autoIndex: false,
     autoCreate: false,
     // Each option is set twice, because options in the URI override only one of the two forms.
-    ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
-    ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
+    w: "majority",
+    journal: true,
+    writeConcern: { w: "majority", journal: true },
+    readConcernLevel: "majority",
+    readConcern: { level: "majority" },
     readPreference: "primary", // A secondary may lack writes that were just acknowledged.
   });
   const clock = new DatabaseClock();

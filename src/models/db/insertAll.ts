@@ -11,7 +11,8 @@ export class BatchInserter<T extends mongo.Document> {
   /** @param weightOf returns the approximate size of a document in characters */
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
     this.#batcher = new Batcher((sets) => mapMongoErrors(() => insertAll(collection, sets)), {
-      ...{ maxBatchSize: 500, maxBatchWeight: 8 * 1024 * 1024 },
+      maxBatchSize: 500,
+      maxBatchWeight: 8 * 1024 * 1024,
       weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
     });
   }

@@ -1,7 +1,8 @@
 import type { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection } from "./collection.ts";
+import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "./collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
@@ -91,6 +92,10 @@ export const LeaseDoc = closedObject({
   _id: Type.String(),
   holder: Type.String(),
   until: BsonDate,
+  /** How far the task has come with each of its scans of a whole collection; missing without any. */
+  scans: Type.Optional(
+    Type.Record(Type.String(), closedObject({ dueAt: BsonDate, after: nullable(Type.Unsafe<unknown>({})) })),
+  ),
 });
 export type LeaseDoc = Static<typeof LeaseDoc>;
 
@@ -116,6 +121,41 @@ export class Leases {
     const query = { _id: name, $or: [{ holder }, { until: { $lte: now } }] };
     return updateOrCreate(this.collection, query, change);
   }
+
+  /** Releases the lease on a task, if the holder has it. @throws AppError unavailable */
+  async release(name: string, holder: string): Promise<void> {
+    const change = { $set: { until: this.#clock.now() } };
+    await mapMongoErrors(() => this.collection.updateOne({ _id: name, holder }, change));
+  }
+
+  /**
+   * Runs a scan of a task whose lease is held, at most once in a while. A scan that is interrupted goes on where it stopped.
+   * @param begin begins the scan, behind a record
+   * @yields the number of deleted records after each batch
+   * @throws AppError unavailable, and what the scan throws
+   */
+  async *scan<A>(
+    { task, name, everyMs }: { readonly task: string; readonly name: string; readonly everyMs: number },
+    begin: (after: A | undefined) => AsyncIterable<ScanBatch<A>>,
+  ): AsyncGenerator<number, void> {
+    const now = this.#clock.now();
+    const stored = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: task }));
+    const { dueAt = now, after = null } = stored?.scans?.[name] ?? {};
+    if (after === null && dueAt > now) return;
+    const keep = (state: { dueAt: Date; after: A | null }) =>
+      mapMongoErrors(() => this.collection.updateOne({ _id: task }, { $set: { [`scans.${name}`]: state } }));
+    for await (const batch of begin((after as A | null) ?? undefined)) {
+      await keep({ dueAt: now, after: batch.after });
+      yield batch.deleted;
+    }
+    await keep({ dueAt: new Date(now.getTime() + everyMs), after: null });
+  }
+}
+
+/** A batch of a scan: the number of deleted records, and the last record of the batch. */
+export interface ScanBatch<A> {
+  readonly deleted: number;
+  readonly after: A;
 }
 
 /**

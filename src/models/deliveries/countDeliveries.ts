@@ -19,7 +19,10 @@ export async function countDeliveries(
   const of = (state: DeliveryState) => counts.get(state) ?? 0;
   const total = of("pending") + of("sent") + of("failed");
   return {
-    ...{ total: Math.min(total, MAX_COUNTED), pending: of("pending"), sent: of("sent"), failed: of("failed") },
+    total: Math.min(total, MAX_COUNTED),
+    pending: of("pending"),
+    sent: of("sent"),
+    failed: of("failed"),
     capped: total > MAX_COUNTED,
   };
 }

@@ -113,7 +113,8 @@ export class Deliveries {
     };
     const isTakenOver = { $gt: ["$claim", null] };
     const change = {
-      ...{ claim: { token, until, isTakenOver }, notBefore: null },
+      claim: { token, until, isTakenOver },
+      notBefore: null,
       failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
     };
     return mapMongoErrors(() =>
@@ -196,7 +197,11 @@ export class Deliveries {
       if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
-        ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to },
+        state: "pending" as const,
+        open: true,
+        reason: null,
+        endedAt: null,
+        to,
         lane: laneOf({ _id: deliveryId, sessionKey, kind, channel, to, event }),
         ...(isUntouched && { parts: [] }),
       };

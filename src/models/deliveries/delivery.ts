@@ -195,7 +195,22 @@ const READ_CHARS = 400;
 
 /** The projection of the fields that clients read, with the beginning of the text. */
 export const AS_READ = {
-  ...{ runId: 1, kind: 1, event: 1, channel: 1, to: 1, title: 1, state: 1, reason: 1, lastStatus: 1 },
-  ...{ attempts: 1, maybeTwice: 1, notBefore: 1, createdAt: 1, since: 1, sentAt: 1, "parts.state": 1, "parts.id": 1 },
+  runId: 1,
+  kind: 1,
+  event: 1,
+  channel: 1,
+  to: 1,
+  title: 1,
+  state: 1,
+  reason: 1,
+  lastStatus: 1,
+  attempts: 1,
+  maybeTwice: 1,
+  notBefore: 1,
+  createdAt: 1,
+  since: 1,
+  sentAt: 1,
+  "parts.state": 1,
+  "parts.id": 1,
   text: { $substrCP: ["$text", 0, READ_CHARS] },
 } as const;

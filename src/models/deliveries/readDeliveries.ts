@@ -65,7 +65,10 @@ export async function listDeliveries(
   { limit, cursor, ...filter }: DeliveryListQuery,
 ): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(deliveries.collection, {
-    ...{ query: deliveryQuery(filter), projection: AS_READ, limit, cursor },
+    query: deliveryQuery(filter),
+    projection: AS_READ,
+    limit,
+    cursor,
     bytesOf: ({ parts }) => parts.length * 100,
   });
   return { deliveries: rows.map(viewDelivery), nextCursor };
@@ -76,7 +79,14 @@ export function viewDelivery(delivery: ReadDelivery): DeliveryView {
   const { _id, runId, event, channel, to, state, attempts, lastStatus, parts } = delivery;
   const { maybeTwice, reason, notBefore, createdAt, sentAt } = delivery;
   return {
-    ...{ deliveryId: _id, runId, channel, to, state, attempts, maybeTwice, reason },
+    deliveryId: _id,
+    runId,
+    channel,
+    to,
+    state,
+    attempts,
+    maybeTwice,
+    reason,
     kind: kindOf(delivery),
     preview: previewOf(delivery),
     rule: event?.rule ?? null,

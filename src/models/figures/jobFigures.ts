@@ -135,7 +135,7 @@ export class JobFigures implements JobCounter {
       const start = Math.floor(at.getTime() / (seconds * 1_000)) * seconds * 1_000;
       for (const one of name !== null && this.#isCounted(name) ? [null, name] : [null]) {
         const key = `${seconds} ${start} ${one === null ? "" : `=${one}`}`;
-        const figures = this.#waiting.get(key) ?? { ...{ seconds, start, keepSeconds }, name: one, counts: {} };
+        const figures = this.#waiting.get(key) ?? { seconds, start, keepSeconds, name: one, counts: {} };
         for (const [field, n] of Object.entries(counts)) figures.counts[field] = (figures.counts[field] ?? 0) + n;
         this.#waiting.set(key, figures);
       }

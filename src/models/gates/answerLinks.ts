@@ -4,18 +4,16 @@ import type { IdempotencyKeys } from "../hooks/idempotencyKey.ts";
 import type { GateDoc } from "./gate.ts";
 
 /** The part of a gate that its link is sealed for. */
-type SealedGate = Pick<GateDoc, "_id" | "job" | "expiresAt">;
+type SealedGate = Pick<GateDoc, "_id" | "job">;
 
-/** Bytes of a UUID, of an internal id, of a time, and of the seal. */
-const [ID, JOB, TIME, SEAL] = [16, 12, 6, 16] as const;
-const HEAD = ID + JOB + TIME;
-/** The time of a link without an expiry. */
-const NEVER = 2 ** 48 - 1;
+/** Bytes of a UUID, of an internal id, and of the seal. */
+const [ID, JOB, SEAL] = [16, 12, 16] as const;
+const HEAD = ID + JOB;
 
 /**
- * Creates and verifies the tokens of links with which a person answers one gate without a log-in. A token holds the gate,
- * its job's internal id and its expiry, sealed with a key that is derived from the database's secret. Nothing is stored,
- * and a restored database accepts the tokens that it accepted before.
+ * Creates and verifies the tokens of links with which a person answers one gate without a log-in. A token holds the gate
+ * and its job's internal id, sealed with a key that is derived from the database's secret. It lives as long as the gate, whose
+ * time can be extended. Nothing is stored, and a restored database accepts the tokens that it accepted before.
  */
 export class AnswerLinks {
   readonly #keys: Pick<IdempotencyKeys, "readSecret">;
@@ -26,10 +24,8 @@ export class AnswerLinks {
   }
 
   /** Returns the token of a gate. @throws AppError unavailable */
-  async seal({ _id, job, expiresAt }: SealedGate): Promise<string> {
-    const time = Buffer.alloc(TIME);
-    time.writeUIntBE(expiresAt?.getTime() ?? NEVER, 0, TIME);
-    const head = Buffer.concat([Buffer.from(_id.replaceAll("-", ""), "hex"), job.id, time]);
+  async seal({ _id, job }: SealedGate): Promise<string> {
+    const head = Buffer.concat([Buffer.from(_id.replaceAll("-", ""), "hex"), job.id]);
     return Buffer.concat([head, await this.#sealOf(head)]).toString("base64url");
   }
 
@@ -44,11 +40,9 @@ export class AnswerLinks {
     if (bytes.length !== HEAD + SEAL || bytes.toString("base64url") !== token) return null;
     const head = bytes.subarray(0, HEAD);
     if (!timingSafeEqual(bytes.subarray(HEAD), await this.#sealOf(head))) return null;
-    const time = head.readUIntBE(ID + JOB, TIME);
     return {
       _id: head.toString("hex", 0, ID).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
       job: new mongo.ObjectId(head.subarray(ID, ID + JOB)),
-      expiresAt: time === NEVER ? null : new Date(time),
     };
   }
 

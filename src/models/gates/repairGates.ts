@@ -1,5 +1,6 @@
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { inBatches } from "../db/inBatches.ts";
+import type { ScanBatch } from "../db/lease.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { GateHead } from "./openGates.ts";
@@ -77,11 +78,12 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
 
 /**
  * Deletes gates whose job no longer exists. A process that dies while it deletes a job leaves them.
+ * @param from the gate at which an earlier scan stopped
  * @yields the number of deleted gates after each batch
  * @throws AppError unavailable
  */
-export async function* deleteUnusedGates({ gates }: Stores): AsyncGenerator<number, void> {
-  for (let after = ""; ; ) {
+export async function* deleteUnusedGates({ gates }: Stores, from = ""): AsyncGenerator<ScanBatch<string>, void> {
+  for (let after = from; ; ) {
     const query = { _id: { $gt: after } };
     const batch = await readFromCaughtUpPrimary(gates.collection, () =>
       gates.collection.find(query, { projection: { job: 1 }, sort: { _id: 1 }, limit: BATCH_SIZE }).toArray(),
@@ -92,6 +94,6 @@ export async function* deleteUnusedGates({ gates }: Stores): AsyncGenerator<numb
     const used = new Set((await gates.withJobs(batch)).map(({ _id }) => _id));
     const unused = batch.filter(({ _id }) => !used.has(_id));
     await gates.delete(unused);
-    yield unused.length;
+    yield { deleted: unused.length, after };
   }
 }

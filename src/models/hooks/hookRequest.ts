@@ -79,7 +79,12 @@ const FIXED_BYTES = 700;
 export function newHookRequest({ body, ...request }: NewHookRequest): HookRequestDoc {
   const bodyBytes = body?.length ?? request.bodyBytes ?? null;
   return {
-    ...{ code: null, reason: null, runIds: [], failedRuns: [], droppedRuns: [], repeated: false },
+    code: null,
+    reason: null,
+    runIds: [],
+    failedRuns: [],
+    droppedRuns: [],
+    repeated: false,
     ...request,
     body: body && new mongo.Binary(body),
     bodyBytes,

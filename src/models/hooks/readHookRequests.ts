@@ -74,7 +74,19 @@ export function viewRow(request: HookRequestDoc): HookRequestRow {
   const { _id: requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
   const { address, contentType, bodyBytes, runIds } = request;
   return {
-    ...{ requestId, createdAt: request.createdAt.toISOString(), hook, mapping, outcome, status, code, reason },
-    ...{ signature, repeated, address, contentType, bodyBytes, runIds },
+    requestId,
+    createdAt: request.createdAt.toISOString(),
+    hook,
+    mapping,
+    outcome,
+    status,
+    code,
+    reason,
+    signature,
+    repeated,
+    address,
+    contentType,
+    bodyBytes,
+    runIds,
   };
 }

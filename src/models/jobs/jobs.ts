@@ -32,7 +32,14 @@ type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt"
 
 /** The projection that leaves out steps and the fields that only reports use. */
 export const WITHOUT_STEPS = {
-  ...{ steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0, silence: 0, notes: 0, callbackUrl: 0 },
+  steps: 0,
+  replaced: 0,
+  endedBy: 0,
+  updatedMinute: 0,
+  staleMinute: 0,
+  silence: 0,
+  notes: 0,
+  callbackUrl: 0,
   nextRunId: 0,
   "current.failedAttempts": 0,
 } as const;

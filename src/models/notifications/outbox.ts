@@ -263,7 +263,10 @@ const sourceOf = (
 });
 
 const jobRecord = (job: NotedJob): NotedRecord => ({
-  ...{ kind: "job", job, isDeleted: false, notes: job.notes ?? [] },
+  kind: "job",
+  job,
+  isDeleted: false,
+  notes: job.notes ?? [],
   source: { in: "jobs", query: { _id: job._id, jobId: job.jobId } },
 });
 

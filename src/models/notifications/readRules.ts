@@ -123,7 +123,10 @@ export async function readExpectations(
       const newest = state && (await findNewest(jobs, name, state.lastSeenAt ?? state.since));
       const current = newest ? { ...state, lastSeenAt: newest, missedAt: null } : state;
       return {
-        ...{ expectationId: id, name, every, grace: grace ?? null },
+        expectationId: id,
+        name,
+        every,
+        grace: grace ?? null,
         lastSeenAt: current?.lastSeenAt?.toISOString() ?? null,
         missedAt: current?.missedAt?.toISOString() ?? null,
         nextDueAt: current ? nextDue(current, periodOf(one)).toISOString() : null,

@@ -39,7 +39,9 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
         {
           $lookup: {
             from: deliveries.collection.collectionName,
-            ...{ localField: "_id", foreignField: "runId", as: "deliveries" },
+            localField: "_id",
+            foreignField: "runId",
+            as: "deliveries",
             pipeline: [{ $limit: 1 }, { $project: { _id: 1 } }],
           },
         },

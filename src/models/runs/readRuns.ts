@@ -152,7 +152,10 @@ export async function readMessages(
 const runOf = (messageId: string): string => messageId.replace(/-\d+-[01]$/, "");
 
 const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): MessageView => ({
-  ...{ messageId: _id, runId: sessionKey === MAIN_SESSION ? null : runOf(_id), role, content },
+  messageId: _id,
+  runId: sessionKey === MAIN_SESSION ? null : runOf(_id),
+  role,
+  content,
   createdAt: createdAt.toISOString(),
 });
 
@@ -162,7 +165,10 @@ export async function listRuns(
   { limit, cursor, ...filter }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(stores.runs.collection, {
-    ...{ query: runQuery(filter), projection: ROW, limit, cursor },
+    query: runQuery(filter),
+    projection: ROW,
+    limit,
+    cursor,
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
@@ -188,7 +194,14 @@ export function runHead(run: RunDoc): RunHead {
   const { _id: runId, kind, name, mapped, sessionKey, status, attempts, error } = run;
   const mapping = mapped?.mapping ?? null;
   return {
-    ...{ runId, kind, name, mapping, sessionKey, status, attempts, error },
+    runId,
+    kind,
+    name,
+    mapping,
+    sessionKey,
+    status,
+    attempts,
+    error,
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,

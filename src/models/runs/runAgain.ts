@@ -17,7 +17,14 @@ export async function runAgain(stores: Pick<Stores, "runs" | "jobs">, runId: str
   if (reason !== null) throw new AppError("run_state_conflict", { detail: reason });
   const { kind, name, singleUse, mapped, request, callbackUrl } = run;
   const again: NewRun = {
-    ...{ _id: newIdLike(runId), kind, name, singleUse, mapped, request, callbackUrl, againOf: runId },
+    _id: newIdLike(runId),
+    kind,
+    name,
+    singleUse,
+    mapped,
+    request,
+    callbackUrl,
+    againOf: runId,
     sessionKey: singleUse ? randomSessionKey() : run.sessionKey,
   };
   await stores.runs.accept([again]);

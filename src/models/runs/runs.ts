@@ -148,7 +148,10 @@ export class Runs {
     const asRead = { stage, status, attempts, round, "claim.token": claim?.token, "claim.until": claim?.until };
     const free = claim ? asRead : { stage, status, attempts, round, claim: null };
     const change = {
-      ...{ status: "running" as const, startedAt: this.#clock.now(), claim: lease, notBefore: null },
+      status: "running" as const,
+      startedAt: this.#clock.now(),
+      claim: lease,
+      notBefore: null,
       attempts: attempts + 1,
     };
     // The update is idempotent, so that after a lost response the worker acquires the run by the second attempt.
@@ -228,7 +231,8 @@ export class Runs {
   async cancel(runId: string, reason: string | null = null): Promise<{ wasRunning: boolean }> {
     const message = reason === null ? "The run was cancelled." : `Cancelled: ${reason}`;
     const outcome: RunOutcome = {
-      ...{ kind: "failed", error: { code: "cancelled", message } },
+      kind: "failed",
+      error: { code: "cancelled", message },
       ...(reason !== null && { cancelReason: reason }),
     };
     const change = endUpdate(outcome, this.#clock.now(), this.#wanted);

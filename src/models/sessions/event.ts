@@ -71,7 +71,9 @@ export class Events {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
       events.map(({ fingerprint, depth, ...event }) => ({
-        ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
+        ...event,
+        ...fresh,
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
         ...(fingerprint !== undefined && { fingerprint }),
         ...depthField(depth),
       })),

@@ -19,7 +19,9 @@ export async function listSessions(
   const { rows, nextCursor } = await readNewest(sessions.collection, list);
   return {
     sessions: rows.map(({ _id, lastUsedAt, active }) => ({
-      ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: isHeld(active, now) },
+      sessionKey: _id,
+      lastUsedAt: lastUsedAt.toISOString(),
+      busy: isHeld(active, now),
     })),
     nextCursor,
   };

@@ -133,7 +133,7 @@ export class Queues {
     return this.add(deliveriesTo(channel), { deliveryId }, { jobId, delayMs, priority });
   }
 
-  /** Returns whether the queue contains a delivery under that `occasion`. Rejects while Redis is down. */
+  /** Returns whether the queue contains a delivery under that `occasion`. @throws AppError unavailable while Redis is down */
   hasDelivery({ deliveryId, channel }: DeliveryEntry, { occasion }: Occasion): Promise<boolean> {
     return this.has(deliveriesTo(channel), entryId(deliveryId, occasion));
   }
@@ -143,14 +143,15 @@ export class Queues {
     await waitAtMost(this.#heartbeatTrigger.add(undefined));
   }
 
-  /** Returns whether a job with this id is waiting, delayed or active. Rejects while Redis is down. */
+  /** Returns whether a job with this id is waiting, delayed or active. @throws AppError unavailable while Redis is down */
   async has(def: QueueDef, jobId: string): Promise<boolean> {
-    return (await get(this.#queues, def.name).getJob(jobId)) !== undefined;
+    return (await get(this.#queues, def.name).getJob(jobId).catch(unavailableIfAway)) !== undefined;
   }
 
   /**
    * Schedules a job of the queue at each interval, for the first time at once or after one interval. Repeating the call with
-   * the same interval changes nothing. Rejects while Redis is down.
+   * the same interval changes nothing.
+   * @throws AppError unavailable while Redis is down
    */
   async schedule<P extends TSchema>(
     def: QueueDef<P>,
@@ -158,21 +159,22 @@ export class Queues {
     { everyMs, immediately }: { everyMs: number; immediately: boolean },
   ): Promise<void> {
     const queue = get(this.#queues, def.name);
-    const known = await queue.getJobScheduler(def.name);
+    const known = await queue.getJobScheduler(def.name).catch(unavailableIfAway);
     const now = this.#clock.now().getTime();
     // The process that ran the last job sets the time of the next one by its own clock, which may have been wrong.
     const isFarOff = (known?.next ?? 0) > now + 2 * everyMs;
     if (known?.every === everyMs && !isFarOff) return;
-    if (isFarOff) await queue.removeJobScheduler(def.name);
+    if (isFarOff) await queue.removeJobScheduler(def.name).catch(unavailableIfAway);
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
     // Never later than before: processes that disagree on the interval would postpone the job for ever.
     const startDate = Math.min(isFarOff ? Infinity : (known?.next ?? Infinity), now + everyMs);
-    await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!immediately && { startDate }) }, template);
+    const repeat = { every: everyMs, ...(!immediately && { startDate }) };
+    await queue.upsertJobScheduler(def.name, repeat, template).catch(unavailableIfAway);
   }
 
-  /** Removes the schedule of a queue, if it has one. */
+  /** Removes the schedule of a queue, if it has one. @throws AppError unavailable while Redis is down */
   async unschedule({ name }: Pick<QueueDef, "name">): Promise<void> {
-    await get(this.#queues, name).removeJobScheduler(name);
+    await get(this.#queues, name).removeJobScheduler(name).catch(unavailableIfAway);
   }
 
   /**
@@ -240,5 +242,16 @@ const triggerBatcher = (queue: Queue, data: object) =>
 function unavailable(error: unknown): never {
   throw new AppError("unavailable", { detail: REDIS_AWAY, cause: error });
 }
+
+/** Turns an error into `unavailable` if Redis cannot be reached or is not ready. Others, such as a bug, stay as they are. */
+function unavailableIfAway(error: unknown): never {
+  const { name, message } = error as Error;
+  const isBug = error instanceof TypeError || (name === "ReplyError" && !NOT_READY.test(message));
+  if (isBug) throw error;
+  return unavailable(error);
+}
+
+/** The answers of a Redis that starts, or whose master is gone. */
+const NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
 const REDIS_AWAY = "Redis cannot be reached. Send the same request again.";

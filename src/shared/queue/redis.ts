@@ -143,7 +143,8 @@ const retryStrategy = backoff({ initialMs: 100, maxMs: 2_000 });
 
 function open({ url, cluster, tls }: RedisAddress, log: Logger, options: OpenOptions): RedisConnection {
   const common = {
-    ...{ ...options.common, connectTimeout: CONNECT_TIMEOUT_MS },
+    ...options.common,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     ...(url.startsWith("rediss:") && { tls: { ...tls } }),
   };
   if (!cluster)

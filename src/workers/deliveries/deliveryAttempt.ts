@@ -120,7 +120,10 @@ export class DeliveryAttempt {
     if (this.#parts.length === 0) {
       this.#parts = toParts(this.#delivery.text, channel.style).map((part) => ({
         ...part,
-        ...{ state: "pending" as const, handedAt: null, asPlain: false, id: null },
+        state: "pending" as const,
+        handedAt: null,
+        asPlain: false,
+        id: null,
       }));
       const { length } = this.#parts;
       if (length === 0) return { kind: "failed", reason: "The reply has no visible text." };

@@ -56,8 +56,13 @@ type Described = Pick<NotifyEvent, "data" | "facts" | "subject" | "path"> & {
 export async function readEvent(stores: Stores, record: NotedRecord, note: Note): Promise<NotifyEvent> {
   const described = await describe(stores, record, note);
   return {
-    ...{ callbackUrl: undefined, asks: undefined, ...described },
-    ...{ id: note.id, type: note.type, at: note.at, depth: described.depth ?? 0 },
+    callbackUrl: undefined,
+    asks: undefined,
+    ...described,
+    id: note.id,
+    type: note.type,
+    at: note.at,
+    depth: described.depth ?? 0,
     onlyRule: record.kind === "test" ? record.rule : undefined,
   };
 }
@@ -107,7 +112,9 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       ...(note.gate && { gate: note.gate }),
     },
     facts: {
-      ...{ name: job.name ?? undefined, jobId: job.jobId, metadataTerms: job.metadataTerms },
+      name: job.name ?? undefined,
+      jobId: job.jobId,
+      metadataTerms: job.metadataTerms,
       mapping: run?.mapped?.mapping,
     },
     subject: job.name ?? job.jobId,
@@ -132,8 +139,8 @@ function describeRun(run: RunDoc): Described {
 
 /** Returns what the link of a gate is sealed for. */
 function sealedGate({ _id: job }: Pick<JobDoc, "_id">, { gate }: Note): NotifyEvent["asks"] {
-  const { gateId, expiresAt } = gate as unknown as GateView;
-  return { _id: gateId, job, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+  const { gateId } = gate as unknown as GateView;
+  return { _id: gateId, job };
 }
 
 const isEnd = (type: NotedType): boolean => type === "job.completed" || type === "job.failed";

@@ -30,11 +30,10 @@ const WAKE_COOLDOWN_MS = 60_000;
 export function compileRules(rules: Config["notify"]): readonly Rule[] {
   return rules.map(({ on, template, after = 1, cooldown, ...rule }) => ({
     ...rule,
-    ...{ on: new Set(on), template: template === undefined ? undefined : parseTemplate(template, { hasRaw: true }) },
-    ...{
-      after,
-      cooldownMs: cooldown === undefined ? (rule.to.wake === "now" ? WAKE_COOLDOWN_MS : 0) : durationMs(cooldown),
-    },
+    on: new Set(on),
+    template: template === undefined ? undefined : parseTemplate(template, { hasRaw: true }),
+    after,
+    cooldownMs: cooldown === undefined ? (rule.to.wake === "now" ? WAKE_COOLDOWN_MS : 0) : durationMs(cooldown),
   }));
 }
 

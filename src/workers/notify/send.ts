@@ -80,7 +80,11 @@ async function sendText(
     const target = await resolveTarget(stores, { channel, to }, deps.delivery);
     const shown = { title, ...(link !== undefined && { link }) };
     await addAndDeliver(deps, {
-      ...{ ...wanted, ...shown, ...target, fault: fault ?? target.fault, kind: "channel" },
+      ...wanted,
+      ...shown,
+      ...target,
+      fault: fault ?? target.fault,
+      kind: "channel",
     });
   }
 }

@@ -47,8 +47,14 @@ const standard = ({ type, at }: NotifyEvent, data: object) => ({ type, timestamp
 
 /** Source: CloudEvents 1.0.2, JSON format in structured mode. */
 const cloudEvent = ({ id, type, at, subject, data: { job, run } }: NotifyEvent, data: object, source: string) => ({
-  ...{ specversion: "1.0", id, source, type: `dev.signalbox.${type}`, subject: job?.jobId ?? run?.runId ?? subject },
-  ...{ time: at.toISOString(), datacontenttype: "application/json", data },
+  specversion: "1.0",
+  id,
+  source,
+  type: `dev.signalbox.${type}`,
+  subject: job?.jobId ?? run?.runId ?? subject,
+  time: at.toISOString(),
+  datacontenttype: "application/json",
+  data,
 });
 
 /** Returns a JSON value with shorter texts and lists. @param field the name of the field that the value belongs to */

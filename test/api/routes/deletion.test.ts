@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deleteUnusedPayloads } from "../../../src/models/jobs/deleteJobs.ts";
+import { deleteUnusedPayloads } from "../../../src/models/jobs/unusedPayloads.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
@@ -17,7 +17,7 @@ describe("stored payloads of a job", () => {
   const sweep = async (minutes: number) => {
     const now = new Date(app.clock.now().getTime() + minutes * MINUTE_MS);
     let total = 0;
-    for await (const deleted of deleteUnusedPayloads(app.stores, now)) total += deleted;
+    for await (const { deleted } of deleteUnusedPayloads(app.stores, now)) total += deleted;
     return total;
   };
 

@@ -143,22 +143,79 @@ describe("retention", () => {
     const { jobId } = await createJob(app, { input: { text: "x".repeat(40_000) } });
     await app.stores.jobs.collection.deleteOne({ jobId });
 
-    await run({});
-    const soon = await app.stores.payloads.collection.countDocuments();
-    app.clock.advance(11 * 60_000);
-    const outcome = await run({});
+    const counts: number[] = [];
+    for (const minutes of [0, 11, 50]) {
+      app.clock.advance(minutes * 60_000);
+      await run({});
+      counts.push(await app.stores.payloads.collection.countDocuments());
+    }
 
-    expect(soon).to.equal(1);
-    expect(outcome).to.have.property("result").that.includes({ payloads: 1 });
-    expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
+    expect(counts, "at once, within the hour, and after it").to.deep.equal([1, 1, 0]);
   });
+
+  it("goes on behind the payloads that an interrupted pass has read, after all other deletions", async () => {
+    await addPayloads(1_100);
+    await ended("failed");
+    app.clock.advance(2 * DAY_MS);
+    const { payloads } = app.stores;
+    const reads = spyOnReads();
+    const stopping = new AbortController();
+    const remove = payloads.delete.bind(payloads);
+    payloads.delete = async (...args) => {
+      await remove(...args);
+      if (args[1].length === 500) stopping.abort();
+    };
+
+    const first = await run({ failedAfter: "1d" }, stopping.signal);
+    const second = await run({});
+    const third = await run({});
+
+    expect(first).to.have.property("result").that.includes({ failed: 1, payloads: 500 });
+    expect(second).to.have.property("result").that.includes({ payloads: 600 });
+    expect(third).to.have.property("result").that.includes({ payloads: 0 });
+    expect(
+      reads.filter((from) => from === undefined),
+      "scans from the beginning",
+    ).to.have.length(1);
+  });
+
+  it("leaves a pass to the worker that has begun one", async () => {
+    await ended("failed");
+    app.clock.advance(2 * DAY_MS);
+    await app.stores.leases.acquire("retention", "another worker", 15_000);
+
+    const during = await run({ failedAfter: "1d" });
+    app.clock.advance(16_000);
+    const later = await run({ failedAfter: "1d" });
+    const next = await run({ failedAfter: "1d" });
+
+    expect(during).to.deep.equal({ kind: "done", isIdle: true });
+    expect(later).to.have.property("result").that.includes({ failed: 1 });
+    expect(next).to.have.property("result").that.includes({ failed: 0 });
+  });
+
+  const addPayloads = (count: number) => {
+    const old = Array.from({ length: count }, (_, i) => ({
+      ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
+    }));
+    return app.stores.payloads.collection.insertMany(old);
+  };
+
+  /** Returns the queries of the first reads of each scan: undefined for one from the beginning. */
+  function spyOnReads(): unknown[] {
+    const { collection } = app.stores.payloads;
+    const find = collection.find.bind(collection);
+    const reads: unknown[] = [];
+    collection.find = ((query: mongo.Document, ...rest: []) => {
+      reads.push(query.$or);
+      return find(query, ...rest);
+    }) as typeof collection.find;
+    return reads;
+  }
 
   it("pauses after each batch of stored payloads for as long as the batch took", async () => {
     const { payloads } = app.stores;
-    const old = Array.from({ length: 600 }, (_, i) => ({
-      ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
-    }));
-    await payloads.collection.insertMany(old);
+    await addPayloads(600);
     const times: { readonly startedAt: number; readonly endedAt: number }[] = [];
     const remove = payloads.delete.bind(payloads);
     payloads.delete = async (...args) => {
@@ -208,6 +265,28 @@ describe("retention", () => {
     expect(early).to.equal(6);
     expect(await app.stores.messages.collection.distinct("sessionKey")).to.deep.equal(["constant", "hook:b"]);
     expect(await app.stores.runs.collection.countDocuments()).to.equal(4);
+  });
+
+  it("deletes messages by their age if a setting says so, also of named sessions and of the main one", async () => {
+    const { messages, sessions } = app.stores;
+    const add = (sessionKey: string, id: string) =>
+      messages.addTurn(id, { sessionKey, prompt: "asked", outside: true, reply: "x", endedAt: app.clock.now() });
+    const use = (key: string) =>
+      sessions.acquire({ key, holder: key }, { token: key, until: new Date(app.clock.now().getTime() + 1) });
+    for (const key of ["main", "old", "used"]) await add(key, `${key}-1`);
+    for (const key of ["main", "old"]) await use(key);
+    for (const key of ["main", "old"]) await sessions.release(key, key);
+    app.clock.advance(20 * DAY_MS);
+    await add("used", "used-2");
+    await use("used");
+
+    await afterDays(11);
+    const kept = await messages.collection.countDocuments();
+    await run({ messagesAfter: "30d" });
+
+    expect(kept).to.equal(8);
+    expect(await messages.collection.distinct("_id")).to.deep.equal(["used-2-0", "used-2-1"]);
+    expect(await sessions.collection.distinct("_id")).to.deep.equal(["main", "used"]);
   });
 
   async function afterDays(days: number, settings: Partial<RetentionSettings> = {}): Promise<void> {

@@ -40,7 +40,8 @@ const testChannel = route({
         ),
         text: Type.Optional(
           Type.String({
-            ...{ maxLength: MAX_TEXT_CHARS, pattern: "\\S" },
+            maxLength: MAX_TEXT_CHARS,
+            pattern: "\\S",
             description: "The message in Markdown. By default a sentence that names Signalbox.",
           }),
         ),
@@ -52,7 +53,8 @@ const testChannel = route({
   receipt: DeliveryReceipt,
   errors: ["channel_not_found"],
   audit: ({ params: { channel }, body: { to } }) => ({
-    ...{ action: "channel.test", target: to === undefined ? channel : `${channel} ${to.trim()}` },
+    action: "channel.test",
+    target: to === undefined ? channel : `${channel} ${to.trim()}`,
   }),
   async handler({ params: { channel }, body }, deps) {
     requireChannel(channel, deps);

@@ -132,7 +132,8 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       headers: hookHeaders,
       body: Type.Object(
         {
-          ...{ ...agentFields, timeoutSeconds: timeoutField(maxTimeoutSeconds) },
+          ...agentFields,
+          timeoutSeconds: timeoutField(maxTimeoutSeconds),
           callbackUrl: Type.Optional(s.CallbackUrl("run")),
         },
         { ...open, title: "AgentHook" },

@@ -47,7 +47,9 @@ export const getJob = route({
     if (!wait) return answer(await read(), known, {});
     if (known !== undefined) {
       const { value, headers } = await waiting.until(wait, {
-        ...{ record, readName, read },
+        record,
+        readName,
+        read,
         isOver: ({ etag }) => !matchesETag(known, etag),
         nextChangeAt: ({ body }) => nextStaleAt(stores, body, clock.now()),
       });
@@ -55,7 +57,9 @@ export const getJob = route({
     }
     const { headers } = await waiting.until(wait, {
       // without steps and payloads: while Redis is unavailable the job is read each second
-      ...{ record, readName: "head", read: () => stores.jobs.find(jobId) },
+      record,
+      readName: "head",
+      read: () => stores.jobs.find(jobId),
       isOver: ({ status }) => status !== "running",
       mayEnd: (change) => change.kind === "job" && change.moved,
     });

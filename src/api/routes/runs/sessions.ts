@@ -84,7 +84,10 @@ const getWaitingEvents = route({
       stores.events.countWaiting(),
     ]);
     const rows = events.map(({ _id, text, source, createdAt }) => ({
-      ...{ eventId: _id, text, source, createdAt: createdAt.toISOString() },
+      eventId: _id,
+      text,
+      source,
+      createdAt: createdAt.toISOString(),
     }));
     return { status: 200, body: { events: rows, waiting } };
   },

@@ -39,7 +39,14 @@ export interface ReportStepOptions extends ReportOptions {
 export function putJob(env: NodeJS.ProcessEnv, jobId: string, options: PutOptions): Promise<void> {
   const { name, description, metadata, input, staleAfter, status, progress, message, output, json } = options;
   const fields = {
-    ...{ name, description, input, staleAfterSeconds: staleAfter, status, progress, message, output },
+    name,
+    description,
+    input,
+    staleAfterSeconds: staleAfter,
+    status,
+    progress,
+    message,
+    output,
     metadata: metadata && metadataOf(metadata),
   };
   return withReporter(env, options, async (client) => {

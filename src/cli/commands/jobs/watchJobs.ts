@@ -78,9 +78,21 @@ const MOST = 1_000;
 
 /** The fields of a job in live events. */
 const FIELDS = [
-  ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
-  ...(["lastReportAt", "stale", "staleAt", "staleAfterSeconds", "cancel", "currentStep"] as const),
-];
+  "jobId",
+  "name",
+  "description",
+  "status",
+  "progress",
+  "message",
+  "createdAt",
+  "updatedAt",
+  "lastReportAt",
+  "stale",
+  "staleAt",
+  "staleAfterSeconds",
+  "cancel",
+  "currentStep",
+] as const;
 
 function viewOf(jobs: LiveJobs, { json }: WatchOptions, many: boolean): JobView {
   if (json) return jsonView();

@@ -106,7 +106,11 @@ function withFilters(command: Command): Command {
   return command
     .addOption(
       choicesOption("--status <status>", "only jobs in this status", [
-        ...["running", "completed", "failed", "stale", "cancelled"],
+        "running",
+        "completed",
+        "failed",
+        "stale",
+        "cancelled",
       ]),
     )
     .option("--name <text>", "only jobs whose name starts with this text (case-insensitive)")

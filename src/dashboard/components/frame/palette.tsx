@@ -116,7 +116,9 @@ function useChoices(text: string): Choice[] {
   ];
   const fits = ({ title }: Choice) => title.toLowerCase().includes(text.toLowerCase());
   const search: Choice = {
-    ...{ key: "search", title: `Search jobs for “${text}”`, note: "search" },
+    key: "search",
+    title: `Search jobs for “${text}”`,
+    note: "search",
     act: to(`${address("/")}?${new URLSearchParams({ search: text })}`),
   };
   const run: Choice = { key: "run", title: text, note: "run", act: to(address("/runs/:runId", text)) };

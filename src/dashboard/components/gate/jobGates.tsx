@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Gate, Job } from "../../../client/client.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { countOpenGates } from "../../data/gate/openGates.ts";
+import { useThrottle } from "../../data/live/useThrottle.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { visible } from "../../text.ts";
@@ -11,13 +12,19 @@ import { When } from "../values/when.tsx";
 import { GateForm } from "./gateForm.tsx";
 
 /** The questions of a job: the open ones with their form, and those that were closed while the page is open. */
-export function JobGates({ job: { jobId, waitingFor = [] } }: { job: Job }) {
+export function JobGates({ job }: { job: Job }) {
+  const { jobId, waitingFor = [] } = job;
   const seen = useRef<string[]>([]);
   seen.current = [...new Set([...seen.current, ...waitingFor])];
   const { value, error, reload } = useQuery((signal) =>
     Promise.all(seen.current.map((key) => service.gates.get(jobId, key, { signal }))),
   );
+  const reloadSoon = useThrottle(reload);
   useEffect(reload, [waitingFor.join("\n")]);
+  // A question that changes sends an event of its job, like a report.
+  useEffect(() => {
+    if (waitingFor.length > 0) reloadSoon();
+  }, [job]);
   if (seen.current.length === 0) return null;
   const onAnswered = () => {
     reload();

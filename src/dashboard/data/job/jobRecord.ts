@@ -14,8 +14,19 @@ import { type ProgressPoint, withPoint } from "./timeLeft.ts";
 
 /** The fields of a row of the list of steps. */
 const STEP_ROW: readonly (keyof Step)[] = [
-  ...(["stepId", "jobId", "stepKey", "stepName", "status", "progress", "message", "createdAt", "updatedAt"] as const),
-  ...(["startedAt", "attempts", "lastReportAt", "stale"] as const),
+  "stepId",
+  "jobId",
+  "stepKey",
+  "stepName",
+  "status",
+  "progress",
+  "message",
+  "createdAt",
+  "updatedAt",
+  "startedAt",
+  "attempts",
+  "lastReportAt",
+  "stale",
 ];
 
 export interface JobSnapshot {
@@ -51,8 +62,14 @@ type Reader = Pick<Client["jobs"], "get" | "steps">;
  */
 export class JobRecord {
   readonly snapshot = signal<JobSnapshot>({
-    ...{ job: null, isRow: false, steps: [], hasMoreSteps: false, messages: [], points: [] },
-    ...{ isDeleted: false, error: null },
+    job: null,
+    isRow: false,
+    steps: [],
+    hasMoreSteps: false,
+    messages: [],
+    points: [],
+    isDeleted: false,
+    error: null,
   });
   readonly #jobs: Reader;
   readonly #jobId: string;
@@ -88,7 +105,9 @@ export class JobRecord {
       const isSame = shown?.createdAt === job.createdAt;
       this.#change({
         job: isSame ? mergeRead(shown, job) : job,
-        ...{ isRow: false, error: null, isDeleted: false },
+        isRow: false,
+        error: null,
+        isDeleted: false,
         ...this.#noteReport(job),
       });
       this.#reading = null;

@@ -11,17 +11,22 @@ export interface JobRow extends JobSummary {
 
 /** The fields of a row of the list of jobs; inputs and outputs are large. */
 const JOB_ROW: readonly (keyof Job)[] = [
-  ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
-  ...([
-    "lastReportAt",
-    "staleAt",
-    "stale",
-    "staleAfterSeconds",
-    "waitingFor",
-    "cancel",
-    "currentStep",
-    "metadata",
-  ] as const),
+  "jobId",
+  "name",
+  "description",
+  "status",
+  "progress",
+  "message",
+  "createdAt",
+  "updatedAt",
+  "lastReportAt",
+  "staleAt",
+  "stale",
+  "staleAfterSeconds",
+  "waitingFor",
+  "cancel",
+  "currentStep",
+  "metadata",
 ];
 
 /**

@@ -20,7 +20,10 @@ export function firstJob(url: string, token: NeededToken | null): readonly Tutor
         {
           title: "Report its only step",
           text: put("/steps/work", {
-            ...{ stepName: "Work", status: "completed", progress: 100, ...range },
+            stepName: "Work",
+            status: "completed",
+            progress: 100,
+            ...range,
             output: { done: true },
           }),
         },

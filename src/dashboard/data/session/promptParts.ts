@@ -49,7 +49,10 @@ export function promptParts(prompt: string): PromptParts {
 
 function toEvent([, at = "", source = "", notes = "", text = "", following]: RegExpExecArray): PromptEvent {
   return {
-    ...{ source, at, text, runId: RUN_SOURCE.exec(source)?.[1] ?? null },
+    source,
+    at,
+    text,
+    runId: RUN_SOURCE.exec(source)?.[1] ?? null,
     notes: [...notes.split(", ").filter(Boolean), ...(following ? [`${following} characters follow`] : [])],
   };
 }

@@ -35,7 +35,14 @@ export async function reportStep(
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
   const { created, step, ended, cancelRequested } = await reports.add({
-    ...{ reportId: new mongo.ObjectId(), jobId, stepKey, stepId: randomUUID(), stepName, status, progress, message },
+    reportId: new mongo.ObjectId(),
+    jobId,
+    stepKey,
+    stepId: randomUUID(),
+    stepName,
+    status,
+    progress,
+    message,
     ...(output !== undefined && { output: writes.store(jobId, output) }),
     ...effect,
     payloads: writes.docs,

@@ -82,8 +82,19 @@ export function reportUpdate(
 function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
   return {
     $literal: {
-      ...{ stepId, stepKey, stepName: "", status: "running", progress: 0, message: null, output: null },
-      ...{ createdAt: now, updatedAt: now, startedAt: now, endedAt: null, attempts: 1, seq: 0 },
+      stepId,
+      stepKey,
+      stepName: "",
+      status: "running",
+      progress: 0,
+      message: null,
+      output: null,
+      createdAt: now,
+      updatedAt: now,
+      startedAt: now,
+      endedAt: null,
+      attempts: 1,
+      seq: 0,
     },
   };
 }
@@ -101,7 +112,9 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
     ...(status !== undefined && { status, endedAt: endedAt(status, step, now) }),
     ...(status === "failed" && {
       failedAttempts: failedAttempts(step, {
-        ...{ message, now, maxBytes: MAX_JOB_BYTES },
+        message,
+        now,
+        maxBytes: MAX_JOB_BYTES,
         endedAt: endedAt(status, step, now),
       }),
     }),

@@ -41,8 +41,14 @@ interface ReportStores {
 
 /** The fields of a job that show what a report did. */
 const OUTCOME = {
-  ...{ jobId: 1, endedBy: 1, replaced: 1, "cancel.requestedAt": 1, "notes.id": 1 },
-  ...{ name: 1, createdAt: 1, endedAt: 1 },
+  jobId: 1,
+  endedBy: 1,
+  replaced: 1,
+  "cancel.requestedAt": 1,
+  "notes.id": 1,
+  name: 1,
+  createdAt: 1,
+  endedAt: 1,
 } as const;
 
 type Applied = ReportOutcome | AppError;

@@ -26,10 +26,29 @@ export const PROBES: readonly string[] = ["/healthz", "/readyz"];
 
 /** The paths that the service itself serves. */
 const OWN_PATHS = [
-  ...["/api", "/docs", "/guide", "/mcp", "/metrics", ...PROBES, "/openapi.json"],
+  "/api",
+  "/docs",
+  "/guide",
+  "/mcp",
+  "/metrics",
+  ...PROBES,
+  "/openapi.json",
   // the dashboard
-  ...["/session", "/assets", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
-  ...["/notify", "/answer", "/audit", "/gates", "/history", "/requests", "/settings"],
+  "/session",
+  "/assets",
+  "/jobs",
+  "/runs",
+  "/sessions",
+  "/deliveries",
+  "/channels",
+  "/login",
+  "/notify",
+  "/answer",
+  "/audit",
+  "/gates",
+  "/history",
+  "/requests",
+  "/settings",
 ];
 
 const CHECKS: readonly Check[] = [

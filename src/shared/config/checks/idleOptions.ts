@@ -7,8 +7,17 @@ type Key = keyof Mapping;
 const UNREAD: Readonly<Record<Mapping["action"], readonly Key[]>> = {
   agent: ["textTemplate"],
   wake: [
-    ...(["messageTemplate", "sessionKey", "deliver", "channel", "to", "model", "thinking", "timeoutSeconds"] as const),
-    ...(["trackAsJob", "instructions", "allowUnsafeExternalContent"] as const),
+    "messageTemplate",
+    "sessionKey",
+    "deliver",
+    "channel",
+    "to",
+    "model",
+    "thinking",
+    "timeoutSeconds",
+    "trackAsJob",
+    "instructions",
+    "allowUnsafeExternalContent",
   ],
 };
 

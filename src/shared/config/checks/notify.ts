@@ -108,9 +108,21 @@ function targetFaults(to: Target, channels: Config["channels"]): Faults {
 
 /** Headers of a webhook that the service or the connection sets. */
 const OWN_HEADERS = [
-  ...["content-type", "content-length", "content-encoding", "user-agent"],
-  ...["webhook-id", "webhook-timestamp", "webhook-signature"],
-  ...["host", "connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "expect"],
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "user-agent",
+  "webhook-id",
+  "webhook-timestamp",
+  "webhook-signature",
+  "host",
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+  "trailer",
+  "expect",
 ];
 
 function webhookFaults({ url, secret, headers = {} }: Webhook): Faults {

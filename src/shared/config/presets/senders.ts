@@ -72,8 +72,12 @@ const stripe: SenderPreset = {
   auth: { type: "stripe" },
   when: {
     "payload.type": [
-      ...["payment_intent.payment_failed", "invoice.payment_failed", "payout.failed", "charge.dispute.created"],
-      ...["radar.early_fraud_warning.created", "customer.subscription.deleted"],
+      "payment_intent.payment_failed",
+      "invoice.payment_failed",
+      "payout.failed",
+      "charge.dispute.created",
+      "radar.early_fraud_warning.created",
+      "customer.subscription.deleted",
     ],
   },
   name: "Stripe {{type}}",
@@ -205,5 +209,14 @@ const sns: SenderPreset = {
 
 /** The presets that `preset` of a mapping may name. */
 export const SENDER_PRESETS: Readonly<Record<(typeof SENDERS)[number], SenderPreset>> = {
-  ...{ github, gitlab, stripe, sentry, grafana, alertmanager, pagerduty, linear, sendgrid, sns },
+  github,
+  gitlab,
+  stripe,
+  sentry,
+  grafana,
+  alertmanager,
+  pagerduty,
+  linear,
+  sendgrid,
+  sns,
 };

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import pino from "pino";
 import { startSchedules } from "../../../../src/workers/schedules.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { createJob } from "../../../support/factories.ts";
 import { freeze } from "../../../support/freeze.ts";
+import { logLines } from "../../../support/logLines.ts";
 import { startProcess } from "../../../support/process.ts";
 import { freePort, startRedis } from "../../../support/servers/servers.ts";
 
@@ -74,10 +74,14 @@ describe("the worker process", () => {
 });
 
 describe("the schedules in Redis", () => {
-  it("are restored after Redis was restarted empty", async () => {
+  const DEBUG = 20;
+  const REPEATED = "the storing of the schedules in Redis failed; it is repeated";
+
+  it("are restored after Redis was restarted empty, and the outage is no error in the log", async () => {
     const redis = await startRedis();
     const app = await startApp({ redis: redis.url });
-    const schedules = startSchedules(app.queues, pino({ level: "silent" }), {
+    const { log, lines } = logLines();
+    const schedules = startSchedules(app.queues, log, {
       heartbeatEveryMs: 3_600_000,
       renewEveryMs: 50,
     });
@@ -92,6 +96,9 @@ describe("the schedules in Redis", () => {
       await redis.start();
 
       await eventually(scheduled, "the schedule to be back");
+
+      expect(lines.map(({ level, msg }) => [level, msg])).to.include.deep.members([[DEBUG, REPEATED]]);
+      expect(lines.filter(({ level }) => level !== DEBUG)).to.deep.equal([]);
     } finally {
       await schedules.close();
       await app.close();

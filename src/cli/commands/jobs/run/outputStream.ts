@@ -86,6 +86,8 @@ export function passOn(name: StreamName, from: number | Socket, onChunk: (chunk:
 /** Reads a pipe into one buffer, which costs a third of the time of a new one for each chunk. */
 const readInto = (fd: number, buffer: Buffer, onRead: (chunk: Buffer) => boolean): Socket =>
   new Socket({
-    ...{ fd, readable: true, writable: false },
+    fd,
+    readable: true,
+    writable: false,
     onread: { buffer, callback: (size) => onRead(buffer.subarray(0, size)) },
   } as ConstructorParameters<typeof Socket>[0]);
