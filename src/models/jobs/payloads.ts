@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { BsonObjectId, closedObject, defineCollection } from "../db/collection.ts";
+import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 
@@ -64,10 +65,13 @@ export class Payloads {
     this.collection = collection;
   }
 
-  /** Writes payloads before the records that refer to them. @throws AppError unavailable, body_too_large */
+  /**
+   * Writes payloads before the records that refer to them. Those that exist stay: a batch of reports that has failed is repeated
+   * one by one.
+   * @throws AppError unavailable, body_too_large
+   */
   async write(docs: readonly PayloadDoc[]): Promise<void> {
-    if (docs.length === 0) return;
-    await mapMongoErrors(() => this.collection.insertMany([...docs]));
+    if (docs.length > 0) await mapMongoErrors(() => insertAll(this.collection, [docs]));
   }
 
   /**

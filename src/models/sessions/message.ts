@@ -4,6 +4,7 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection } from "../db/collection.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
+import { readAll } from "../db/readAll.ts";
 
 /** A message in a session's transcript. */
 export const MessageDoc = closedObject({
@@ -21,7 +22,13 @@ export const MessageDoc = closedObject({
 });
 export type MessageDoc = Static<typeof MessageDoc>;
 
-export const messageCollection = defineCollection(MessageDoc, [{ keys: { sessionKey: 1, order: -1 } }]);
+export const messageCollection = defineCollection(MessageDoc, [
+  { keys: { sessionKey: 1, order: -1 } },
+  { keys: { createdAt: 1 } },
+]);
+
+/** Maximum messages that one command deletes. */
+const BATCH_SIZE = 500;
 
 /** A turn that is added to a transcript. */
 export interface Turn {
@@ -72,6 +79,15 @@ export class Messages {
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
     await mapMongoErrors(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+  }
+
+  /** Deletes one batch of messages from before a time. @returns their number; 0 if none are left @throws AppError unavailable */
+  async deleteBefore(time: Date): Promise<number> {
+    const old = { createdAt: { $lt: time } };
+    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    if (batch.length === 0) return 0;
+    await mapMongoErrors(() => this.collection.deleteMany({ ...old, _id: { $in: batch.map(({ _id }) => _id) } }));
+    return batch.length;
   }
 
   /**
