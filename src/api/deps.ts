@@ -10,6 +10,7 @@ import type { RefusedRequests } from "./inbox/refusedRequests.ts";
 import type { LiveFeed } from "./live/liveFeed.ts";
 import type { WaitingRequests } from "./live/waitingRequests.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { AnswerBudget } from "./middleware/answerBudget.ts";
 import type { ServerFacts } from "./servers.ts";
 
 /** The check of a dependency, for /readyz. */
@@ -25,6 +26,8 @@ export interface ApiDeps {
   readonly queues: Queues;
   readonly jobTokens: JobTokens;
   readonly live: LiveFeed;
+  /** Limits the memory of large responses. */
+  readonly answers: AnswerBudget;
   readonly waiting: WaitingRequests;
   /** Collects the requests to hooks that are refused. */
   readonly refusedRequests: RefusedRequests;

@@ -94,6 +94,8 @@ export interface Route<
   readonly stream?: true;
   /** Set when the route honours `Prefer: wait=N`: its handler receives `wait`. */
   readonly canWait?: true;
+  /** Returns whether the response may be tens of megabytes, so that its read waits for memory. */
+  isLarge?(query: Readonly<Record<string, unknown>>): boolean;
   /** The description of each header of the successful responses that only this route has. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The result of authentication that the handler receives; none by default. */

@@ -68,15 +68,28 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     const wait = r.canWait ? requestedWait(ctx) : null;
     ctx.state.mayWait = wait !== null;
     const text = r.textBody ? ctx.request.body : "";
-    const answer = await call({ ...request, text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>);
-    ctx.status = answer.status;
-    ctx.state.isStream = r.stream ?? false;
-    if (r.stream) limitStreamEnd(answer.body as EventEmitter, ctx.res);
-    if (answer.headers) ctx.set(publicHeaders(ctx, answer.headers));
-    if (r.stream || typeof answer.body !== "object") ctx.body = answer.body;
-    else {
+    const input = { ...request, text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>;
+    // A request that waits reserves memory only for its response.
+    const held = wait === null && r.isLarge?.(query) ? await deps.answers.reserveRead() : null;
+    try {
+      const answer = await call(input);
+      ctx.status = answer.status;
+      ctx.state.isStream = r.stream ?? false;
+      if (r.stream) limitStreamEnd(answer.body as EventEmitter, ctx.res);
+      if (answer.headers) ctx.set(publicHeaders(ctx, answer.headers));
+      if (r.stream || typeof answer.body !== "object") {
+        held?.release();
+        ctx.body = answer.body;
+        return;
+      }
+      const json = `${answer.json ?? JSON.stringify(answer.body)}\n`; // a terminal shows its prompt on a line of its own
+      if (held) held.send(json, ctx.res);
+      else await deps.answers.reserveAnswer(json, ctx.res);
       ctx.type = "json";
-      ctx.body = `${answer.json ?? JSON.stringify(answer.body)}\n`; // a terminal shows its prompt on a line of its own
+      ctx.body = json;
+    } catch (error) {
+      held?.release();
+      throw error;
     }
   };
 }

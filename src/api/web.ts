@@ -26,6 +26,7 @@ import { WaitingRequests } from "./live/waitingRequests.ts";
 import { addDependencyMetrics } from "./metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import { AnswerBudget } from "./middleware/answerBudget.ts";
 import { type ListenOptions, listen } from "./server.ts";
 import { readServers } from "./servers.ts";
 
@@ -42,11 +43,12 @@ export interface WebDeps {
   readonly timings: Timings;
   /** Reads the metrics of the worker that `signalbox start` runs beside this process. */
   readonly readWorkerMetrics?: () => Promise<string>;
-  /** For tests: settings and probes that replace those of the service. */
+  /** For tests: settings, probes and limits that replace those of the service. */
   readonly overrides?: {
     readonly app?: Partial<AppSettings>;
     readonly listen?: Partial<ListenOptions>;
     readonly probes?: readonly Probe[];
+    readonly answers?: AnswerBudget;
     /** Sends the requests to Amazon SNS. */
     readonly snsFetch?: SnsFetch;
   };
@@ -134,6 +136,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     { name: "redis", check: () => pingRedis(redis) },
   ];
   addDependencyMetrics(metrics.registry, probes);
+  const answers = overrides.answers ?? new AnswerBudget();
   const sns = new SnsClient(clock, overrides.snsFetch);
   const createHandler = (config: Config, written: unknown, stores: Stores) => {
     const { jobs, hooks, agents, channels, session, server, outbound, notify, expect } = config;
@@ -148,6 +151,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         metrics,
         live,
         waiting,
+        answers,
         refusedRequests,
         clock,
         sns,

@@ -188,7 +188,10 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
        */
       deleteAll: async (filter: DeletionFilter | { all: true }, options?: CallOptions) => {
         const { deletionQuery } = await import("./deletion.ts"); // rarely needed
-        return call<{ ok: true; deleted: number }>("DELETE", jobs, { ...options, query: deletionQuery(filter) });
+        return call<{ ok: true; deleted: number }>("DELETE", jobs, {
+          ...options,
+          query: deletionQuery(filterQuery(Object(filter))),
+        });
       },
       steps: readOne<Page & Fields<Step>, List<"steps", Step>>(jobs, "/steps"),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>

@@ -1,13 +1,12 @@
-import { filterQuery } from "./api.ts";
 import { SignalboxError } from "./error.ts";
 
 /**
  * Returns the query parameters that delete jobs.
- * @param filter a filter of jobs, or `all`
+ * @param filter the query parameters of a filter of jobs, or `all`
  * @throws SignalboxError unless the filter sets each of its fields, or sets `all` alone
  */
-export function deletionQuery(filter: object): object {
-  const { all, ...query }: Readonly<Record<string, unknown>> = filterQuery(Object(filter));
+export function deletionQuery(filter: Readonly<Record<string, unknown>>): object {
+  const { all, ...query } = filter;
   const values: unknown[][] = Object.values(query).map((value) => [value].flat());
   const isSet = values.every((items) => items[0] !== undefined && !items.includes(null));
   if (all ? !values[0] : values[0] && isSet) return { ...query, ...(all ? { all: true } : {}) };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import type { Documents } from "./db/documents.ts";
-import { date, nullable, object, oneOf, type Stored, schemaOf, string } from "./db/fields.ts";
+import { date, nullable, object, oneOf, optional, type Stored, schemaOf, string } from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
 
 /** The actions that the audit log records. */
@@ -20,12 +20,16 @@ export const AUDIT_ACTIONS = [
   "delivery.retry",
   "delivery.cancel",
   "event.delete",
+  "rule.test",
   "channel.test",
+  "channel.check",
   "channel.resume",
   "reply-target.set",
   "reply-target.clear",
   "request.replay",
+  "hook.test",
   "login",
+  "logout",
   "token.refused",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -40,7 +44,10 @@ export const AuditDoc = object({
   /** The id of the record, or the filters of a deletion; null if the action has none. */
   target: nullable(string),
   address: string,
+  /** The id that the caller sent, or that of the service. */
   requestId: string,
+  /** The id that the service gave the request. Missing in entries of an earlier version. */
+  serviceRequestId: optional(string),
 });
 export type AuditDoc = Stored<typeof AuditDoc>;
 
@@ -50,9 +57,10 @@ export const auditSchema = schemaOf(AuditDoc)
   .index({ action: 1, createdAt: -1, _id: -1 });
 
 /** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
-export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt"> {
+export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt" | "serviceRequestId"> {
   auditId: string;
   at: string;
+  serviceRequestId: string | null;
 }
 
 export interface AuditQuery {
@@ -65,8 +73,10 @@ export interface AuditQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The filters that a target begins with. */
+const FIRST_FILTERS: readonly string[] = ["jobId", "all", "status"];
 /** Maximum characters of a target. The filters of a deletion can be long. */
-const MAX_TARGET_CHARS = 1_024;
+const MAX_TARGET_CHARS = 4_096;
 /** Maximum entries that one call deletes. */
 const BATCH_SIZE = 500;
 
@@ -79,20 +89,33 @@ export class AuditLog {
     this.#clock = clock;
   }
 
-  /** Adds an entry. @throws AppError unavailable */
+  /** Adds an entry. @returns its id @throws AppError unavailable */
   async add(
-    { actor, address, requestId }: Pick<AuditDoc, "actor" | "address" | "requestId">,
+    {
+      actor,
+      address,
+      requestId,
+      serviceRequestId,
+    }: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
     action: AuditAction,
     target: string | null = null,
-  ): Promise<void> {
+  ): Promise<string> {
+    const _id = randomUUID();
     const entry = {
       actor,
       address,
       requestId,
+      ...(serviceRequestId !== undefined && { serviceRequestId }),
       action,
       target: target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null,
     };
-    await this.collection.insertOne({ _id: randomUUID(), createdAt: this.#clock.now(), ...entry });
+    await this.collection.insertOne({ _id, createdAt: this.#clock.now(), ...entry });
+    return _id;
+  }
+
+  /** Removes the entry of an act that did not take place. @throws AppError unavailable */
+  async remove(auditId: string): Promise<void> {
+    await this.collection.deleteOne({ _id: auditId });
   }
 
   /** Returns a page of entries, the newest first. @throws AppError unavailable */
@@ -121,6 +144,23 @@ export class AuditLog {
   }
 }
 
-function view({ _id, createdAt, ...entry }: AuditDoc): AuditView {
-  return { auditId: _id, at: createdAt.toISOString(), ...entry };
+function view({ _id, createdAt, serviceRequestId, ...entry }: AuditDoc): AuditView {
+  return { auditId: _id, at: createdAt.toISOString(), ...entry, serviceRequestId: serviceRequestId ?? null };
+}
+
+/** Returns the target of an entry about a gate. A slash within an id is encoded, so that no two gates have the same target. */
+export const gateTarget = (...ids: readonly [jobId: string, key: string]): string =>
+  ids.map((id) => id.replace(/[%/]/g, encodeURIComponent)).join("/");
+
+/**
+ * Returns the target of an entry about a deletion by filters: ids and names first, lists sorted and without repetitions, so that
+ * the caller does not choose what a cut leaves out.
+ */
+export function filterTarget(filters: Readonly<Record<string, unknown>>): string {
+  const rank = (name: string) => (FIRST_FILTERS.includes(name) ? FIRST_FILTERS.indexOf(name) : FIRST_FILTERS.length);
+  const sorted = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([one], [other]) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].toSorted() : value]);
+  return JSON.stringify(Object.fromEntries(sorted));
 }

@@ -7,19 +7,29 @@ export interface Lease {
   now(): Date;
 }
 
-/** Runs work and renews its lease meanwhile. The signal aborts when the lease is lost. */
+/**
+ * Runs work and renews its lease meanwhile. The signal aborts when the lease is lost: by MongoDB's answer, or if `isStrict`, also
+ * before it expires by the clock of this process.
+ */
 export async function withLease<T>(
   lease: Lease,
-  { durationMs, renewEveryMs }: Pick<Timings["lease"], "durationMs" | "renewEveryMs">,
+  { durationMs, renewEveryMs, isStrict = false }: Pick<Timings["lease"], "durationMs" | "renewEveryMs" | "isStrict">,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const lost = new AbortController();
   let renewing: Promise<void> | undefined;
+  let heldUntil = performance.now() + durationMs;
   const timer = setInterval(() => {
+    const now = performance.now();
+    if (isStrict && now + renewEveryMs > heldUntil) lost.abort(); // before the next look it would have expired
     if (lost.signal.aborted) return;
-    renewing ??= renew(lease, durationMs, lost).finally(() => {
-      renewing = undefined;
-    });
+    renewing ??= renew(lease, durationMs, lost)
+      .then((isRenewed) => {
+        if (isRenewed) heldUntil = now + durationMs;
+      })
+      .finally(() => {
+        renewing = undefined;
+      });
   }, renewEveryMs);
   try {
     return await work(lost.signal);
@@ -29,8 +39,9 @@ export async function withLease<T>(
   }
 }
 
-async function renew(lease: Lease, durationMs: number, lost: AbortController): Promise<void> {
-  // A failed renewal does not lose the lease: MongoDB may be down for a while, and only its answer decides.
-  const isRenewed = await lease.renew(new Date(lease.now().getTime() + durationMs)).catch(() => true);
-  if (!isRenewed) lost.abort();
+/** Returns whether the lease was renewed. A renewal that fails does not lose it: MongoDB may be down for a while. */
+async function renew(lease: Lease, durationMs: number, lost: AbortController): Promise<boolean> {
+  const isRenewed = await lease.renew(new Date(lease.now().getTime() + durationMs)).catch(() => null);
+  if (isRenewed === false) lost.abort();
+  return isRenewed === true;
 }

@@ -9,6 +9,8 @@ export interface Timings {
     readonly renewEveryMs: number;
     /** How often a process that stands by tries to acquire the lease of a mailbox. */
     readonly acquireEveryMs: number;
+    /** Whether work ends before its lease expires by the own clock (`worker.strictLeases`). */
+    readonly isStrict?: boolean;
   };
   /** How long BullMQ keeps the lock of a worker that does not renew it. A third of it passes between two checks. */
   readonly queueLockMs: number;

@@ -89,8 +89,9 @@ export interface Service {
 
 /** Starts everything that a worker process does under one configuration. The caller must close or retire it. */
 export function startService(config: Config, deps: ServiceDeps): Service {
-  const { stores, queues, connection, clock, log, env, metrics, timings } = deps;
+  const { stores, queues, connection, clock, log, env, metrics } = deps;
   const { agents, hooks, session, worker } = config;
+  const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.addSeries({

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Router from "@koa/router";
@@ -7,8 +6,6 @@ import { expect } from "chai";
 import { mountGuide } from "../../src/api/guide/guide.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-
-const _AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe("the guide", () => {
   const contexts = new BrowserContexts();

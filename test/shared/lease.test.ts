@@ -7,7 +7,7 @@ const LEASE = { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 }
 describe("withLease", () => {
   let time: sinon.SinonFakeTimers;
   beforeEach(() => {
-    time = sinon.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    time = sinon.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date", "performance"] });
   });
   afterEach(() => time.restore());
   const now = () => new Date();
@@ -50,6 +50,25 @@ describe("withLease", () => {
 
     expect(asked).to.equal(1);
     expect(wasOver).to.equal(false);
+  });
+
+  it("aborts the work's signal before the lease expires by the own clock if it is strict, also while a renewal hangs", async () => {
+    for (const isStrict of [true, false]) {
+      let asked = 0;
+      const renew = () => (asked++ === 0 ? Promise.resolve(true) : new Promise<boolean>(() => {}));
+      const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
+      const began = Date.now();
+      const lostAt: number[] = [];
+
+      void withLease({ renew, now }, { ...LEASE, isStrict }, (lost) => {
+        lost.addEventListener("abort", () => lostAt.push(Date.now() - began));
+        return work;
+      });
+      await pass(60);
+      endWork();
+
+      expect(lostAt).to.deep.equal(isStrict ? [16_000] : []); // renewed at 2 s, held until 17 s
+    }
   });
 
   it("aborts the work's signal when the lease is lost, and not while the server is down", async () => {

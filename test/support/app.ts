@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AppSettings } from "../../src/api/app.ts";
 import type { SnsFetch } from "../../src/api/auth/snsClient.ts";
 import type { Probe } from "../../src/api/deps.ts";
+import type { AnswerBudget } from "../../src/api/middleware/answerBudget.ts";
 import type { ListenOptions } from "../../src/api/server.ts";
 import { startWeb } from "../../src/api/web.ts";
 import { connectDatabase, type Database } from "../../src/models/db/database.ts";
@@ -80,6 +81,7 @@ type Options = ServerSettings &
     mongo?: string;
     redis?: string;
     probes?: readonly Probe[];
+    answers?: AnswerBudget;
     /** Sends the requests to Amazon SNS. */
     snsFetch?: SnsFetch;
     /** The time constants that differ from `FAST_TIMINGS`. */
@@ -96,7 +98,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     env = {},
     ...rest
   } = options;
-  const { staleAfterSeconds, port = 0, probes, snsFetch, strict = true, bodies, countFailure, ...more } = rest;
+  const { staleAfterSeconds, port = 0, probes, answers, snsFetch, strict = true, bodies, countFailure, ...more } = rest;
   const { timings, limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
@@ -115,6 +117,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     app: { strict, ...(bodies && { bodies }), ...(countFailure && { countFailure }) },
     listen: { host: "127.0.0.1", ...(limits && { limits }), ...(maxConnections && { maxConnections }) },
     ...(probes && { probes }),
+    ...(answers && { answers }),
     ...(snsFetch && { snsFetch }),
   };
   const web = await startWeb(lifecycle, config, {

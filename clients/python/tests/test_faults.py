@@ -8,7 +8,7 @@ import pytest
 from conftest import BUSY, QUICK, eventually
 from faults import Fault, FaultServer
 
-from signalbox_client import Client, Pace, SignalboxError
+from signalbox_client import AsyncClient, Client, Pace, SignalboxError
 from signalbox_client._retry import Tries
 
 
@@ -58,6 +58,57 @@ def test_a_redirect_does_not_carry_the_token_to_another_server(server, open_clie
             open_client(token="secret").jobs.get("j")
 
         assert other.requests == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.jobs.get("j"),
+        lambda client: client.job("j").create(name="J"),
+        lambda client: client.job("j").step("s", name="S").start(),
+        lambda client: client.hooks.send("github", {"a": 1}),
+    ],
+)
+def test_a_redirect_is_not_followed_or_retried_and_its_error_names_the_new_address(server, open_client, status, call):
+    server.faults = [Fault(status, {"Location": f"{server.url.replace('//', '//user:secret@')}/new?token=secret#x"})]
+
+    with pytest.raises(SignalboxError) as caught:
+        call(open_client())
+
+    assert str(caught.value) == f"The response redirects to {server.url}/new: check the URL. (unexpected_answer)"
+    assert caught.value.status == status
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:3000",
+        "ftp://host",
+        "http://",
+        "http://user:secret@host",
+        "http://:secret@host",
+        "http://user:se/cret@host",
+        "http://host?token=secret",
+        "http://host?",
+        "http://host/#",
+        "http://host:port",
+        "http://host:0",
+        "http://host:65536",
+        "http://ho st",
+        "http://host\n",
+        "http://host\\path",
+        "http://[::1",
+    ],
+)
+def test_a_url_that_can_never_work_is_refused_at_once_without_its_secrets(url):
+    for open_one in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="^url must ") as caught:
+            open_one(url)
+
+        assert "cret" not in str(caught.value)
+        assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
 def test_the_delay_doubles_up_to_its_limit(open_client, monkeypatch):

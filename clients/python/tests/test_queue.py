@@ -108,6 +108,34 @@ def test_a_retry_includes_later_reports_but_skips_no_status():
     assert [sent(queue, 103.0), sent(queue, 103.0)] == [{"status": "failed"}, {"status": "completed"}]
 
 
+def test_a_report_with_a_waiter_does_not_inherit_the_clock_of_the_report_that_it_joins():
+    queue = make_queue()
+    queue.append({"progress": 10}, False, None)
+    queue.take(100.0)
+    queue.retry(101.0)
+    queue.append({"status": "completed"}, True, Future())
+
+    assert queue.take(120.0).sent_at == 120.0
+
+    in_flight = make_queue()
+    in_flight.append({"progress": 10}, False, None)
+    in_flight.take(100.0)
+    in_flight.append({"status": "completed"}, True, Future())
+    in_flight.retry(101.0)
+
+    assert in_flight.take(120.0).sent_at == 120.0
+
+
+def test_a_report_without_a_waiter_keeps_the_clock_of_the_report_that_it_joins():
+    queue = make_queue()
+    queue.append({"progress": 10}, False, None)
+    queue.take(100.0)
+    queue.append({"progress": 20}, False, None)
+    queue.retry(101.0)
+
+    assert queue.take(120.0).sent_at == 100.0
+
+
 def test_an_end_does_not_replace_an_unsent_start():
     queue = make_queue()
 

@@ -1,6 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
-import { type HookCall, hookName, type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
+import { type HookCall, hookName, type Mapping, mappingsNamed, readNamesOf } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
+import type { ReadNames } from "../../hooks/mappings/secretNames.ts";
 import { describeFiltered, noMapping, type Selection, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
 import {
@@ -34,6 +35,8 @@ interface ReceivedRequest {
   readonly contentType: string | null;
   readonly address: string;
   readonly signature: RequestSignature;
+  /** The names of headers and parameters that the mappings with the name of the hook read. */
+  readonly readNames: ReadNames;
 }
 
 /** What is known about the sender of a request that is refused. */
@@ -193,6 +196,7 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
       contentType: ctx.get("Content-Type") || null,
       address: ctx.ip,
       signature: validSignature(mapping),
+      readNames: readNamesOf(candidates),
     };
     if (kind === "filtered") {
       const reason = describeFiltered(selection.considered, selection.filtered.filter(isProven)) ?? "";

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { HookCall } from "../../hooks/mappings/mapping.ts";
-import { isSecretName } from "../../hooks/mappings/secretNames.ts";
+import { isHarmlessHeader, isHarmlessParameter, type ReadNames } from "../../hooks/mappings/secretNames.ts";
 import { withoutBasePath } from "../middleware/basePath.ts";
 
 /** The head of a request: everything but its body. */
@@ -25,17 +25,31 @@ export function withoutSecrets({ headers, query, originalUrl, state }: Context):
   };
 }
 
+/** Stands for a value that may be a secret. */
+const MASK = "***";
+
 /**
- * Returns a head without everything that may be a secret by its name. Templates and transforms may need such a value, so only
- * what is kept goes without it.
+ * Returns a head in which the values are masked whose names are not known to be harmless: senders name their secrets as they
+ * like. Templates and transforms may need such a value, so only what is kept or shown is masked. A parameter without a value is
+ * left out, because its name may be the secret.
+ * @param read the names that mappings read, which a replay needs
  */
-export function withoutNamedSecrets({ headers, url, query }: RequestHead): RequestHead {
-  const isPublic = ([name]: readonly [string, unknown]) => !isSecretName(name);
+export function maskedHead({ headers, url, query }: RequestHead, read?: ReadNames): RequestHead {
   const [path = "", search] = url.split("?");
-  const parts = search?.split("&").filter((part) => [...new URLSearchParams(part)].every(isPublic)) ?? [];
+  const parts = (search?.split("&") ?? []).flatMap((part) => {
+    const [[name = "", value = ""] = []] = new URLSearchParams(part);
+    if (isHarmlessParameter(name, read)) return part;
+    return value === "" ? [] : `${part.split("=", 1)[0]}=${MASK}`;
+  });
+  const parameters = Object.entries(query).flatMap(([name, value]): [string, unknown][] => {
+    if (isHarmlessParameter(name, read)) return [[name, value]];
+    return value === undefined || value === "" ? [] : [[name, MASK]];
+  });
   return {
-    headers: Object.fromEntries(Object.entries(headers).filter(isPublic)),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, isHarmlessHeader(name, read) ? value : MASK]),
+    ),
     url: parts.length > 0 ? `${path}?${parts.join("&")}` : path,
-    query: Object.fromEntries(Object.entries(query).filter(isPublic)),
+    query: Object.fromEntries(parameters) as RequestHead["query"],
   };
 }

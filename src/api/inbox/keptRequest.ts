@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import { toJson } from "../../shared/text/json.ts";
 import type { AuthenticatedSender } from "../auth/hookAuth.ts";
-import { withoutNamedSecrets } from "../auth/withoutSecrets.ts";
+import { maskedHead } from "../auth/withoutSecrets.ts";
 
 /** Returns a request as it is kept. @param status the HTTP status of the response */
 export function keptRequest(sender: AuthenticatedSender, createdAt: Date, status: number): NewHookRequest {
   const { kind, mapping, call, received } = sender;
-  const { body, contentType, address, signature } = received;
+  const { body, contentType, address, signature, readNames } = received;
   return {
     _id: randomUUID(),
     createdAt,
@@ -19,6 +19,6 @@ export function keptRequest(sender: AuthenticatedSender, createdAt: Date, status
     address,
     contentType,
     body,
-    head: toJson(withoutNamedSecrets(call)),
+    head: toJson(maskedHead(call, readNames)),
   };
 }

@@ -7,7 +7,7 @@ import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { AuthenticatedSender, RefusedSender } from "../auth/hookAuth.ts";
-import { withoutNamedSecrets, withoutSecrets } from "../auth/withoutSecrets.ts";
+import { maskedHead, withoutSecrets } from "../auth/withoutSecrets.ts";
 import { describeVerdict } from "./refusalReason.ts";
 
 export interface RefusedRequestsDeps {
@@ -84,7 +84,7 @@ export class RefusedRequests {
       ...refused,
       address: ctx.ip,
       contentType: cut(ctx.get("Content-Type")) || null,
-      head: JSON.stringify(withoutNamedSecrets(withoutSecrets(ctx)), (_, value) =>
+      head: JSON.stringify(maskedHead(withoutSecrets(ctx)), (_, value) =>
         typeof value === "string" ? cut(value) : value,
       ),
       body: null,

@@ -6,7 +6,6 @@ import { PATHS } from "../../dashboard/paths.ts";
 import { AppError } from "../../shared/errors.ts";
 import { howToBuild } from "../../shared/process/ownCommands.ts";
 import { CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
-import { noticePage } from "./noticePage.ts";
 
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "..", "dist", "dashboard");
@@ -70,3 +69,18 @@ export function mountDashboard(router: Router, directory: string, basePath = "")
 
 /** Returns a sentence as HTML, with `…` as code elements. The sentences contain no other markup than this. */
 const asHtml = (text: string): string => text.replaceAll("<", "&lt;").replace(/`([^`]+)`/g, "<code>$1</code>");
+
+/** Returns a page without style and scripts that says why another page cannot be shown. @param html the text below its heading */
+const noticePage = (title: string, html: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Signalbox</title>
+</head>
+<body>
+<h1>${title}</h1>
+${html}
+</body>
+</html>
+`;

@@ -9,7 +9,7 @@ import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
 import { configTemplate } from "../configFile/template.ts";
-import { findSavedToken, generateSecret } from "../start/firstUse.ts";
+import { findSavedToken, generateSecret } from "../start/savedToken.ts";
 
 /** The desired `hooks.gmail`. Null means that the key must be absent; undefined keeps its value. */
 export type DesiredGmailConfig = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };

@@ -2,7 +2,6 @@ import { styleText } from "node:util";
 import stringWidth from "string-width";
 import type { JobSummary } from "../../client/client.ts";
 import { printNote, SERVICE_BACK, SERVICE_LOST } from "../commands/list.ts";
-import { bar } from "./bar.ts";
 import { cleanJson, cleanLine } from "./cleanText.ts";
 import { cut, outputWidth } from "./columns.ts";
 import { cancelNote, jobState } from "./jobState.ts";
@@ -137,4 +136,10 @@ function blockView(lines: (width: number, height: number) => string[]): JobView 
     },
     close: () => block.close(),
   };
+}
+
+/** Returns a progress bar of `width` columns. The last column is filled only at 100. */
+function bar(progress: number, width: number): string {
+  const filled = Math.floor((Math.min(100, Math.max(0, progress)) / 100) * width);
+  return "█".repeat(filled) + "░".repeat(width - filled);
 }

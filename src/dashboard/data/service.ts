@@ -1,10 +1,14 @@
 import { channelCalls } from "../../client/calls/channels.ts";
 import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
-import { type HistorySpan, readJobHistory } from "../../client/calls/jobHistory.ts";
-import { runAgain as requestRunAgain } from "../../client/calls/runAgain.ts";
-import { type RunStatsQuery, readRunStats } from "../../client/calls/runStats.ts";
-import { readSettings } from "../../client/calls/settings.ts";
-import { testHook as requestTestHook } from "../../client/calls/testHook.ts";
+import {
+  type HistorySpan,
+  type RunStatsQuery,
+  readJobHistory,
+  readRunStats,
+  readSettings,
+  runAgain as requestRunAgain,
+  testHook as requestTestHook,
+} from "../../client/calls/page.ts";
 import { createClient } from "../../client/client.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { setServerTime } from "../clock.ts";

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { type DeliveryCounts, deliveryCounts } from "../../client/calls/deliveryCounts.ts";
+import { type DeliveryCounts, deliveryCounts } from "../../client/calls/page.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";

@@ -1,4 +1,4 @@
-import type { HistorySpan, JobFigures, JobHistory } from "../../client/calls/jobHistory.ts";
+import type { HistorySpan, JobFigures, JobHistory } from "../../client/calls/page.ts";
 import { Failure } from "../components/notice.tsx";
 import { Pills } from "../components/tables/pills.tsx";
 import { type Bar, Chart } from "../components/values/chart.tsx";

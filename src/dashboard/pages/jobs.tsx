@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { jobCounts } from "../../client/calls/jobCounts.ts";
+import { jobCounts } from "../../client/calls/page.ts";
 import type { JobFilter, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { JobCells, jobTitles, jobWidths } from "../components/job/jobCells.tsx";

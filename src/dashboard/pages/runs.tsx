@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { RunStats } from "../../client/calls/runStats.ts";
+import type { RunStats } from "../../client/calls/page.ts";
 import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { GuideLink } from "../components/emptyState.tsx";

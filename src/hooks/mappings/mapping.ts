@@ -1,6 +1,7 @@
 import { decodedName, mappingKey, TEMPLATES } from "../../shared/config/checks/mappings.ts";
 import {
   parseTemplate,
+  type Reference,
   renderTemplate,
   type Template,
   type TemplateScope,
@@ -9,6 +10,7 @@ import { SENDER_PRESETS } from "../../shared/config/presets/senders.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
+import type { ReadNames } from "./secretNames.ts";
 import { type Condition, compileWhen, isAboutItems, unmetCondition } from "./when.ts";
 
 type MappingConfig = Config["hooks"]["mappings"][number];
@@ -82,6 +84,17 @@ export const hookName = (basePath: string, path: string): string => decodedName(
  */
 export function mappingsNamed(mappings: readonly Mapping[], name: string): readonly Mapping[] {
   return name === "" ? [] : mappings.filter(({ match }) => match?.path === undefined || match.path === name);
+}
+
+/** Returns the names of headers and parameters that the conditions and templates of mappings read. */
+export function readNamesOf(mappings: readonly Mapping[]): ReadNames {
+  const references = mappings.flatMap(({ conditions, templates }) => [
+    ...conditions.map(({ reference }) => reference),
+    ...Object.values(templates).flatMap((parts) => parts.filter((part) => typeof part !== "string")),
+  ]);
+  const namesIn = (root: Reference["root"]) =>
+    new Set(references.flatMap((one) => (one.root === root ? one.keys.slice(0, 1) : [])));
+  return { headers: namesIn("headers"), query: namesIn("query") };
 }
 
 /** Returns the items of the body's `forEach` array, or undefined if there is no such array. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { invalidField } from "../../shared/errors.ts";
-import type { AuditLog } from "../audit.ts";
+import { type AuditLog, gateTarget } from "../audit.ts";
 import type { Documents } from "../db/documents.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import type { JobDoc } from "../jobs/job.ts";
@@ -28,7 +28,7 @@ export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "c
 const KEEP_AFTER_END_MS = 86_400_000;
 
 /** Who lets a gate expire: no request does. */
-const BY_EXPIRY = { actor: "expiry", address: "", requestId: "" };
+const BY_EXPIRY = { actor: "expiry", address: "", requestId: "", serviceRequestId: "" };
 
 /**
  * The gates of all jobs. A gate is the record; `openGates` of its job follows it. Every method writes the gate first and the job
@@ -166,7 +166,7 @@ export class Gates {
     const now = this.#clock.now();
     if (gate.status !== "open" || gate.expiresAt === null || gate.expiresAt > now) return gate;
     const closed = await this.#close(gate, expired(gate), { expiresAt: { $lte: now }, revision: gate.revision });
-    if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", `${gate.jobId}/${gate.key}`);
+    if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", gateTarget(gate.jobId, gate.key));
     return closed ?? (await this.#findCurrent({ _id: gate._id })) ?? gate;
   }
 

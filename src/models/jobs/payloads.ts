@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
 import { free, number, object, objectId, type Stored, schemaOf, string } from "../db/fields.ts";
+import { insertAll } from "../db/insertAll.ts";
 
 /** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
 export const PayloadDoc = object({
@@ -60,10 +61,13 @@ export class Payloads {
     this.collection = collection;
   }
 
-  /** Writes payloads before the records that refer to them. @throws AppError unavailable, body_too_large */
+  /**
+   * Writes payloads before the records that refer to them. Those that exist stay: a batch of reports that has failed is repeated
+   * one by one.
+   * @throws AppError unavailable, body_too_large
+   */
   async write(docs: readonly PayloadDoc[]): Promise<void> {
-    if (docs.length === 0) return;
-    await this.collection.insertMany([...docs]);
+    if (docs.length > 0) await insertAll(this.collection, [docs]);
   }
 
   /**

@@ -19,7 +19,10 @@ export const MessageDoc = object({
 });
 export type MessageDoc = Stored<typeof MessageDoc>;
 
-export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 });
+export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
+
+/** Maximum messages that one command deletes. */
+const BATCH_SIZE = 500;
 
 /** A turn that is added to a transcript. */
 export interface Turn {
@@ -70,6 +73,15 @@ export class Messages {
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
     await this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } });
+  }
+
+  /** Deletes one batch of messages from before a time. @returns their number; 0 if none are left @throws AppError unavailable */
+  async deleteBefore(time: Date): Promise<number> {
+    const old = { createdAt: { $lt: time } };
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    if (batch.length === 0) return 0;
+    await this.collection.deleteMany({ ...old, _id: { $in: batch.map(({ _id }) => _id) } });
+    return batch.length;
   }
 
   /**

@@ -90,6 +90,12 @@ export class Sessions {
     await this.collection.deleteMany({ _id: { $in: [...keys] }, active: null });
   }
 
+  /** Deletes the sessions, except the main one, that were last used before a time. @throws AppError unavailable */
+  async deleteUnusedSince(time: Date): Promise<void> {
+    const unused = { _id: { $ne: MAIN_SESSION }, active: null, lastUsedAt: { $lt: time } };
+    await this.collection.deleteMany(unused);
+  }
+
   /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
   async countRuleTurn(): Promise<number> {
     const now = this.#clock.now();

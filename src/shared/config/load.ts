@@ -1,5 +1,4 @@
 import { dirname, resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { StartError } from "../process/lifecycle.ts";
@@ -27,20 +26,6 @@ export class ConfigError extends StartError {
 }
 
 const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, verbose: true }).compile(ConfigSchema);
-
-/**
- * Adds the variables of a file `.env` in the working directory to the environment, whose own variables take precedence. The
- * file may be absent.
- * @throws StartError when it cannot be read
- */
-export function loadDotEnv(env: NodeJS.ProcessEnv): void {
-  try {
-    for (const [name, value] of Object.entries(parseEnv(readTextFile(".env")))) env[name] ??= value;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT") throw new StartError(`The file .env cannot be read (${code}): correct or remove it.`);
-  }
-}
 
 /** Returns the path of the configuration file: `SIGNALBOX_CONFIG`, by default `signalbox.json5` in the working directory. */
 export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");

@@ -1,3 +1,4 @@
+import { invalidField } from "../errors.ts";
 import { type AllowedHost, findAllowedHost, portOf, readAllowedHost } from "./allowedHosts.ts";
 
 /** Maximum characters of a callback's address: longer ones are refused by many servers. */
@@ -41,4 +42,16 @@ export function readCallbackUrl(
   return {
     fault: `points to a host that is not allowed: the operator must add ${JSON.stringify(url.hostname + port)} to \`outbound.allowedHosts\``,
   };
+}
+
+/**
+ * Checks that the operator allows the host of a `callbackUrl`. The address to which its name resolves is checked when the
+ * callback is sent.
+ * @param allowedHosts `outbound.allowedHosts`; undefined without `outbound`
+ * @throws AppError invalid_body
+ */
+export function checkCallbackUrl(url: string | null | undefined, allowedHosts: readonly string[] | undefined): void {
+  if (url === undefined || url === null) return;
+  const read = readCallbackUrl(url, allowedHosts);
+  if ("fault" in read) throw invalidField("callbackUrl", read.fault);
 }

@@ -28,6 +28,7 @@ export interface RetentionSettings {
   /** Applies to runs and their deliveries. Not shorter than `retainSingleUse`. */
   readonly runsAfter?: string | undefined;
   readonly retainSingleUse: string;
+  readonly messagesAfter?: string | undefined;
   readonly auditAfter: string;
   /** How long, and up to which size, requests to hooks are kept; undefined if none is kept. */
   readonly requests?: { readonly ms: number; readonly maxBytes: number | undefined } | undefined;
@@ -57,7 +58,7 @@ export function retentionProcessor(stores: Stores, settings: RetentionSettings):
 
 function deleter(
   stores: Stores,
-  { completedAfter, failedAfter, runsAfter, retainSingleUse, auditAfter, requests }: RetentionSettings,
+  { completedAfter, failedAfter, runsAfter, retainSingleUse, messagesAfter, auditAfter, requests }: RetentionSettings,
 ): (context: RunContext) => Promise<ProcessorOutcome> {
   return async (context) => {
     const untilNone = (batch: () => Promise<number>) => inBatches(context, repeatUntilNone(batch));
@@ -67,6 +68,7 @@ function deleter(
     const completed = await expire("completed", completedAfter);
     const failed = await expire("failed", failedAfter);
     const sessions = await untilNone(() => deleteSingleUseSessions(stores, ago(durationMs(retainSingleUse))));
+    const messages = await deleteMessages(stores, messagesAfter && ago(durationMs(messagesAfter)), untilNone);
     const calls = await inBatches(context, deleteUnusedCalls(stores, ago(CALL_SETTLED_MS)));
     // Before runs are deleted: a request whose runs are gone looks like one whose runs were never stored.
     await untilNone(() => confirmRequests(stores, ago(CALL_SETTLED_MS)));
@@ -81,9 +83,33 @@ function deleter(
     const gates = await inBatches(context, stores.leases.scan(hourly("gates"), unusedGates));
     const unusedPayloads = (after?: StoredPayload) => deleteUnusedPayloads(stores, context.clock.now(), after);
     const payloads = await inBatches(context, stores.leases.scan(hourly("payloads"), unusedPayloads));
-    const result = { completed, failed, payloads, gates, sessions, deliveries, runs, calls, audit, requests: kept };
+    const result = {
+      completed,
+      failed,
+      payloads,
+      gates,
+      sessions,
+      messages,
+      deliveries,
+      runs,
+      calls,
+      audit,
+      requests: kept,
+    };
     return { kind: "done", result, isIdle: Object.values(result).every((count) => count === 0) };
   };
+}
+
+/** Deletes the messages from before a time, and the sessions that have none left. @returns the number of messages */
+async function deleteMessages(
+  { messages, sessions }: Stores,
+  before: Date | "" | undefined,
+  untilNone: (batch: () => Promise<number>) => Promise<number>,
+): Promise<number> {
+  if (!before) return 0;
+  const deleted = await untilNone(() => messages.deleteBefore(before));
+  await sessions.deleteUnusedSince(before);
+  return deleted;
 }
 
 /** Deletes the kept requests that are too old or too many. @returns their number */

@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { interrupts } from "../../../src/cli/terminal/interrupt.ts";
@@ -54,12 +53,6 @@ describe("signalbox backup and restore", () => {
   const restore = (from = file, ...options: string[]) =>
     runInProcess(["restore", from, ...options], { MONGODB_URI: target });
 
-  for (const [_what, _exists] of [
-    ["of an older backup", true],
-    ["of a file that does not exist yet", false],
-  ] as const) {
-  }
-
   it("writes into the process substitution of a shell", async () => {
     const copy = join(folder, "copy.backup");
     await app.settled();
@@ -106,18 +99,4 @@ describe("signalbox backup and restore", () => {
     expect(made.code).to.equal(0);
     for (const output of outputs) expect(output).to.have.all.keys("i", "text");
   });
-
-  for (const [_what, _content, _message] of [
-    ["a truncated file", () => readFileSync(file).subarray(0, -200), "The backup is not complete: its end is missing."],
-    [
-      "a file without an end",
-      () => gzipSync(mongo.BSON.serialize({ signalboxBackup: 1 })),
-      "The backup is not complete",
-    ],
-    ["another compressed file", () => gzipSync("no backup at all"), "is not a backup of Signalbox."],
-    ["a compressed document of another kind", () => gzipSync(mongo.BSON.serialize({ a: 1 })), "is not a backup"],
-    ["a file that is not compressed", () => randomBytes(1_000), "is not a backup of Signalbox."],
-    ["an empty file", () => Buffer.alloc(0), "The backup is not complete"],
-  ] as const) {
-  }
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { createClient } from "../../../src/client/client.ts";
-import { type Drawing, onScreen, type Size } from "../../cli/screen.ts";
+import type { Drawing } from "../../cli/screen.ts";
 import { follow, runCli } from "../../cli/service.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
@@ -25,13 +25,6 @@ describe("signalbox jobs watch", () => {
   });
   afterEach(() => Promise.all(drawings.splice(0).map(({ stop }) => stop())));
   after(() => app.close());
-  const _open = (args: string[], size: Size = {}, more = {}) => {
-    const drawing = onScreen(["jobs", "watch", ...args], { ...env, ...more }, size);
-    drawings.push(drawing);
-    return drawing;
-  };
-  const _complete = (path: string, body = {}) =>
-    report(app, path, "last", { ...whole(100), status: "completed", output: { n: 1 }, ...body });
 
   it("survives a restart of the service and reports it", async () => {
     const [port, mongo, prefix] = [await freePort(), await mongoUri(`test-${randomUUID()}`), `test-${randomUUID()}`];

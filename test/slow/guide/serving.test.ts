@@ -16,11 +16,6 @@ describe("the guide", () => {
   afterEach(() => contexts.closeAll());
   after(() => app.close());
 
-  const _redirect = async (path: string) => {
-    const response = await fetch(app.url + path, { redirect: "manual" });
-    return [response.status, response.headers.get("Location")];
-  };
-
   it("has no axe-core findings and no sideways scrolling, light, dark or on a phone", async () => {
     for (const [colorScheme, width] of [
       ["light", 1280],

@@ -224,4 +224,38 @@ describe("the delivery of a webhook", () => {
     expect(delivery.reason).to.include("ended during the last attempt");
     expect(receiver.requests).to.deep.equal([]);
   });
+
+  it("fails for good after the last try", async () => {
+    receiver.script(...Array(20).fill(answers(500)));
+    const { length } = FAST_TIMINGS.retry.webhookMs;
+    await worker.close();
+    const webhookMs = Array<number>(length).fill(10);
+    worker = await startWorker(app, {}, { ...FAST_TIMINGS, retry: { ...FAST_TIMINGS.retry, webhookMs } });
+    const id = await add("sales", { failures: length - 1 });
+
+    const delivery = await failed(id);
+
+    expect(receiver.requests).to.have.length(2);
+    expect(delivery.reason).to.equal(`The receiver answered 500. It was tried ${length + 1} times.`);
+    expect(delivery).to.deep.include({ lastStatus: 500, open: false });
+    expect(worker.log.find(({ msg }) => msg === "a delivery failed")).to.include({ rule: "sales", status: 500 });
+  });
+
+  it("is retried and cancelled by the API like a reply", async () => {
+    receiver.script(answers(410));
+    const id = await add("sales");
+    await failed(id);
+
+    const retried = await app.call("POST", `/api/deliveries/${id}/retry`);
+    expect([retried.status, retried.body.state]).to.deep.equal([202, "pending"]);
+    await sent(id);
+    expect((await app.call("POST", `/api/deliveries/${id}/retry`)).body.code).to.equal("delivery_state_conflict");
+
+    const hanging = await add("dead");
+    await eventually(() => dead.requests.length > 0, "the hanging receiver to be called");
+    const cancelled = await app.call("POST", `/api/deliveries/${hanging}/cancel`);
+    expect([cancelled.status, cancelled.body.state]).to.deep.equal([200, "failed"]);
+    await eventually(() => dead.requests[0]?.cancelled, "the request to be cancelled");
+    expect(await app.stores.deliveries.find(hanging)).to.deep.include({ reason: "It was cancelled.", attempts: 0 });
+  });
 });

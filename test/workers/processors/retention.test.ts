@@ -270,6 +270,28 @@ describe("retention", () => {
     expect(await app.stores.runs.collection.native.countDocuments()).to.equal(4);
   });
 
+  it("deletes messages by their age if a setting says so, also of named sessions and of the main one", async () => {
+    const { messages, sessions } = app.stores;
+    const add = (sessionKey: string, id: string) =>
+      messages.addTurn(id, { sessionKey, prompt: "asked", outside: true, reply: "x", endedAt: app.clock.now() });
+    const use = (key: string) =>
+      sessions.acquire({ key, holder: key }, { token: key, until: new Date(app.clock.now().getTime() + 1) });
+    for (const key of ["main", "old", "used"]) await add(key, `${key}-1`);
+    for (const key of ["main", "old"]) await use(key);
+    for (const key of ["main", "old"]) await sessions.release(key, key);
+    app.clock.advance(20 * DAY_MS);
+    await add("used", "used-2");
+    await use("used");
+
+    await afterDays(11);
+    const kept = await messages.collection.native.countDocuments();
+    await run({ messagesAfter: "30d" });
+
+    expect(kept).to.equal(8);
+    expect(await messages.collection.native.distinct("_id")).to.deep.equal(["used-2-0", "used-2-1"]);
+    expect(await sessions.collection.native.distinct("_id")).to.deep.equal(["main", "used"]);
+  });
+
   async function afterDays(days: number, settings: Partial<RetentionSettings> = {}): Promise<void> {
     app.clock.advance(days * DAY_MS);
     await run(settings);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import ssl
 import time
 import urllib.error
@@ -45,12 +46,7 @@ class Connection:
     """
 
     def __init__(self, url: str, token: str | None, timeout: float, ssl_context: ssl.SSLContext | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("url must begin with http:// or https:// and name a host.")
-        if parts.username is not None or parts.query or parts.fragment:
-            raise ValueError("url must not contain a user name, a query or a fragment; pass the token as `token`.")
-        self._base = url.rstrip("/")
+        self._base = _checked_url(url)
         self._headers = {"Authorization": bearer(token, "token")}
         self._timeout = timeout
         # Proxies are read from the environment only: the system's settings cannot be read after a fork on macOS.
@@ -105,6 +101,27 @@ class Connection:
         return SignalboxError(0, "unreachable", f"The service at {self._base} cannot be reached: {why}.")
 
 
+def _checked_url(url: str) -> str:
+    """
+    Returns the URL without the slashes at its end. Raises ValueError for one that can never work, so that no request is
+    retried for it, without the URL, because a password in it would be part of each error.
+    """
+    if re.search(r"[\s\x00-\x1f\x7f\\]", url):
+        raise ValueError("url must not contain spaces, control characters or backslashes.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("url must have a port from 1 to 65535, and an IPv6 address in brackets.") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("url must begin with http:// or https:// and name a host.")
+    if parts.username is not None or "?" in url or "#" in url:
+        raise ValueError("url must not contain a user name, a query or a fragment; pass the token as `token`.")
+    if port == 0:
+        raise ValueError("url must have a port from 1 to 65535, and an IPv6 address in brackets.")
+    return url.rstrip("/")
+
+
 def path_segment(identifier: str) -> str:
     """
     Encodes an identifier as one segment of a path, with its leading slash. Raises SignalboxError for "", "." and "..",
@@ -123,8 +140,11 @@ def bearer(token: str | None, name: str) -> str | None:
 
 
 def to_error(status: int, headers: Any, problem: Mapping[str, Any]) -> SignalboxError:
-    """Converts an error response. A response without a problem's `code` comes from another server at this address."""
-    title = problem.get("title") or f"No answer of this service ({status}): check the URL."
+    """
+    Converts an error response. A response without a problem's `code` comes from another server at this address. The error
+    for a redirect names the new address without its user and query.
+    """
+    title = problem.get("title") or f"The response {_origin_of(status, headers)}: check the URL."
     return SignalboxError(
         status,
         problem.get("code") or "unexpected_answer",
@@ -132,6 +152,13 @@ def to_error(status: int, headers: Any, problem: Mapping[str, Any]) -> Signalbox
         problem.get("errors") or (),
         _retry_after(headers.get("Retry-After")),
     )
+
+
+def _origin_of(status: int, headers: Any) -> str:
+    location = headers.get("Location") if 300 <= status < 400 else None
+    if not location:
+        return f"is not from Signalbox (status {status})"
+    return "redirects to " + re.sub(r"(?<=//)[^/]*@|[?#].*", "", location, flags=re.DOTALL)
 
 
 def _problem(response: Any) -> dict[str, Any]:

@@ -206,5 +206,6 @@ def _merge(earlier: Entry, later: Entry) -> Entry | None:
         later.is_final,
         [*earlier.waiters, *later.waiters],
         min(earlier.interval, later.interval),
-        earlier.sent_at,
+        # A report that a caller waits for has its whole time, however long the report before it has been retried.
+        later.sent_at if later.waiters else earlier.sent_at,
     )

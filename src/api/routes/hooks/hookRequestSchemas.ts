@@ -46,9 +46,9 @@ export const HookRequestRow = Type.Object(row, s.named("HookRequestRow"));
 export const HookRequest = Type.Object(
   {
     ...row,
-    url: Type.String({ description: "Path and query of the request, without secrets." }),
-    headers: values("Headers of the request by lower-case name, without secrets."),
-    query: values("Parameters of the URL, without secrets."),
+    url: Type.String({ description: "Path and query of the request. Values that may be secrets are `***`." }),
+    headers: values("Headers of the request by lower-case name. Values that may be secrets are `***`."),
+    query: values("Parameters of the URL. Values that may be secrets are `***`."),
     body: text("The body as it was sent; null for a refused request."),
     bodyEncoding: s.nullable(Type.Enum(["utf8", "base64"], { title: "BodyEncoding" }), {
       description:

@@ -66,8 +66,9 @@ const getRequest = route({
   tag: "requests",
   summary: "Get a kept request",
   description:
-    "Returns a kept request with its headers, query and body. Secrets are removed from headers and query. The body is byte for byte what was sent.",
+    "Returns a kept request with its headers, query and body. Values of headers and query are `***` unless their names are known to be harmless, or a mapping of the hook reads them. The body is byte for byte what was sent.",
   example: examples.getHookRequest,
+  isLarge: () => true,
   schemas: { params },
   answers: { 200: shapes.HookRequest },
   errors: ["request_not_found"],

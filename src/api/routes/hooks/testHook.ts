@@ -28,6 +28,7 @@ export const testHookRoute = route({
   schemas: {},
   answers: { 202: Type.Object({ runId: RunId }, s.named("TestRun")) },
   errors: [],
+  audit: () => ({ action: "hook.test", target: "agent" }),
   async handler(_input, { stores, queues, agent: defaults, metrics }) {
     const resolved = resolveModel(defaults, undefined);
     const request = agentRequest(TEST, resolved.ok ? resolved.model : undefined, defaults);

@@ -36,14 +36,21 @@ export const getJob = route({
     }),
   },
   canWait: true,
+  isLarge: ({ include }) => include === "steps",
   answerHeaders: { ETag: "Changes with everything that the response shows." },
   answers: { 200: s.JobRead, 304: s.NoContent },
   errors: ["job_not_found"],
-  async handler({ params: { jobId }, query, headers: { "if-none-match": known }, wait }, { stores, waiting, clock }) {
+  async handler(
+    { params: { jobId }, query, headers: { "if-none-match": known }, wait },
+    { stores, waiting, clock, answers },
+  ) {
     const record = { kind: "job", jobId } as const;
     const include = { stepKey: query.stepKey, withSteps: query.include === "steps" };
     const readName = JSON.stringify(include);
-    const read = () => readWithETag(stores, jobId, include);
+    const read = async () => {
+      const held = wait && include.withSteps ? await answers.reserveRead() : null;
+      return readWithETag(stores, jobId, include).finally(() => held?.release());
+    };
     if (!wait) return answer(await read(), known, {});
     if (known !== undefined) {
       const { value, headers } = await waiting.until(wait, {

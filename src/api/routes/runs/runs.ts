@@ -264,6 +264,7 @@ const getRunRequest = route({
   description:
     "Returns what a run received: the message and settings for the agent, and the body that a mapped hook received. Use it to find out why a run failed. The hook token cannot read it.",
   example: examples.getRunRequest,
+  isLarge: () => true,
   schemas: { params },
   answers: {
     200: Type.Object(

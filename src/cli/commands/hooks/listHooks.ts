@@ -1,5 +1,5 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
-import { type ConfiguredMapping, readSettings } from "../../../client/calls/settings.ts";
+import { type ConfiguredMapping, readSettings } from "../../../client/calls/page.ts";
 import type { HookRequestRow } from "../../../client/client.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";

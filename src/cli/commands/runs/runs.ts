@@ -1,5 +1,5 @@
 import { describeMissing } from "../../../client/calls/missingValues.ts";
-import { runAgain } from "../../../client/calls/runAgain.ts";
+import { runAgain } from "../../../client/calls/page.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";

@@ -121,6 +121,12 @@ export const ConfigSchema = Type.Object(
               "How long runs and deliveries are kept after their end. At least one day, and at least `session.retainSingleUse`. Without it they are kept for ever.",
           }),
         ),
+        messagesAfter: Type.Optional(
+          duration({
+            description:
+              "How long the messages of conversations are kept, also those of the main session. Without it they are kept for ever, except those of `session.retainSingleUse`.",
+          }),
+        ),
         auditAfter: duration({ default: "90d", description: "How long entries of the audit log are kept." }),
       },
       "Deletion of old records by the worker. Jobs and runs that have not ended are never deleted.",
@@ -149,6 +155,11 @@ export const ConfigSchema = Type.Object(
               "Port on which a worker process serves its own `/metrics` and `/healthz`. `0` selects a free port, which the log names. Without it a worker serves neither.",
           }),
         ),
+        strictLeases: Type.Boolean({
+          default: false,
+          description:
+            "Whether a worker that cannot reach MongoDB ends its agent turns and deliveries before another worker may take them over, after 13 seconds. Without it they go on, so that a reply survives the outage, and another worker may run a turn of the same session meanwhile.",
+        }),
         shutdownSeconds: integer({
           default: 25,
           minimum: 3,

@@ -1,7 +1,9 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../formats/channelNames.ts";
-import { TOPIC_ARN_PATTERN } from "../formats/snsTopic.ts";
 import { text, token } from "../nodes.ts";
+
+/** The pattern of the name of an Amazon SNS topic: its partition, its region, an account and the topic's own name. */
+export const TOPIC_ARN_PATTERN = "^arn:(aws|aws-cn|aws-us-gov):sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$";
 
 const optional = (description: string, extra: object = {}) => Type.Optional(text({ description, ...extra }));
 const template = (description: string, example: string) =>

@@ -1,8 +1,10 @@
 import Type from "typebox";
 import { CHANNELS } from "../formats/channelNames.ts";
 import { EVENT_TYPES } from "../formats/eventTypes.ts";
-import { HOST_PATTERN } from "../formats/hostPattern.ts";
 import { duration, optionalSection, text, textMap } from "../nodes.ts";
+
+/** The pattern of an entry in a list of hosts: a name, an IP address, or `*.` and a name for everything below it. */
+const HOST_PATTERN = "^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?$|^\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?$";
 
 /** The id of a rule: it is part of addresses and metrics. */
 const id = (description: string, example: string) =>

@@ -27,6 +27,9 @@ describe("the web process with a small heap", function () {
       ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
     });
     ({ url } = await web.ready);
+    await send("PUT", "/api/jobs/large", {});
+    for (let i = 0; i < STEPS; i++)
+      await send("PUT", `/api/jobs/large/steps/${i}`, { stepName: `Step ${i}`, output: OUTPUT });
   });
   after(async () => {
     if (web.child.exitCode === null) await web.stop("SIGKILL");
@@ -36,9 +39,6 @@ describe("the web process with a small heap", function () {
     fetch(url + path, { method, headers: HEADERS, body: JSON.stringify(body) });
 
   it("answers many calls of MCP at once about a job of 57 MB, and needs no more memory for them", async () => {
-    await send("PUT", "/api/jobs/large", {});
-    for (let i = 0; i < STEPS; i++)
-      await send("PUT", `/api/jobs/large/steps/${i}`, { stepName: `Step ${i}`, output: OUTPUT });
     const before = canTestLinux() ? peakMiB(web.child.pid as number) : 0;
     const params = { name: "job_get", arguments: { jobId: "large", include: "steps" } };
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
@@ -54,6 +54,23 @@ describe("the web process with a small heap", function () {
     }
     expect(batch.status).to.equal(400);
     if (canTestLinux()) expect(peakMiB(web.child.pid as number) - before).to.be.below(100);
+    expect(web.child.exitCode).to.equal(null);
+  });
+
+  it("answers many reads of the whole job at once, or asks for patience, and survives them", async () => {
+    const read = async () => {
+      const response = await fetch(`${url}/api/jobs/large?include=steps`);
+      const { length } = await response.text();
+      return { status: response.status, length, retryAfter: response.headers.get("Retry-After") };
+    };
+    // A client that reads for more than five seconds may be cut off.
+    const ends = await Promise.all(Array.from({ length: CALLS }, () => read().catch(() => null)));
+    const answers = ends.filter((end) => end !== null);
+
+    const whole = answers.filter(({ status, length }) => status === 200 && length > STEPS * OUTPUT.text.length);
+    const refused = answers.filter(({ status, retryAfter }) => status === 503 && retryAfter !== null);
+    expect(whole.length + refused.length, JSON.stringify(answers)).to.equal(answers.length);
+    expect(whole).to.not.have.length(0);
     expect(web.child.exitCode).to.equal(null);
   });
 });
