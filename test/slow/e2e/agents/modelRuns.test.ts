@@ -112,11 +112,7 @@ describe("an agent run with a model server", () => {
 
     expect(others.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
     expect(meanwhile).to.deep.equal(["running", "queued", "queued"]);
-    expect(all.map(({ reply }) => reply)).to.deep.equal([
-      "At last.",
-      "Hello from the model.",
-      "Hello from the model.",
-    ]);
+    expect(all.map(({ reply }) => reply)).to.deep.equal(["At last.", "Hello from the model.", "Hello from the model."]);
   });
 
   it("accepts a timeout that is not a whole number of milliseconds", async () => {
