@@ -1,11 +1,6 @@
 import { lookUp, parsePath, type Reference, type TemplateScope } from "../../shared/config/formats/template.ts";
 import type { Scalar, WhenValue } from "../../shared/config/schema/mapping.ts";
-
-/** Matches the names of headers and parameters that senders put secrets into, such as `X-Gitlab-Token` and `api_key`. */
-const SECRET_NAME = /(^|[-_.])(token|secret|password|passwd|api-?_?key|access-?_?key|credentials?|auth)($|[-_.])/i;
-
-/** Returns whether the value of a header or parameter may be a secret by its name. */
-export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
+import { isSecretName } from "./secretNames.ts";
 
 /** Maximum characters of a value, and maximum wanted values, in the description of an unmet condition. */
 const MAX_VALUE_CHARS = 80;
