@@ -100,7 +100,7 @@ export const DryRun = Type.Object(
         {
           mapping: Type.String({ description: "Name of the mapping." }),
           unmet: text("The condition that the request does not meet: `match.source`, or a path of `match.when`."),
-          reason: text("That condition with the value of the request, for people."),
+          reason: text("The unmet condition with the value of the request, for people."),
         },
         s.named("ConsideredMapping"),
       ),
