@@ -80,7 +80,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("queues", () => queues.close());
   const changes = new RedisChangeStream(redis, prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const figures = new JobFigures(database.collections.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
+  const figures = new JobFigures(database.documents.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
   lifecycle.onClose("job figures", () => figures.flush());
   const createStores = (config: Config) => openStores(database, clock, storeSettings(config), changes, queues, figures);
   const stores = createStores(config);

@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import type { Documents } from "./db/documents.ts";
+import { date, nullable, object, oneOf, optional, type Stored, schemaOf, string } from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
-import { readAll } from "./db/readAll.ts";
 
 /** The actions that the audit log records. */
 export const AUDIT_ACTIONS = [
@@ -37,27 +35,26 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** An entry of the audit log. It has no bodies and no secrets. */
-export const AuditDoc = closedObject({
-  _id: Type.String(),
-  createdAt: BsonDate,
+export const AuditDoc = object({
+  _id: string,
+  createdAt: date,
   /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
-  actor: Type.String(),
-  action: Type.Enum([...AUDIT_ACTIONS]),
+  actor: string,
+  action: oneOf(AUDIT_ACTIONS),
   /** The id of the record, or the filters of a deletion; null if the action has none. */
-  target: nullable(Type.String()),
-  address: Type.String(),
+  target: nullable(string),
+  address: string,
   /** The id that the caller sent, or that of the service. */
-  requestId: Type.String(),
+  requestId: string,
   /** The id that the service gave the request. Missing in entries of an earlier version. */
-  serviceRequestId: Type.Optional(Type.String()),
+  serviceRequestId: optional(string),
 });
-export type AuditDoc = Static<typeof AuditDoc>;
+export type AuditDoc = Stored<typeof AuditDoc>;
 
-export const auditCollection = defineCollection(AuditDoc, [
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { actor: 1, createdAt: -1, _id: -1 } },
-  { keys: { action: 1, createdAt: -1, _id: -1 } },
-]);
+export const auditSchema = schemaOf(AuditDoc)
+  .index({ createdAt: -1, _id: -1 })
+  .index({ actor: 1, createdAt: -1, _id: -1 })
+  .index({ action: 1, createdAt: -1, _id: -1 });
 
 /** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
 export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt" | "serviceRequestId"> {
@@ -84,10 +81,10 @@ const MAX_TARGET_CHARS = 4_096;
 const BATCH_SIZE = 500;
 
 export class AuditLog {
-  readonly collection: mongo.Collection<AuditDoc>;
+  readonly collection: Documents<AuditDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<AuditDoc>, clock: Clock) {
+  constructor(collection: Documents<AuditDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
@@ -112,13 +109,13 @@ export class AuditLog {
       action,
       target: target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null,
     };
-    await mapMongoErrors(() => this.collection.insertOne({ _id, createdAt: this.#clock.now(), ...entry }));
+    await this.collection.insertOne({ _id, createdAt: this.#clock.now(), ...entry });
     return _id;
   }
 
   /** Removes the entry of an act that did not take place. @throws AppError unavailable */
   async remove(auditId: string): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteOne({ _id: auditId }));
+    await this.collection.deleteOne({ _id: auditId });
   }
 
   /** Returns a page of entries, the newest first. @throws AppError unavailable */
@@ -140,9 +137,9 @@ export class AuditLog {
   /** Deletes one batch of entries from before a time. @returns the number of deleted entries @throws AppError unavailable */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
-    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
     const ids = batch.map(({ _id }) => _id);
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany({ ...old, _id: { $in: ids } }));
+    const { deletedCount } = await this.collection.deleteMany({ ...old, _id: { $in: ids } });
     return deletedCount;
   }
 }

@@ -38,7 +38,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   lifecycle.onClose("changes", () => changes.flush());
   const queues = new Queues(producer, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
-  const figures = new JobFigures(database.collections.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
+  const figures = new JobFigures(database.documents.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
   lifecycle.onClose("job figures", () => figures.flush());
   const metrics = new WorkerMetrics();
   const stopAnswering = answerMetricsRequests(process, () => metrics.ownText());

@@ -53,7 +53,7 @@ async function openGate(app: TestApp): Promise<string> {
 }
 
 async function linkOf(app: TestApp): Promise<string> {
-  const gate = await app.stores.gates.collection.findOne({ key: "go" });
+  const gate = await app.stores.gates.collection.native.findOne({ key: "go" });
   if (!gate) throw new Error("there is no gate");
   return new URL(await answerUrl(app.stores.answerLinks, app.url, gate)).pathname;
 }
@@ -62,7 +62,7 @@ async function linkOf(app: TestApp): Promise<string> {
 async function failedRun(app: TestApp): Promise<string> {
   const runId = await acceptRun(app, "hook:audited");
   await send(app, "POST", `/api/runs/${runId}/cancel`);
-  await app.stores.runs.collection.updateOne({ _id: runId }, { $set: { settled: true } });
+  await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { settled: true } });
   return runId;
 }
 

@@ -183,7 +183,7 @@ describe("a turn of the main session", () => {
     await fixture.start();
     fixture.model.script(...Array<Behaviour>(3).fill(answers(503, { error: {} })), says(ACK));
     const waits = () => fixture.worker.log.filter(({ code }) => code === "agent_unavailable");
-    const pause = async () => (await fixture.app.stores.sessions.collection.findOne({ _id: "main" }))?.pause;
+    const pause = async () => (await fixture.app.stores.sessions.collection.native.findOne({ _id: "main" }))?.pause;
     const failures = async (count: number) => {
       await eventually(() => waits().length === count, `failure ${count}`);
       return (await pause())?.failures;

@@ -91,6 +91,6 @@ export class MainSessionFixture {
   }
 
   deliveries() {
-    return this.app.stores.deliveries.collection.find({}).sort({ createdAt: 1 }).toArray();
+    return this.app.stores.deliveries.collection.native.find({}).sort({ createdAt: 1 }).toArray();
   }
 }

@@ -11,7 +11,7 @@ describe("an agent run with a model server", () => {
   const fixture = ModelRunsFixture.use();
   const summaryOf = (runId: string) =>
     eventually(async () => {
-      const event = await fixture.app.stores.events.collection.findOne({ source: `run ${runId}` });
+      const event = await fixture.app.stores.events.collection.native.findOne({ source: `run ${runId}` });
       return event?.text;
     }, "the summary");
   /** Returns the last message of the n-th request. */
@@ -137,7 +137,7 @@ describe("an agent run with a model server", () => {
     expect(cut).to.include({ status: "completed", reply: "One, two, thr", replyCutOff: true });
     expect(whole).to.include({ reply: "Whole.", replyCutOff: false });
     const messageOf = async ({ runId }: { runId: string }) =>
-      (await fixture.app.stores.deliveries.collection.findOne({ runId }))?.text;
+      (await fixture.app.stores.deliveries.collection.native.findOne({ runId }))?.text;
     expect(await eventually(() => messageOf(cut), "the delivery")).to.equal(
       "One, two, thr\n\n… (cut off: the model reached its length limit)",
     );

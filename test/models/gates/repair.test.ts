@@ -13,7 +13,7 @@ describe("repairGates", () => {
   it("leaves a gate alone that was opened just now, because its process may be between its two writes", async () => {
     const { jobId, path } = await createJob(app);
     await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });
-    await app.stores.jobs.collection.updateOne({ jobId }, { $set: { openGates: [] } });
+    await app.stores.jobs.collection.native.updateOne({ jobId }, { $set: { openGates: [] } });
     const ago = (ms: number) => new Date(app.clock.now().getTime() - ms);
 
     const young = await repairGates(app.stores, ago(5_000));

@@ -37,7 +37,7 @@ describe("the cost of a report", () => {
     const keys = Array.from({ length: together }, (_, i) => (i === 0 ? "s" : `s${i}`));
     const send = () => Promise.all(keys.map((key) => reportStep(stores, jobId, key, report)));
     const commands = await commandsOf(app, send, "all");
-    const { notes = [] } = (await stores.jobs.collection.findOne({ jobId })) ?? {};
+    const { notes = [] } = (await stores.jobs.collection.native.findOne({ jobId })) ?? {};
     return { commands, events: notes.map(({ type }) => type) };
   }
 

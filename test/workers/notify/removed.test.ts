@@ -15,7 +15,7 @@ describe("notify: what was removed meanwhile", () => {
     await fixture.scanned();
     fixture.app.clock.advance(31_000);
     await fixture.delivered("chat", 1);
-    await fixture.app.stores.deliveries.collection.deleteMany({});
+    await fixture.app.stores.deliveries.collection.native.deleteMany({});
 
     await report(fixture.app, path, "collect", { progress: 50 });
 

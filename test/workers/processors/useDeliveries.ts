@@ -80,7 +80,7 @@ export function useDeliveries(onStart: (deliveries: Deliveries) => void) {
     const { sessionKey, ...more } = given;
     const ofSession = sessionKey !== undefined && { sessionKey };
     await app.stores.deliveries.add({ _id, runId: null, channel: "telegram", to, text, fault: null, ...ofSession });
-    await app.stores.deliveries.collection.updateOne({ _id }, { $set: { reason: null, ...more } });
+    await app.stores.deliveries.collection.native.updateOne({ _id }, { $set: { reason: null, ...more } });
     await app.queues.deliver({ deliveryId: _id, channel: "telegram" });
     return _id;
   }

@@ -1,10 +1,11 @@
 import Type from "typebox";
-import { OUTCOMES, RequestSignature } from "../../../models/hooks/hookRequest.ts";
+import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/hooks/hookRequest.ts";
 import * as s from "../../schemas/blocks.ts";
 import { MissingValues, RunError } from "../runs/runs.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
-const { type, verdict } = RequestSignature.properties;
+const type = Type.Enum([...SIGNATURE_TYPES]);
+const verdict = Type.Enum([...VERDICTS]);
 
 const row = {
   requestId: Type.String({ description: "Identifies the kept request." }),

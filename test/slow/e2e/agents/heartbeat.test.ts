@@ -38,7 +38,7 @@ describe("a turn of the main session", () => {
       const seen = () => fixture.model.requests.length;
       fixture.model.script(...Array<Behaviour>(60).fill(says(ACK, { gapMs: 900 })));
       for (let i = 0; i < 3; i++) await fixture.wake(`${i}`);
-      const lease = () => fixture.app.stores.sessions.collection.findOne({ _id: "main" });
+      const lease = () => fixture.app.stores.sessions.collection.native.findOne({ _id: "main" });
       const first = await eventually(async () => (await lease())?.active, "the first turn");
       const later = await eventually(async () => {
         const active = (await lease())?.active;
@@ -69,7 +69,7 @@ describe("a turn of the main session", () => {
 
     expect(done).to.include({ msg: "the queue job is done", turns: 0 });
     expect([await fixture.app.stores.events.countWaiting(), await fixture.deliveries()]).to.deep.equal([1, []]);
-    expect(await fixture.app.stores.messages.collection.countDocuments()).to.equal(0);
+    expect(await fixture.app.stores.messages.collection.native.countDocuments()).to.equal(0);
     expect((await collection.findOne({ _id: "main" }))?.active?.token).to.equal("another");
   });
 
@@ -150,7 +150,7 @@ describe("a turn of the main session", () => {
       const request = { message: "x", wakeMode: "next-heartbeat", ...body };
       const { runId } = (await fixture.app.call("POST", "/hooks/agent", request, bearer)).body;
       await eventually(async () => (await fixture.app.stores.events.countWaiting()) > 0, "the summary");
-      const ended = () => fixture.app.stores.runs.collection.countDocuments({ _id: runId, settled: true });
+      const ended = () => fixture.app.stores.runs.collection.native.countDocuments({ _id: runId, settled: true });
       await eventually(ended, "the end of the run");
       await fixture.schedule();
       await fixture.allTaken();

@@ -25,7 +25,7 @@ describe("an agent run with a model server", () => {
     fixture.model.script(says("Fine."), says("Fine."), says("HEARTBEAT_OK"));
     await fixture.worker.close();
     const [named, unnamed] = [await fixture.agent({ message: "one" }), await fixture.agent({ message: "two" })];
-    await fixture.app.stores.runs.collection.updateOne({ _id: unnamed }, { $set: { "request.model": null } });
+    await fixture.app.stores.runs.collection.native.updateOne({ _id: unnamed }, { $set: { "request.model": null } });
 
     fixture.worker = await startWorker(fixture.app);
     const runs = [await fixture.ended(named), await fixture.ended(unnamed)];
@@ -112,11 +112,7 @@ describe("an agent run with a model server", () => {
 
     expect(others.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
     expect(meanwhile).to.deep.equal(["running", "queued", "queued"]);
-    expect(all.map(({ reply }) => reply)).to.deep.equal([
-      "At last.",
-      "Hello from the model.",
-      "Hello from the model.",
-    ]);
+    expect(all.map(({ reply }) => reply)).to.deep.equal(["At last.", "Hello from the model.", "Hello from the model."]);
   });
 
   it("accepts a timeout that is not a whole number of milliseconds", async () => {

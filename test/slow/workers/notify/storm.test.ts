@@ -42,25 +42,25 @@ describe("notify: a storm of stale jobs", () => {
   it(`dispatches ${JOBS} events with ${HEAP_MIB} MiB of heap, each once to webhooks, and finds another stale job meanwhile`, async () => {
     const { jobs, deliveries } = app.stores;
     await jobs.put("model", { name: "model", message: "x", staleAfterSeconds: 60 });
-    const model = await jobs.collection.findOne({ jobId: "model" });
+    const model = await jobs.collection.native.findOne({ jobId: "model" });
     const staleAt = new Date(Date.now() - 60_000);
     for (let i = 0; i < JOBS; i += BATCH) {
       const docs = Array.from({ length: BATCH }, (_, k) => ({
         ...structuredClone({ ...model, _id: undefined }),
         ...{ _id: new mongo.ObjectId(), jobId: `job-${i + k}`, name: `job ${i + k}`, message: MESSAGE, staleAt },
       }));
-      await jobs.collection.insertMany(docs as never[], { ordered: false });
+      await jobs.collection.native.insertMany(docs as never[], { ordered: false });
     }
     const env = { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
     const execArgv = [`--max-old-space-size=${HEAP_MIB}`];
     worker = startProcess("test/support/processes/worker.ts", env, ["long-leases"], { execArgv });
     const ended = worker.ended;
-    const sent = (rule: string) => deliveries.collection.countDocuments({ "event.rule": rule });
+    const sent = (rule: string) => deliveries.collection.native.countDocuments({ "event.rule": rule });
     await eventually(async () => (await sent("hook")) > 100, "the beginning of the storm", 120_000);
 
-    await jobs.collection.updateOne({ jobId: "model" }, { $set: { staleAt } });
+    await jobs.collection.native.updateOne({ jobId: "model" }, { $set: { staleAt } });
 
-    await eventually(async () => (await jobs.collection.findOne({ jobId: "model" }))?.silence, "the later job");
+    await eventually(async () => (await jobs.collection.native.findOne({ jobId: "model" }))?.silence, "the later job");
     const isOver = async () => (await sent("hourly")) >= JOBS + 1 && (await sent("hook")) >= JOBS + 1;
     const all = eventually(isOver, "all events", 400_000, 500);
     const first = await Promise.race([all, ended]);

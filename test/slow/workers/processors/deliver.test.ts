@@ -57,7 +57,7 @@ describe("a delivery", () => {
     const kept = { since: app.clock.now(), reason: "It was refused before." };
     await stop();
     const third = await add("c", "cleo", { channelStop: kept });
-    await app.stores.deliveries.collection.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
     const again = await telegram();
     start([]);
     await until(third, "sent");
@@ -255,7 +255,7 @@ describe("a delivery", () => {
       return found.notBefore && found;
     }, "it to wait");
     const next = await add("b");
-    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
     await stop();
     start([throws]);
     await app.queues.deliver({ deliveryId: id, channel: "telegram" }, { occasion: "now" });
