@@ -1,4 +1,4 @@
-import type { EventType } from "../src/config/formats/eventTypes.ts";
+import type { EventType } from "../src/config/eventTypes.ts";
 import type { GateView } from "../src/models/gates/gate.ts";
 import type { RunHead } from "../src/models/runs/readRuns.ts";
 import type { EventData, JobRow } from "../src/workers/notify/notifyEvent.ts";

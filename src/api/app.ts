@@ -1,7 +1,7 @@
 import Koa, { type Middleware } from "koa";
-import { BUILT_IN_HOOKS } from "../config/checks/mappings.ts";
-import { allTokens, type TokenList } from "../config/formats/tokenList.ts";
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
+import { BUILT_IN_HOOKS } from "../config/mapping.ts";
+import { allTokens, type TokenList } from "../config/tokens.ts";
 import { compileMappings, hookName, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../src/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../src/config/eventTypes.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";

@@ -1,6 +1,6 @@
-import { renderTemplate, type Template } from "../../config/formats/template.ts";
 import type { GateView } from "../../models/gates/gate.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { renderTemplate, type Template } from "../../shared/text/template.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
 
 /** Maximum characters of a message of a job or an error in a text. */

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
@@ -12,6 +11,7 @@ import { backoff } from "../../shared/backoff.ts";
 import type { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { Timings } from "../../shared/timings.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { ProcessorOutcome } from "../outcome.ts";

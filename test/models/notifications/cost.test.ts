@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../../src/config/eventTypes.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { NO_EVENTS, type WantedEvents } from "../../../src/models/notifications/wantedEvents.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
