@@ -1,9 +1,9 @@
 import Koa, { type Middleware } from "koa";
+import { BUILT_IN_HOOKS } from "../config/checks/mappings.ts";
+import { allTokens, type TokenList } from "../config/formats/tokenList.ts";
+import type { Config } from "../config/schema/config.ts";
 import { compileMappings, hookName, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
-import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
-import { allTokens, type TokenList } from "../shared/config/formats/tokenList.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { answerGraph } from "./auth/handshake.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";

@@ -1,4 +1,5 @@
 import type { TObject } from "typebox";
+import { toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { renameMetadata, takesMetadata } from "./metadataFilter.ts";
 import { getsReceipt, receiptOf } from "./receipt.ts";
@@ -40,9 +41,18 @@ export function prepareRoute(r: AnyRoute, deps: ApiDeps, strict: boolean): Prepa
       checkBody?.(body);
     },
     async call(input) {
-      const answer = await handler(input, deps);
-      const entry = answer.changedNothing ? null : r.audit?.(input);
-      if (entry) await deps.stores.audit.add(input.authContext as never, entry.action, entry.target);
+      const { audit } = deps.stores;
+      const entry = r.audit?.(input);
+      const add = async () => entry && audit.add(input.authContext as never, entry.action, entry.target);
+      // what is deleted cannot show it any more: the entry comes first, and goes if nothing was deleted
+      const isDeletion = entry?.action.endsWith(".delete") ?? false;
+      const early = isDeletion ? await add() : undefined;
+      const answer = await handler(input, deps).catch(async (thrown: unknown) => {
+        const { code } = toAppError(thrown);
+        if (early && code !== "unavailable" && code !== "internal") await audit.remove(early).catch(() => {});
+        throw thrown;
+      });
+      if (!isDeletion && !answer.changedNothing) await add();
       return getsReceipt(input.authContext as never, r) ? receiptOf(answer, r) : answer;
     },
   };

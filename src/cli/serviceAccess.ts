@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { firstToken } from "../config/formats/tokenList.ts";
+import type { Config } from "../config/schema/config.ts";
 import { localUrl } from "../shared/address.ts";
-import { firstToken } from "../shared/config/formats/tokenList.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { findRunningInstance } from "./start/dataDirectoryLock.ts";
+import { findSavedToken } from "./start/savedToken.ts";
 
 export interface ServiceOptions {
   /** The address of the service. Defaults to that of this folder's service; see `findAccess`. */
@@ -38,26 +40,42 @@ export async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions
       settingNames: (variable) => `${variable} (the configuration file is not used with --url or SIGNALBOX_URL)`,
     };
   }
-  const [{ readConfig, configFile }, { findSavedToken }] = await Promise.all([
-    import("../shared/config/load.ts"),
-    import("./start/firstUse.ts"),
-  ]);
+  const settingNames: ServiceAccess["settingNames"] = (variable, key) =>
+    `${variable}, or ${key} in the configuration file`;
+  const running = hasConfiguration(env) ? undefined : defaultInstance(env);
+  if (running) return { ...running, hooksPath: options.hooksPath ?? "/hooks", settingNames };
+  const { readConfig, configFile } = await import("../config/load.ts");
   const config = readConfig(env);
   const { server, hooks, dataDir } = config;
-  const running = runningUrl(config);
-  if (running === undefined && server.port === 0) {
+  const url = runningUrl(config);
+  if (url === undefined && server.port === 0) {
     throw new CommandError(
       EXIT.usage,
       `server.port is 0, so the port differs at each start, and no instance runs in ${resolve(dataDir)}: name the address of the service with --url.`,
     );
   }
   return {
-    url: running ?? localUrl(server),
+    url: url ?? localUrl(server),
     apiToken: firstToken(server.apiToken),
     hookToken: firstToken(hooks.token) ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
     hooksPath: options.hooksPath ?? hooks.path,
-    settingNames: (variable, key) => `${variable}, or ${key} in the configuration file`,
+    settingNames,
   };
+}
+
+const hasConfiguration = (env: NodeJS.ProcessEnv): boolean =>
+  Boolean(env.SIGNALBOX_CONFIG || env.SIGNALBOX_CONFIG_JSON) || existsSync(resolve("signalbox.json5"));
+
+/**
+ * Returns the instance that runs in the data directory, and its tokens, where there is no configuration file. Nothing of the
+ * schema is loaded for it, which takes as long as the rest of a command.
+ */
+function defaultInstance(env: NodeJS.ProcessEnv): Pick<ServiceAccess, "url" | "apiToken" | "hookToken"> | undefined {
+  const dataDir = resolve(env.SIGNALBOX_DATA_DIR || ".signalbox");
+  const url = runningUrl({ dataDir });
+  if (url === undefined) return undefined;
+  const hookToken = env.SIGNALBOX_HOOKS_TOKEN || findSavedToken(dataDir);
+  return { url, apiToken: env.SIGNALBOX_API_TOKEN || undefined, hookToken };
 }
 
 function checkedUrl(text: string, source: string): string {

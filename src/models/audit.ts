@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import type { Documents } from "./db/documents.ts";
+import { date, nullable, object, oneOf, optional, type Stored, schemaOf, string } from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
-import { readAll } from "./db/readAll.ts";
 
 /** The actions that the audit log records. */
 export const AUDIT_ACTIONS = [
@@ -22,40 +20,47 @@ export const AUDIT_ACTIONS = [
   "delivery.retry",
   "delivery.cancel",
   "event.delete",
+  "rule.test",
   "channel.test",
+  "channel.check",
   "channel.resume",
   "reply-target.set",
   "reply-target.clear",
   "request.replay",
+  "hook.test",
   "login",
+  "logout",
   "token.refused",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** An entry of the audit log. It has no bodies and no secrets. */
-export const AuditDoc = closedObject({
-  _id: Type.String(),
-  createdAt: BsonDate,
+export const AuditDoc = object({
+  _id: string,
+  createdAt: date,
   /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
-  actor: Type.String(),
-  action: Type.Enum([...AUDIT_ACTIONS]),
+  actor: string,
+  action: oneOf(AUDIT_ACTIONS),
   /** The id of the record, or the filters of a deletion; null if the action has none. */
-  target: nullable(Type.String()),
-  address: Type.String(),
-  requestId: Type.String(),
+  target: nullable(string),
+  address: string,
+  /** The id that the caller sent, or that of the service. */
+  requestId: string,
+  /** The id that the service gave the request. Missing in entries of an earlier version. */
+  serviceRequestId: optional(string),
 });
-export type AuditDoc = Static<typeof AuditDoc>;
+export type AuditDoc = Stored<typeof AuditDoc>;
 
-export const auditCollection = defineCollection(AuditDoc, [
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { actor: 1, createdAt: -1, _id: -1 } },
-  { keys: { action: 1, createdAt: -1, _id: -1 } },
-]);
+export const auditSchema = schemaOf(AuditDoc)
+  .index({ createdAt: -1, _id: -1 })
+  .index({ actor: 1, createdAt: -1, _id: -1 })
+  .index({ action: 1, createdAt: -1, _id: -1 });
 
 /** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
-export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt"> {
+export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt" | "serviceRequestId"> {
   auditId: string;
   at: string;
+  serviceRequestId: string | null;
 }
 
 export interface AuditQuery {
@@ -68,36 +73,49 @@ export interface AuditQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The filters that a target begins with. */
+const FIRST_FILTERS: readonly string[] = ["jobId", "all", "status"];
 /** Maximum characters of a target. The filters of a deletion can be long. */
-const MAX_TARGET_CHARS = 1_024;
+const MAX_TARGET_CHARS = 4_096;
 /** Maximum entries that one call deletes. */
 const BATCH_SIZE = 500;
 
 export class AuditLog {
-  readonly collection: mongo.Collection<AuditDoc>;
+  readonly collection: Documents<AuditDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<AuditDoc>, clock: Clock) {
+  constructor(collection: Documents<AuditDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
 
-  /** Adds an entry. @throws AppError unavailable */
+  /** Adds an entry. @returns its id @throws AppError unavailable */
   async add(
-    { actor, address, requestId }: Pick<AuditDoc, "actor" | "address" | "requestId">,
+    {
+      actor,
+      address,
+      requestId,
+      serviceRequestId,
+    }: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
     action: AuditAction,
     target: string | null = null,
-  ): Promise<void> {
+  ): Promise<string> {
+    const _id = randomUUID();
     const entry = {
       actor,
       address,
       requestId,
+      ...(serviceRequestId !== undefined && { serviceRequestId }),
       action,
       target: target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null,
     };
-    await mapMongoErrors(() =>
-      this.collection.insertOne({ _id: randomUUID(), createdAt: this.#clock.now(), ...entry }),
-    );
+    await this.collection.insertOne({ _id, createdAt: this.#clock.now(), ...entry });
+    return _id;
+  }
+
+  /** Removes the entry of an act that did not take place. @throws AppError unavailable */
+  async remove(auditId: string): Promise<void> {
+    await this.collection.deleteOne({ _id: auditId });
   }
 
   /** Returns a page of entries, the newest first. @throws AppError unavailable */
@@ -119,13 +137,30 @@ export class AuditLog {
   /** Deletes one batch of entries from before a time. @returns the number of deleted entries @throws AppError unavailable */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
-    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
     const ids = batch.map(({ _id }) => _id);
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany({ ...old, _id: { $in: ids } }));
+    const { deletedCount } = await this.collection.deleteMany({ ...old, _id: { $in: ids } });
     return deletedCount;
   }
 }
 
-function view({ _id, createdAt, ...entry }: AuditDoc): AuditView {
-  return { auditId: _id, at: createdAt.toISOString(), ...entry };
+function view({ _id, createdAt, serviceRequestId, ...entry }: AuditDoc): AuditView {
+  return { auditId: _id, at: createdAt.toISOString(), ...entry, serviceRequestId: serviceRequestId ?? null };
+}
+
+/** Returns the target of an entry about a gate. A slash within an id is encoded, so that no two gates have the same target. */
+export const gateTarget = (...ids: readonly [jobId: string, key: string]): string =>
+  ids.map((id) => id.replace(/[%/]/g, encodeURIComponent)).join("/");
+
+/**
+ * Returns the target of an entry about a deletion by filters: ids and names first, lists sorted and without repetitions, so that
+ * the caller does not choose what a cut leaves out.
+ */
+export function filterTarget(filters: Readonly<Record<string, unknown>>): string {
+  const rank = (name: string) => (FIRST_FILTERS.includes(name) ? FIRST_FILTERS.indexOf(name) : FIRST_FILTERS.length);
+  const sorted = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([one], [other]) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].toSorted() : value]);
+  return JSON.stringify(Object.fromEntries(sorted));
 }

@@ -1,43 +1,40 @@
 import { hash } from "node:crypto";
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { exists } from "./db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection } from "./db/collection.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import type { Documents } from "./db/documents.ts";
+import { date, object, type Stored, schemaOf, string } from "./db/fields.ts";
 
 /** The cookie of a browser that has logged out. The record is deleted when the cookie expires. */
-export const EndedLoginDoc = closedObject({
+export const EndedLoginDoc = object({
   /** The SHA-256 hash of the cookie. */
-  _id: Type.String(),
-  endsAt: BsonDate,
+  _id: string,
+  endsAt: date,
 });
-export type EndedLoginDoc = Static<typeof EndedLoginDoc>;
+export type EndedLoginDoc = Stored<typeof EndedLoginDoc>;
 
-export const endedLoginCollection = defineCollection(EndedLoginDoc, [{ keys: { endsAt: 1 }, expireAfterSeconds: 0 }]);
+export const endedLoginSchema = schemaOf(EndedLoginDoc).index({ endsAt: 1 }, { expireAfterSeconds: 0 });
 
 export class EndedLogins {
-  readonly collection: mongo.Collection<EndedLoginDoc>;
+  readonly collection: Documents<EndedLoginDoc>;
 
-  constructor(collection: mongo.Collection<EndedLoginDoc>) {
+  constructor(collection: Documents<EndedLoginDoc>) {
     this.collection = collection;
   }
 
   /** Invalidates a cookie for all processes. @throws AppError unavailable */
   async end(cookie: string, endsAt: Date): Promise<void> {
     const ended = { $set: { endsAt } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true }));
+    await this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true });
   }
 
   /** Returns whether a cookie has been invalidated. @throws AppError unavailable */
   has(cookie: string): Promise<boolean> {
-    return exists(this.collection, { _id: digest(cookie) });
+    return this.collection.exists({ _id: digest(cookie) });
   }
 
   /** Returns the invalidated ones of the given cookies. @throws AppError unavailable */
   async filterEnded(cookies: readonly string[]): Promise<string[]> {
     const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
     const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });
-    const ended = await mapMongoErrors(() => found.toArray());
+    const ended = await found;
     return ended.flatMap(({ _id }) => byDigest.get(_id) ?? []);
   }
 }

@@ -1,25 +1,23 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
+import type { Documents } from "./db/documents.ts";
+import { boolean, date, nullable, object, type Stored, schemaOf, string } from "./db/fields.ts";
 import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
 export type MailboxPart = (typeof MAILBOX_PARTS)[number];
 
-export const MailboxFault = closedObject({
+export const MailboxFault = object({
   /** The time of the first failure since the part last worked. */
-  since: BsonDate,
+  since: date,
   /** The reason of the latest failure, without tokens, addresses or text of mails. */
-  reason: Type.String(),
+  reason: string,
   /** Whether the fault lasts until somebody fixes its cause. */
-  isLasting: Type.Boolean(),
+  isLasting: boolean,
   /** The event that informed the main session of the fault; null before that. */
-  toldAs: nullable(Type.String()),
+  toldAs: nullable(string),
 });
-export type MailboxFault = Static<typeof MailboxFault>;
+export type MailboxFault = Stored<typeof MailboxFault>;
 
 /** Maximum duration of a lease. A longer one was written with a clock that was ahead, and does not count. */
 const MAX_LEASE_MS = 3_600_000;
@@ -30,38 +28,36 @@ export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boole
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */
-export const MailboxDoc = closedObject({
+export const MailboxDoc = object({
   /** Its address in lower case. */
-  _id: Type.String(),
+  _id: string,
   /** The Gmail history id up to which all matching mails have become runs; null before the first listener started. */
-  cursor: nullable(Type.String()),
+  cursor: nullable(string),
   /** When Gmail received the newest mail from before the first listener started; null if there was none. */
-  oldUntil: nullable(BsonDate),
+  oldUntil: nullable(date),
   /** When Gmail received the newest mail that became a run. */
-  newestMailAt: nullable(BsonDate),
+  newestMailAt: nullable(date),
   /** When the last complete listing of new mails began. */
-  listedAt: nullable(BsonDate),
+  listedAt: nullable(date),
   /** When a mail last became a run. */
-  lastMailAt: nullable(BsonDate),
-  lastNoticeAt: nullable(BsonDate),
+  lastMailAt: nullable(date),
+  lastNoticeAt: nullable(date),
   /** The subscription to Gmail's notifications, which Gmail ends unless it is renewed. */
-  watch: nullable(
-    closedObject({ topic: Type.String(), label: Type.String(), renewedAt: BsonDate, expiresAt: BsonDate }),
-  ),
+  watch: nullable(object({ topic: string, label: string, renewedAt: date, expiresAt: date })),
   /** The current fault of each part; null for a part that works. */
-  faults: closedObject({
+  faults: object({
     mails: nullable(MailboxFault),
     notices: nullable(MailboxFault),
     watch: nullable(MailboxFault),
   }),
   /** The latest failure, also if it has passed. */
-  lastError: nullable(closedObject({ at: BsonDate, reason: Type.String() })),
+  lastError: nullable(object({ at: date, reason: string })),
   /** The lease of the process that listens. */
-  claim: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
+  claim: nullable(object({ ...StoredLease.fields, holder: string })),
 });
-export type MailboxDoc = Static<typeof MailboxDoc>;
+export type MailboxDoc = Stored<typeof MailboxDoc>;
 
-export const gmailMailboxCollection = defineCollection(MailboxDoc);
+export const gmailMailboxSchema = schemaOf(MailboxDoc);
 
 const NEW: Omit<MailboxDoc, "_id" | "claim"> = {
   cursor: null,
@@ -81,11 +77,11 @@ type MailboxChange = Pick<
 >;
 
 export class GmailMailboxes {
-  readonly collection: mongo.Collection<MailboxDoc>;
+  readonly collection: Documents<MailboxDoc>;
   readonly #lease: RecordLease<MailboxDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<MailboxDoc>, clock: Clock) {
+  constructor(collection: Documents<MailboxDoc>, clock: Clock) {
     this.collection = collection;
     this.#lease = new RecordLease(collection, "claim");
     this.#clock = clock;
@@ -93,7 +89,7 @@ export class GmailMailboxes {
 
   /** Reads the record of a mailbox, or null if no listener has started for it. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
+    return this.collection.findOne({ _id: account.toLowerCase() });
   }
 
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */

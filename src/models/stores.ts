@@ -1,10 +1,10 @@
-import type { mongo } from "mongoose";
+import type { Config } from "../config/schema/config.ts";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
 import { AuditLog } from "./audit.ts";
 import type { Database } from "./db/database.ts";
+import type { Documents } from "./db/documents.ts";
 import { Leases } from "./db/lease.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
@@ -38,7 +38,7 @@ export interface Stores {
   readonly payloads: Payloads;
   readonly jobStatistics: JobStatistics;
   /** The stored figures of jobs by time and name. */
-  readonly jobFigures: mongo.Collection<JobFiguresDoc>;
+  readonly jobFigures: Documents<JobFiguresDoc>;
   /** Applies reports on steps, concurrent ones in one batch. */
   readonly reports: Batcher<Report, ReportOutcome>;
   readonly gates: Gates;
@@ -85,7 +85,7 @@ export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound
  * @param counter counts the jobs that this process starts and ends
  */
 export function openStores(
-  { collections }: Database,
+  { documents: collections }: Database,
   clock: Clock,
   { staleAfterSeconds, wanted = NO_EVENTS }: StoreSettings,
   changes: ChangeNotifier = NO_NOTIFIER,

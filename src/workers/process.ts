@@ -1,10 +1,10 @@
+import type { Environment } from "../config/fill.ts";
+import { readConfig, requireServers } from "../config/load.ts";
+import { reloadConfig } from "../config/reload.ts";
+import type { Config } from "../config/schema/config.ts";
 import { connectDatabase } from "../models/db/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { openStores, storeSettings } from "../models/stores.ts";
-import type { Environment } from "../shared/config/fill.ts";
-import { readConfig, requireServers } from "../shared/config/load.ts";
-import { reloadConfig } from "../shared/config/reload.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
@@ -38,7 +38,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   lifecycle.onClose("changes", () => changes.flush());
   const queues = new Queues(producer, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
-  const figures = new JobFigures(database.collections.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
+  const figures = new JobFigures(database.documents.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
   lifecycle.onClose("job figures", () => figures.flush());
   const metrics = new WorkerMetrics();
   const stopAnswering = answerMetricsRequests(process, () => metrics.ownText());

@@ -40,7 +40,7 @@ describe("signalbox when jobs are cancelled", () => {
     const { code, stdout } = await jobs("cancel", jobId, "--reason", "Gone", "--force", "--json");
 
     expect(code).to.equal(0);
-    expect(JSON.parse(stdout)).to.deep.equal(await read(path));
+    expect(JSON.parse(stdout)).to.deep.equal({ ...(await read(path)), cancelRequested: true });
     expect(await read(path)).to.include({ status: "failed", message: "Cancelled: Gone" });
     expect((await jobs("get", jobId)).stdout).to.match(/^Status +failed \(cancelled\)$/m);
   });

@@ -39,7 +39,7 @@ describe("signalbox deliver and channels", () => {
   });
   afterEach(async () => {
     await worker.close();
-    await app.stores.deliveries.collection.deleteMany({}); // One that waits would take the script of another test.
+    await app.stores.deliveries.collection.native.deleteMany({}); // One that waits would take the script of another test.
   });
   const cli = (...args: string[]) => runInProcess(args, { SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: API_TOKEN });
   const deliver = (text: string) => cli("deliver", "mattermost", "--to", ` ${town} `, "--text", text);

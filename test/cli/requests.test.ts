@@ -100,13 +100,13 @@ describe("signalbox hooks requests and hooks test --request", () => {
   });
 
   it("replay starts new runs, and with --dry-run only shows them", async () => {
-    const before = await app.stores.runs.collection.countDocuments();
+    const before = await app.stores.runs.collection.native.countDocuments();
     const dry = await cli("requests", "replay", requestId, "--dry-run");
     expect(dry.stdout)
       .to.match(/Mapping +ci/)
       .and.to.include("Build 7")
       .and.to.include("ci.mjs (not run");
-    expect(await app.stores.runs.collection.countDocuments()).to.equal(before);
+    expect(await app.stores.runs.collection.native.countDocuments()).to.equal(before);
 
     const { code, stdout } = await cli("requests", "replay", requestId, "--json");
 

@@ -67,6 +67,35 @@ describe("the service that a command calls", () => {
     });
   }
 
+  for (const command of ["jobs list", "hooks send wake --text hello", "run -- true"]) {
+    it(`is the instance that runs in a folder without a configuration file: ${command}`, async () => {
+      await runInstance();
+      rmSync(join(cwd, "signalbox.json5"));
+      writeFileSync(join(cwd, ".signalbox", "hooks-token"), HOOK_TOKEN);
+
+      const { code, stderr } = await run(command, { SIGNALBOX_API_TOKEN: API_TOKEN });
+
+      expect(code, stderr).to.equal(0);
+    });
+  }
+
+  it("is found without the schema of the configuration, which takes long to load, where no file needs it", async () => {
+    await runInstance();
+    rmSync(join(cwd, "signalbox.json5"));
+    const hook =
+      'import { registerHooks } from "node:module"; registerHooks({ load: (url, context, next) => { if (/\\/(ajv|typebox)\\//.test(url)) console.log("loads", url); return next(url, context); } });';
+    const list = async (env: Record<string, string>) => {
+      const preload = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+      const all = { SIGNALBOX_API_TOKEN: API_TOKEN, SIGNALBOX_URL: "", NODE_OPTIONS: preload, PORT: "", ...env };
+      return runProgram("src/cli/main.ts", ["jobs", "list", "--json"], all, cwd).ended;
+    };
+
+    const [ofFolder, named] = await Promise.all([list({}), list({ SIGNALBOX_URL: app.url })]);
+
+    expect([ofFolder.code, named.code], ofFolder.stderr + named.stderr).to.deep.equal([0, 0]);
+    expect(ofFolder.stdout + named.stdout).to.not.include("loads");
+  });
+
   it("is the configured one if the instance of the folder has ended", async () => {
     mkdirSync(join(cwd, ".signalbox"));
     const ended = { pid: process.pid, identity: "another process", url: app.url, children: [] };

@@ -16,7 +16,7 @@ describe("dashboard list of deliveries", () => {
     await app.stores.deliveries.add({ ...like, _id: "waits" });
     await app.stores.deliveries.add({ ...like, _id: "failed", fault: "It was too late." });
     await app.stores.deliveries.add({ ...like, _id: "sent" });
-    await app.stores.deliveries.collection.updateOne({ _id: "sent" }, { $set: { state: "sent", open: false } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: "sent" }, { $set: { state: "sent", open: false } });
     const page = await openLive("/deliveries");
     await page.getByText("It was too late.").waitFor();
 

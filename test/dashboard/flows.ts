@@ -52,7 +52,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
         await page.getByRole("heading", { name: "ci takes it" }).waitFor();
         await operate(button(page, "Replay"));
         await page.getByText("Replayed", { exact: true }).waitFor();
-        expect(await app.stores.runs.collection.countDocuments({ replayOf: { $exists: true } })).to.equal(1);
+        expect(await app.stores.runs.collection.native.countDocuments({ replayOf: { $exists: true } })).to.equal(1);
       },
       "run a run again": async (page, operate) => {
         const runId = await send({ n: 8 });
@@ -60,7 +60,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
         await operate(page.getByRole("link", { name: "CI", exact: true }).first());
         await operate(button(page, "Run again"));
         await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(runId));
-        expect(await app.stores.runs.collection.countDocuments({})).to.equal(2);
+        expect(await app.stores.runs.collection.native.countDocuments({})).to.equal(2);
       },
       "test a notification rule": async (page, operate) => {
         await page.goto(`${app.url}/notify`);

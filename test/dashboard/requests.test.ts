@@ -53,11 +53,11 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("button", { name: "Dry run" }).click();
     await page.getByRole("heading", { name: "Matches ci" }).waitFor();
     expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed");
-    expect(await app.stores.runs.collection.countDocuments()).to.equal(1);
+    expect(await app.stores.runs.collection.native.countDocuments()).to.equal(1);
 
     await page.getByRole("button", { name: "Replay" }).click();
     await page.getByText("Replayed", { exact: true }).waitFor();
-    const replay = await app.stores.runs.collection.findOne({ replayOf: { $exists: true } });
+    const replay = await app.stores.runs.collection.native.findOne({ replayOf: { $exists: true } });
     await page.getByRole("link", { name: replay?._id ?? "" }).click();
     await page.getByRole("link", { name: "a kept request" }).waitFor();
   });

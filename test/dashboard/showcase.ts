@@ -252,7 +252,7 @@ export async function openShowcase(): Promise<Showcase> {
   const runs = await playRuns(app);
   await app.call("POST", "/api/jobs/backup-eu-3/token", { scope: "read" });
   await playTest(app);
-  const kept = await app.stores.hookRequests.collection.findOne();
+  const kept = await app.stores.hookRequests.collection.native.findOne();
   return {
     app,
     runs,

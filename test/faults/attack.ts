@@ -100,7 +100,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     AbortController,
   ];
   settings.stop?.addEventListener("abort", () => stopFaults.abort());
-  const { turns, posts, received } = system.services;
+  const { turns, posts, received, accepted } = system.services;
   const clientOf = (name: string, until: AbortSignal) => new Client(system.urls, random.fork(name), refusals, until);
   const client = clientOf("client", giveUp.signal);
   const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load, received });
@@ -152,6 +152,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     turns,
     posts,
     received,
+    accepted: [...accepted],
     transitions,
     notifiedWithinMs: notifiedWithin(settings),
     crashes: system.crashes,

@@ -29,7 +29,7 @@ describe("a request with forEach", () => {
     const size = [{ $group: { _id: null, bytes: { $sum: { $bsonSize: "$$ROOT" } } } }];
     const [runs, calls] = await Promise.all(
       [app.stores.runs, app.stores.hookCalls].map(({ collection }) =>
-        (collection as TestApp["stores"]["runs"]["collection"]).aggregate<{ bytes: number }>(size).toArray(),
+        (collection as TestApp["stores"]["runs"]["collection"]).aggregate<{ bytes: number }>(size),
       ),
     );
     return (runs?.[0]?.bytes ?? 0) + (calls?.[0]?.bytes ?? 0);
@@ -41,7 +41,7 @@ describe("a request with forEach", () => {
     expect(status).to.equal(202);
     expect(body.runIds).to.have.length(1_000);
     expect(await stored()).to.be.below(1_000 * 1_024 + 2 * JSON.stringify(hostile).length);
-    expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(1);
+    expect(await app.stores.hookCalls.collection.native.countDocuments()).to.equal(1);
   });
 
   it("is answered 429 and stores nothing when it exceeds the mapping's maximum of waiting runs", async () => {
@@ -80,7 +80,7 @@ describe("a request with forEach", () => {
     for await (const deleted of deleteUnusedCalls(app.stores, old)) total += deleted;
 
     expect(total).to.equal(1);
-    expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(2);
+    expect(await app.stores.hookCalls.collection.native.countDocuments()).to.equal(2);
   });
 });
 
@@ -105,7 +105,7 @@ describe("runs of a request with forEach", () => {
       expect(request.message).to.equal(`List: ${i + 1} of [{"id":${i + 1}}]`);
     }
     await eventually(
-      async () => (await fixture.app.stores.hookCalls.collection.countDocuments()) === 0,
+      async () => (await fixture.app.stores.hookCalls.collection.native.countDocuments()) === 0,
       "the deletion",
     );
   });

@@ -133,7 +133,7 @@ describe("the isolation of senders", () => {
   it("gives a session without an owner the context of its oldest run as owner", async () => {
     const now = new Date();
     const sessionOf = (_id: string) => ({ _id, active: null, lastUsedAt: now });
-    await app.stores.sessions.collection.insertMany(["old:mapped", "old:agent", "old:mail"].map(sessionOf));
+    await app.stores.sessions.collection.native.insertMany(["old:mapped", "old:agent", "old:mail"].map(sessionOf));
     const run = { name: null, singleUse: false, request: null } as const;
     const mapped = { mapping: "alice", call: null, wakeMode: "now" } as const;
     await app.stores.runs.accept([
@@ -142,12 +142,12 @@ describe("the isolation of senders", () => {
       { ...run, _id: mailRunId("a@b.example", "1"), kind: "agent", sessionKey: "old:mail", mapped },
     ]);
     const past = { $set: { stage: "turn" as const, open: false, status: "completed" as const, settled: true } };
-    await app.stores.runs.collection.updateMany({ sessionKey: /^old:/ }, past);
+    await app.stores.runs.collection.native.updateMany({ sessionKey: /^old:/ }, past);
 
     const statuses: number[] = [];
     for (const key of ["old:agent", "old:mail", "old:mapped"]) statuses.push((await agent(key)).status);
 
-    const owners = await app.stores.sessions.collection.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
+    const owners = await app.stores.sessions.collection.native.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
     expect(statuses).to.deep.equal([202, 400, 400]);
     expect(owners.map(({ owner }) => owner)).to.deep.equal(["agent", "gmail", "mapping alice"]);
   });

@@ -58,7 +58,7 @@ export class NotifyFixture {
 
   /** Returns the deliveries of a rule, oldest first. */
   deliveries(rule: string | null): Promise<DeliveryDoc[]> {
-    return this.app.stores.deliveries.collection.find({ "event.rule": rule }).sort({ order: 1 }).toArray();
+    return this.app.stores.deliveries.collection.native.find({ "event.rule": rule }).sort({ order: 1 }).toArray();
   }
 
   /** Returns the bodies of a rule's webhooks, oldest first. */

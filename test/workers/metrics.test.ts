@@ -60,7 +60,7 @@ describe("the worker's metrics", () => {
     const { deliveries } = app.stores;
     await deliveries.add({ _id: "waits", runId: null, channel: "slack", to: "C1", text: "x", fault: null });
     const stop = { channelStop: { since: new Date(), reason: "It refuses the token." } };
-    await deliveries.collection.updateOne({ _id: "waits" }, { $set: stop });
+    await deliveries.collection.native.updateOne({ _id: "waits" }, { $set: stop });
     const fresh = new WorkerMetrics();
     const read = sinon.stub().callsFake(() => readStoppedChannels(app.stores));
     fresh.addSeries({ channels: ["slack", "discord"], rules: [], readStopped: read });
@@ -71,7 +71,7 @@ describe("the worker's metrics", () => {
     const unavailable = await values();
     await endChannelStop(app.stores, "slack");
     const ended = await values();
-    await deliveries.collection.deleteOne({ _id: "waits" });
+    await deliveries.collection.native.deleteOne({ _id: "waits" });
 
     const [slack, discord] = ["slack", "discord"].map((channel) => `signalbox_channel_stopped{channel="${channel}"}`);
     expect(stopped).to.deep.equal([`${slack} 1`, `${discord} 0`]);

@@ -118,7 +118,7 @@ describe("sweep: deliveries", () => {
   async function add(channel: string, to: string, change: object = {}): Promise<string> {
     const _id = randomUUID();
     await app.stores.deliveries.add({ _id, runId: null, channel, to, text: "x", fault: null });
-    await app.stores.deliveries.collection.updateOne({ _id }, { $set: change });
+    await app.stores.deliveries.collection.native.updateOne({ _id }, { $set: change });
     return _id;
   }
   async function sweepUntil(isDone: () => Promise<unknown>): Promise<string> {
@@ -274,7 +274,7 @@ describe("sweep", () => {
       await goOn;
       yield* [];
     });
-    const lease = () => leases.collection.findOne({ _id: "sweep" });
+    const lease = () => leases.collection.native.findOne({ _id: "sweep" });
     let first: Date | undefined;
 
     const isRenewed = async () => {

@@ -1,15 +1,15 @@
 import type { Context, Middleware, Next } from "koa";
+import type { TokenList } from "../../config/formats/tokenList.ts";
+import { allTokens } from "../../config/formats/tokenList.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { TokenList } from "../../shared/config/formats/tokenList.ts";
-import { allTokens } from "../../shared/config/formats/tokenList.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { publicPath } from "../middleware/basePath.ts";
 import { authorize, missingScope } from "./authorize.ts";
-import { type Caller, type Login, mayDo } from "./caller.ts";
+import { type Caller, type Login, mayDo, originOf } from "./caller.ts";
 import { jobTokenIn, makeCookie, verifyCookie } from "./loginCookie.ts";
 import { type KnownToken, type TokenSettings, TokenTable } from "./tokenTable.ts";
 import { bearerToken, type CountFailure, headerTokens, refusalRecorder, TokenVerifier } from "./tokenVerifier.ts";
@@ -135,7 +135,10 @@ export class ApiAuth {
       },
       logOut: async () => {
         const login = cookie === undefined ? null : await this.#verifyCookie(cookie);
-        if (cookie !== undefined && login) await endedLogins.end(cookie, login.expiresAt);
+        if (cookie !== undefined && login && login.expiresAt > clock.now() && !(await endedLogins.has(cookie))) {
+          await audit.add({ actor: `cookie:${login.actor}`, ...originOf(ctx) }, "logout");
+          await endedLogins.end(cookie, login.expiresAt);
+        }
         return `${COOKIE}=; Max-Age=0; ${attributes}`;
       },
     } satisfies LoginContext;
@@ -216,8 +219,6 @@ const UNKNOWN_CALLS: readonly string[] = ["method_not_allowed", "not_found"];
 const isReader = ({ scopes }: Caller): boolean => [...scopes].every((scope) => scope.endsWith(":read"));
 
 const isRead = ({ method }: Context): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
-
-const originOf = (ctx: Context) => ({ address: ctx.ip, requestId: String(ctx.state.requestId) });
 
 const callerOf = ({ name, scopes, jobs, expiresAt }: KnownToken) => ({ actor: name, scopes, jobs, expiresAt });
 

@@ -1,5 +1,6 @@
+import type { Context } from "koa";
+import { allows, type Scope } from "../../config/formats/scopes.ts";
 import type { JobScope } from "../../models/jobs/jobScope.ts";
-import { allows, type Scope } from "../../shared/config/formats/scopes.ts";
 
 /** The caller of a request, and what it may do. */
 export interface Caller {
@@ -17,7 +18,16 @@ export interface Caller {
   /** The address that the request came from. */
   readonly address: string;
   readonly requestId: string;
+  /** The id that the service gave the request, whatever the caller sent. */
+  readonly serviceRequestId: string;
 }
+
+/** Returns where a request came from. */
+export const originOf = ({ ip, state }: Pick<Context, "ip" | "state">) => ({
+  address: ip,
+  requestId: String(state.requestId),
+  serviceRequestId: String(state.serviceRequestId),
+});
 
 /** A browser's log-in, for routes whose responses outlast the check of the cookie. */
 export interface Login {

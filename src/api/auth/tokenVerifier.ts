@@ -7,6 +7,7 @@ import type { Logger } from "../../shared/logger.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
+import { originOf } from "./caller.ts";
 
 /** Counts one failed authentication of an address. @throws AppError rate_limited when its network exceeds the limit */
 export type CountFailure = (address: string) => Promise<void>;
@@ -67,10 +68,11 @@ export type RecordRefusal = (ctx: Context) => Promise<void>;
 /** Returns a function that records refused tokens in the audit log. */
 export const refusalRecorder =
   (audit: AuditLog, log: Logger): RecordRefusal =>
-  ({ ip, state }) =>
-    audit
-      .add({ actor: "anonymous", address: ip, requestId: String(state.requestId) }, "token.refused")
+  async (ctx) => {
+    await audit
+      .add({ actor: "anonymous", ...originOf(ctx) }, "token.refused")
       .catch((err: unknown) => log.warn({ err }, "a refused token could not be recorded"));
+  };
 
 export interface TokenVerifierOptions {
   readonly extractTokens: ExtractTokens;

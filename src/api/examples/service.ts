@@ -42,6 +42,7 @@ export const listAudit: Example = {
           target: "report-2026-02",
           address: "192.0.2.7",
           requestId: "f3a1c0de",
+          serviceRequestId: "5b0e9a52-7c1d-4c39-9d53-0a7de0c2f6b1",
         },
       ],
       nextCursor: null,

@@ -1,10 +1,12 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import { gateTarget } from "../../models/audit.ts";
 import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
 import { formOf } from "../../models/gates/question.ts";
 import { AppError } from "../../shared/errors.ts";
 import { contentOf, nameAt, type Submitted, UTC } from "../../shared/form/form.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { originOf } from "../auth/caller.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";
@@ -149,8 +151,7 @@ async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: P
   }).catch((error: unknown) => {
     throw error instanceof AppError && error.code === "invalid_body" ? rejected(gate, submitted, error) : error;
   });
-  const caller = { actor: "anonymous", address: ctx.ip, requestId: String(ctx.state.requestId) };
-  await deps.stores.audit.add(caller, "gate.answer", `${jobId}/${key}`);
+  await deps.stores.audit.add({ actor: "anonymous", ...originOf(ctx) }, "gate.answer", gateTarget(jobId, key));
   ctx.redirect(publicPath(ctx));
   ctx.status = 303; // the browser shows the answer with GET, which can be reloaded
 }

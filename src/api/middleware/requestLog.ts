@@ -21,8 +21,10 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     const clientId = ctx.get("X-Request-Id");
-    const reqId = ACCEPTED_ID.test(clientId) ? clientId : randomUUID();
+    const serviceReqId = randomUUID();
+    const reqId = ACCEPTED_ID.test(clientId) ? clientId : serviceReqId;
     ctx.state.requestId = reqId;
+    ctx.state.serviceRequestId = serviceReqId;
     ctx.res.setHeader("X-Request-Id", reqId);
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1_000;
@@ -38,7 +40,8 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
           seconds,
         );
       const ms = Math.round(seconds * 1e5) / 100;
-      const line = { reqId, method, path, status, code: ctx.state.code, ms, ...(held && { held }) };
+      const own = reqId !== serviceReqId && { serviceReqId }; // the caller may send the id of another request
+      const line = { reqId, ...own, method, path, status, code: ctx.state.code, ms, ...(held && { held }) };
       log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "the request has ended");
     });
     await next();

@@ -22,10 +22,18 @@ const Entry = Type.Object(
     }),
     action: Action,
     target: s.nullable(Type.String(), {
-      description: "Id of the record, or the filters of a deletion. Null for a log-in or a refused token.",
+      description:
+        "Id of the record, or the filters of a deletion. A gate is `JOB/KEY`, with `%2F` for a slash within either. Null for a log-in, a log-out or a refused token.",
     }),
     address: Type.String({ description: "IP address of the caller." }),
-    requestId: Type.String({ description: "Id of the request in the log." }),
+    requestId: Type.String({
+      description:
+        "Id of the request in the log: that of `X-Request-Id`, which the caller chooses, or that of the service.",
+    }),
+    serviceRequestId: s.nullable(Type.String(), {
+      description:
+        "Id that the service gave the request; in the log `serviceReqId`, or `reqId` without `X-Request-Id`. Null in old entries.",
+    }),
   },
   s.named("AuditEntry"),
 );
@@ -38,7 +46,7 @@ const getAudit = route({
   tag: "operations",
   summary: "List the audit log",
   description:
-    "Returns who deleted, cancelled, retried, answered or withdrew something, created a token or logged in, and which tokens were refused, newest first. Entries have no bodies and no secrets. They are kept for `retention.auditAfter`. The list ends when `nextCursor` is null.",
+    "Returns who deleted, cancelled, retried, answered or withdrew something, created a token, tested something, logged in or out, and which tokens were refused, newest first. Entries have no bodies and no secrets. They are kept for `retention.auditAfter`. The list ends when `nextCursor` is null.",
   example: examples.listAudit,
   schemas: {
     query: Type.Object(
@@ -48,7 +56,7 @@ const getAudit = route({
           Type.Array(Action, { minItems: 1, description: "Entries of this action. Repeat the parameter for several." }),
         ),
         target: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 1_024, description: "Entries about this record." }),
+          Type.String({ minLength: 1, maxLength: 4_096, description: "Entries about this record." }),
         ),
         from: Type.Optional(s.Timestamp("Entries from this time on.")),
         before: Type.Optional(s.Timestamp("Entries from before this time.")),

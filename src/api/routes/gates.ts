@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { gateTarget } from "../../models/audit.ts";
 import { type GateDoc, STATUSES, viewGate } from "../../models/gates/gate.ts";
 import { gateClosed, gateNotFound } from "../../models/gates/gateErrors.ts";
 import type { GateJob } from "../../models/gates/gates.ts";
@@ -108,7 +109,7 @@ const answer = route({
   authContext: "api",
   answers: { 200: Gate },
   errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_changed", "gate_closed"],
-  audit: ({ params: { jobId, key } }) => ({ action: "gate.answer", target: `${jobId}/${key}` }),
+  audit: ({ params: { jobId, key } }) => ({ action: "gate.answer", target: gateTarget(jobId, key) }),
   async handler({ params: { jobId, key }, body, authContext }, { stores }) {
     const answeredBy = visibleName(body.answeredBy) || (authContext?.login ? "dashboard" : "api");
     const find = () => findGate(stores, jobId, key);
@@ -129,7 +130,7 @@ const removeGate = route({
   schemas: { params },
   answers: { 200: Gate },
   errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_closed"],
-  audit: ({ params: { jobId, key } }) => ({ action: "gate.withdraw", target: `${jobId}/${key}` }),
+  audit: ({ params: { jobId, key } }) => ({ action: "gate.withdraw", target: gateTarget(jobId, key) }),
   async handler({ params: { jobId, key } }, { stores }) {
     const { gate, wasWithdrawn } = await withdraw(stores, jobId, key);
     return { status: 200, body: viewGate(gate), changedNothing: wasWithdrawn };

@@ -126,6 +126,7 @@ const testRule = route({
     ),
   },
   errors: ["rule_not_found"],
+  audit: ({ params: { ruleId } }) => ({ action: "rule.test", target: ruleId }),
   async handler({ params: { ruleId } }, { stores, notify }) {
     if (!notify.some(({ id }) => id === ruleId)) {
       throw new AppError("rule_not_found", { detail: `There is no rule ${JSON.stringify(ruleId)} in \`notify\`.` });

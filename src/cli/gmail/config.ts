@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
+import { type Json, substitute } from "../../config/fill.ts";
+import { ConfigError, configPath, parseConfig, parseFile } from "../../config/load.ts";
 import type { GmailConfig } from "../../gmail/api/google.ts";
-import { type Json, substitute } from "../../shared/config/fill.ts";
-import { ConfigError, configPath, parseConfig, parseFile } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { readTextFile } from "../../shared/text/textFile.ts";
@@ -9,7 +9,7 @@ import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
 import { configTemplate } from "../configFile/template.ts";
-import { findSavedToken, generateSecret } from "../start/firstUse.ts";
+import { findSavedToken, generateSecret } from "../start/savedToken.ts";
 
 /** The desired `hooks.gmail`. Null means that the key must be absent; undefined keeps its value. */
 export type DesiredGmailConfig = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };

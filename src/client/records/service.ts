@@ -76,12 +76,16 @@ export type AuditAction =
   | "delivery.retry"
   | "delivery.cancel"
   | "event.delete"
+  | "rule.test"
   | "channel.test"
+  | "channel.check"
   | "channel.resume"
   | "reply-target.set"
   | "reply-target.clear"
   | "request.replay"
+  | "hook.test"
   | "login"
+  | "logout"
   | "token.refused";
 
 /** An entry of the audit log. */
@@ -93,7 +97,10 @@ export interface AuditEntry {
   action: AuditAction;
   target: string | null;
   address: string;
+  /** The id that the caller sent, or that of the service. */
   requestId: string;
+  /** The id that the service gave the request; null in entries of an earlier version. */
+  serviceRequestId: string | null;
 }
 
 /** The access of a browser; `needsToken` is true if the service requires a login. */

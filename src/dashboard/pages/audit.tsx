@@ -26,12 +26,16 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "delivery.retry": "Retried a delivery",
   "delivery.cancel": "Cancelled a delivery",
   "event.delete": "Deleted an event",
+  "rule.test": "Tested a rule",
+  "channel.check": "Checked a channel",
   "channel.test": "Sent a test message",
   "channel.resume": "Resumed a channel",
   "reply-target.set": "Set the reply target",
   "reply-target.clear": "Cleared the reply target",
   "request.replay": "Replayed a request",
+  "hook.test": "Tested the agent hook",
   login: "Logged in",
+  logout: "Logged out",
   "token.refused": "Token refused",
 };
 
@@ -124,7 +128,7 @@ function Filters({ query, action, actor }: FiltersProps) {
 }
 
 function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParams }) {
-  const { actor, action, target, address: from, at, requestId } = entry;
+  const { actor, action, target, address: from, at, requestId, serviceRequestId } = entry;
   return (
     <>
       <span role="cell" class="cell-name">
@@ -140,7 +144,7 @@ function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParam
           </bdi>
         )}
       </span>
-      <span role="cell" class="cell-time" title={`Request ${requestId}`}>
+      <span role="cell" class="cell-time" title={`Request ${serviceRequestId ?? requestId}`}>
         {from}
       </span>
       <span role="cell" class="cell-age">

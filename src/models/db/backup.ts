@@ -5,9 +5,9 @@
 import { mongo } from "mongoose";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { isStored } from "../jobs/payloads.ts";
-import type { Collections, Database } from "./database.ts";
+import type { AllDocuments, Database } from "./database.ts";
+import type { Documents } from "./documents.ts";
 import { FORMAT } from "./format.ts";
-import { inBatches } from "./inBatches.ts";
 import { insertAll } from "./insertAll.ts";
 
 const { BSON } = mongo;
@@ -21,7 +21,7 @@ interface BackupHeader {
 }
 
 interface BackupRecord {
-  readonly collection: keyof Collections;
+  readonly collection: keyof AllDocuments;
   readonly document: mongo.Document;
 }
 
@@ -61,20 +61,19 @@ function payloadIds({ input, metadata, output, steps }: mongo.Document): mongo.O
  * @yields the bytes of the backup
  * @throws the error of the driver
  */
-export async function* readBackup({ collections }: Database, version: string): AsyncGenerator<Uint8Array, Counts> {
+export async function* readBackup({ documents }: Database, version: string): AsyncGenerator<Uint8Array, Counts> {
   const header: BackupHeader = { signalboxBackup: FORMAT, version, createdAt: new Date() };
   yield BSON.serialize(header);
   const counts: Record<string, number> = {};
-  const record = (collection: keyof Collections, document: mongo.Document) => {
+  const record = (collection: keyof AllDocuments, document: mongo.Document) => {
     counts[collection] = (counts[collection] ?? 0) + 1;
     return BSON.serialize({ collection, document } satisfies BackupRecord);
   };
   const referenced: readonly string[] = Object.values(REFERENCES).map(({ collection }) => collection);
-  for (const name of Object.keys(collections) as (keyof Collections)[]) {
+  for (const name of Object.keys(documents) as (keyof AllDocuments)[]) {
     if (LEFT_OUT.includes(name) || referenced.includes(name)) continue;
-    const all = (collections[name] as unknown as mongo.Collection).find({}, { sort: { _id: 1 } });
-    for await (const batch of inBatches(all, BATCH)) {
-      if (name === "jobs" || name === "runs") yield* withReferences(collections, name, batch, record);
+    for await (const batch of anyOf(documents, name).inBatches(BATCH, {}, { sort: { _id: 1 } })) {
+      if (name === "jobs" || name === "runs") yield* withReferences(documents, name, batch, record);
       else for (const document of batch) yield record(name, document);
     }
   }
@@ -85,19 +84,19 @@ export async function* readBackup({ collections }: Database, version: string): A
 
 /** Yields the records of documents, each after those that it refers to. */
 async function* withReferences(
-  collections: Collections,
+  documents: AllDocuments,
   name: keyof typeof REFERENCES,
   batch: readonly mongo.Document[],
-  record: (name: keyof Collections, document: mongo.Document) => Uint8Array,
+  record: (name: keyof AllDocuments, document: mongo.Document) => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   const { collection: target, idsIn } = REFERENCES[name];
-  const stored = collections[target] as unknown as mongo.Collection;
+  const stored = anyOf(documents, target);
   const written = new Set<string>();
   let open = batch;
   for (let reads = 1; open.length > 0; reads++) {
     const ids = open.flatMap((document) => idsIn(document)).filter((id) => !written.has(String(id)));
     if (ids.length > 0) {
-      for await (const document of stored.find({ _id: { $in: ids } })) {
+      for await (const document of stored.stream({ _id: { $in: ids } })) {
         written.add(String(document._id));
         yield record(target, document);
       }
@@ -107,8 +106,7 @@ async function* withReferences(
     const complete = reads < MAX_READS ? open.filter(isComplete) : open;
     for (const document of complete) yield record(name, document);
     const left = open.filter((document) => !complete.includes(document)).map(({ _id }) => _id);
-    const again = collections[name] as unknown as mongo.Collection;
-    open = left.length > 0 ? await again.find({ _id: { $in: left } }).toArray() : [];
+    open = left.length > 0 ? await anyOf(documents, name).find({ _id: { $in: left } }) : [];
   }
 }
 
@@ -164,9 +162,9 @@ async function* recordsIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Back
 }
 
 /** Reads a backup to its end. @throws StartError when it is no backup, of another format, or not complete */
-export async function checkBackup(bytes: AsyncIterable<Uint8Array>, { collections }: Database): Promise<void> {
+export async function checkBackup(bytes: AsyncIterable<Uint8Array>, { documents }: Database): Promise<void> {
   for await (const { collection } of recordsIn(bytes)) {
-    if (collection in collections) continue;
+    if (collection in documents) continue;
     throw new StartError(
       `The backup has a collection ${collection}, which this version does not support: use a later version.`,
     );
@@ -174,32 +172,33 @@ export async function checkBackup(bytes: AsyncIterable<Uint8Array>, { collection
 }
 
 /** Returns whether anything is stored that a restored backup would be mixed with. */
-export async function isEmpty({ collections }: Database): Promise<boolean> {
-  const found = await Promise.all(
-    restorable(collections).map((collection) => collection.findOne({}, { projection: { _id: 1 } })),
-  );
-  return found.every((document) => document === null);
+export async function isEmpty({ documents }: Database): Promise<boolean> {
+  const found = await Promise.all(restorable(documents).map((collection) => collection.exists({})));
+  return found.every((hasDocuments) => !hasDocuments);
 }
 
 /** Deletes all stored documents. */
-export async function deleteAll({ collections }: Database): Promise<void> {
-  for (const collection of restorable(collections)) await collection.deleteMany({});
+export async function deleteAll({ documents }: Database): Promise<void> {
+  for (const collection of restorable(documents)) await collection.deleteMany({});
 }
 
-const restorable = (collections: Collections): mongo.Collection[] =>
-  Object.entries(collections).flatMap(([name, collection]) =>
-    LEFT_OUT.includes(name) ? [] : [collection as unknown as mongo.Collection],
-  );
+const anyOf = (documents: AllDocuments, name: keyof AllDocuments) =>
+  documents[name] as unknown as Documents<mongo.Document>;
+
+const restorable = (documents: AllDocuments): Documents<mongo.Document>[] =>
+  (Object.keys(documents) as (keyof AllDocuments)[])
+    .filter((name) => !LEFT_OUT.includes(name))
+    .map((name) => anyOf(documents, name));
 
 /** Inserts the documents of a backup that `checkBackup` accepts. Documents that exist already stay unchanged. */
-export async function restoreBackup(bytes: AsyncIterable<Uint8Array>, { collections }: Database): Promise<Counts> {
+export async function restoreBackup(bytes: AsyncIterable<Uint8Array>, { documents }: Database): Promise<Counts> {
   const counts: Record<string, number> = {};
-  let name: keyof Collections = "jobs";
+  let name: keyof AllDocuments = "jobs";
   let waiting: mongo.Document[] = [];
   let size = 0;
   const insert = async () => {
     if (waiting.length === 0) return;
-    const [inserted = 0] = await insertAll(collections[name] as unknown as mongo.Collection, [waiting]);
+    const [inserted = 0] = await insertAll(anyOf(documents, name), [waiting]);
     counts[name] = (counts[name] ?? 0) + inserted;
     waiting = [];
     size = 0;

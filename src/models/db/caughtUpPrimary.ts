@@ -110,13 +110,3 @@ export function readFromCaughtUpPrimary<T>({ db }: Pick<mongo.Collection, "db">,
     }
   });
 }
-
-/** Returns whether a collection has a document that matches a filter. @throws AppError unavailable */
-export async function exists<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  filter: mongo.Filter<T>,
-): Promise<boolean> {
-  return (
-    (await readFromCaughtUpPrimary(collection, () => collection.findOne(filter, { projection: { _id: 1 } }))) !== null
-  );
-}

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
+import type { Documents } from "./documents.ts";
 
 /** Maximum documents that one count reads. No index has the counts of a combination of filters. */
 export const MAX_COUNTED = 10_000;
@@ -17,12 +17,10 @@ export const countStages = (match: mongo.Document, field: string): mongo.Documen
  * @throws AppError unavailable
  */
 export async function countBy<Doc extends mongo.Document, Key extends string>(
-  collection: mongo.Collection<Doc>,
+  collection: Documents<Doc>,
   match: mongo.Document,
   field: string,
 ): Promise<ReadonlyMap<Key, number>> {
-  const groups = await readFromCaughtUpPrimary(collection, () =>
-    collection.aggregate<{ _id: Key; count: number }>(countStages(match, field)).toArray(),
-  );
+  const groups = await collection.aggregate<{ _id: Key; count: number }>(countStages(match, field));
   return new Map(groups.map(({ _id, count }) => [_id, count]));
 }

@@ -1,61 +1,67 @@
-import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
-import type { Static } from "typebox";
+import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../shared/process/ownCommands.ts";
-import { auditCollection } from "../audit.ts";
-import { deliveryCollection } from "../deliveries/delivery.ts";
-import { endedLoginCollection } from "../endedLogin.ts";
-import { jobFiguresCollection } from "../figures/jobFigures.ts";
-import { gateCollection } from "../gates/gate.ts";
-import { gmailMailboxCollection } from "../gmailMailbox.ts";
-import { hookCallCollection } from "../hooks/hookCall.ts";
-import { hookRequestCollection } from "../hooks/hookRequest.ts";
-import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
-import { jobCollection } from "../jobs/job.ts";
-import { payloadCollection } from "../jobs/payloads.ts";
-import { alertCollection } from "../notifications/alerts.ts";
-import { expectationCollection } from "../notifications/expectation.ts";
-import { lastScanCollection } from "../notifications/lastScan.ts";
-import { outboxCollection } from "../notifications/outboxRecord.ts";
-import { runCollection } from "../runs/run.ts";
-import { eventCollection } from "../sessions/event.ts";
-import { messageCollection } from "../sessions/message.ts";
-import { sessionCollection } from "../sessions/session.ts";
+import { auditSchema } from "../audit.ts";
+import { deliverySchema } from "../deliveries/delivery.ts";
+import { endedLoginSchema } from "../endedLogin.ts";
+import { jobFiguresSchema } from "../figures/jobFigures.ts";
+import { gateSchema } from "../gates/gate.ts";
+import { gmailMailboxSchema } from "../gmailMailbox.ts";
+import { hookCallSchema } from "../hooks/hookCall.ts";
+import { hookRequestSchema } from "../hooks/hookRequest.ts";
+import { idempotencyKeySchema } from "../hooks/idempotencyKey.ts";
+import { jobSchema } from "../jobs/job.ts";
+import { payloadSchema } from "../jobs/payloads.ts";
+import { alertSchema } from "../notifications/alerts.ts";
+import { expectationSchema } from "../notifications/expectation.ts";
+import { lastScanSchema } from "../notifications/lastScan.ts";
+import { outboxSchema } from "../notifications/outboxRecord.ts";
+import { runSchema } from "../runs/run.ts";
+import { eventSchema } from "../sessions/event.ts";
+import { messageSchema } from "../sessions/message.ts";
+import { sessionSchema } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { describeConnectionError, NotInitiatedError } from "./connectionError.ts";
 import { DatabaseClock } from "./databaseClock.ts";
+import { Documents } from "./documents.ts";
 import { checkFormat, storeFormat } from "./format.ts";
-import { leaseCollection } from "./lease.ts";
+import { leaseSchema } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 
-export const COLLECTIONS = {
-  jobs: jobCollection,
-  payloads: payloadCollection,
-  jobFigures: jobFiguresCollection,
-  gates: gateCollection,
-  runs: runCollection,
-  hookCalls: hookCallCollection,
-  hookRequests: hookRequestCollection,
-  sessions: sessionCollection,
-  messages: messageCollection,
-  events: eventCollection,
-  deliveries: deliveryCollection,
-  outbox: outboxCollection,
-  alerts: alertCollection,
-  expectations: expectationCollection,
-  lastScan: lastScanCollection,
-  idempotencyKeys: idempotencyKeyCollection,
-  endedLogins: endedLoginCollection,
-  audit: auditCollection,
-  leases: leaseCollection,
-  gmailMailboxes: gmailMailboxCollection,
+/** The schema of each collection. */
+export const SCHEMAS = {
+  jobs: jobSchema,
+  payloads: payloadSchema,
+  jobFigures: jobFiguresSchema,
+  gates: gateSchema,
+  runs: runSchema,
+  hookCalls: hookCallSchema,
+  hookRequests: hookRequestSchema,
+  sessions: sessionSchema,
+  messages: messageSchema,
+  events: eventSchema,
+  deliveries: deliverySchema,
+  outbox: outboxSchema,
+  alerts: alertSchema,
+  expectations: expectationSchema,
+  lastScan: lastScanSchema,
+  idempotencyKeys: idempotencyKeySchema,
+  endedLogins: endedLoginSchema,
+  audit: auditSchema,
+  leases: leaseSchema,
+  gmailMailboxes: gmailMailboxSchema,
 };
 
-/** The driver's own collections. They do not validate documents and pipelines: routes have validated the input before. */
-export type Collections = {
-  readonly [K in keyof typeof COLLECTIONS]: mongo.Collection<Static<(typeof COLLECTIONS)[K]["document"]>>;
-};
+type InferSchema<S> = S extends Schema<infer T> ? T : never;
+/** The document type of each collection. */
+type Stored = { readonly [K in keyof typeof SCHEMAS]: InferSchema<(typeof SCHEMAS)[K]> };
+
+/** The documents of each collection. */
+export type AllDocuments = { readonly [K in keyof Stored]: Documents<Stored[K]> };
+
+/** The driver's collections, for tests. */
+export type Collections = { readonly [K in keyof Stored]: mongo.Collection<Stored[K]> };
 
 patchDriverStuckWrite();
 
@@ -108,30 +114,18 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
 
 /** A connection pool with its collections. Whoever opens it closes it. */
 export class Database {
+  readonly documents: AllDocuments;
   readonly collections: Collections;
   /** The clock that all processes share. */
   readonly clock: DatabaseClock;
   readonly #connection: Connection;
-  #models: readonly Model<never>[] | undefined;
 
   constructor(connection: Connection, clock: DatabaseClock) {
     this.#connection = connection;
     this.clock = clock;
-    const { db } = connection;
-    if (!db) throw new Error("the connection is not open");
-    this.collections = Object.fromEntries(
-      Object.keys(COLLECTIONS).map((name) => [name, db.collection(name)]),
-    ) as unknown as Collections;
-  }
-
-  /** Returns the models with the indexes of each collection. They are created when needed, because most connections do not. */
-  #indexedModels(): readonly Model<never>[] {
-    this.#models ??= Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
-      const schema = new Schema();
-      for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
-      return this.#connection.model(name, schema, name) as unknown as Model<never>;
-    });
-    return this.#models;
+    const all = Object.entries(SCHEMAS).map(([name, schema]) => new Documents(connection, name, schema as Schema));
+    this.documents = Object.fromEntries(all.map((one) => [one.name, one])) as unknown as AllDocuments;
+    this.collections = Object.fromEntries(all.map((one) => [one.name, one.native])) as unknown as Collections;
   }
 
   /**
@@ -143,7 +137,7 @@ export class Database {
   async prepare(): Promise<void> {
     const { db } = this.collections.jobs;
     await checkFormat(db);
-    for (const model of this.#indexedModels()) {
+    for (const { model } of Object.values(this.documents)) {
       await model.createIndexes().catch((error: unknown) => {
         throw indexError(model.collection.name, error) ?? error;
       });
@@ -157,7 +151,7 @@ export class Database {
    *   stored
    */
   async checkPrepared(): Promise<void> {
-    const models = this.#indexedModels();
+    const models = Object.values(this.documents).map(({ model }) => model as unknown as Model<never>);
     const arePrepared = await Promise.all(models.map(hasIndexes));
     const unprepared = models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
     if (unprepared.length > 0) {

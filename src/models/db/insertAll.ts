@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import { Batcher } from "../../shared/batcher.ts";
-import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
+import type { Documents } from "./documents.ts";
+import { isDuplicateKey } from "./mongoErrors.ts";
 
 /**
  * Inserts the documents of concurrent calls together. Documents whose key exists already stay unchanged.
@@ -9,8 +10,8 @@ export class BatchInserter<T extends mongo.Document> {
   readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
   /** @param weightOf returns the approximate size of a document in characters */
-  constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
-    this.#batcher = new Batcher((sets) => mapMongoErrors(() => insertAll(collection, sets)), {
+  constructor(collection: Documents<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
+    this.#batcher = new Batcher((sets) => insertAll(collection, sets), {
       maxBatchSize: 500,
       maxBatchWeight: 8 * 1024 * 1024,
       weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
@@ -25,7 +26,7 @@ export class BatchInserter<T extends mongo.Document> {
 
 /** Inserts sets of documents with one command. @returns the number of new documents of each set */
 export async function insertAll<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
+  collection: Documents<T>,
   sets: readonly (readonly mongo.OptionalUnlessRequiredId<T>[])[],
 ): Promise<number[]> {
   const counts = sets.map(({ length }) => length);

@@ -1,17 +1,16 @@
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "./collection.ts";
-import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
+import type { Documents } from "./documents.ts";
+import { date, free, object, optional, type Stored, schemaOf, string } from "./fields.ts";
+import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
-export const StoredLease = closedObject({
-  token: Type.String(),
-  until: BsonDate,
+export const StoredLease = object({
+  token: string,
+  until: date,
 });
-export type StoredLease = Static<typeof StoredLease>;
+export type StoredLease = Stored<typeof StoredLease>;
 
 /** Returns whether a stored lease is held, by whichever worker. */
 export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !== null && lease.until > now;
@@ -22,12 +21,12 @@ export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !
  * `updateHeld`.
  */
 export class RecordLease<D extends mongo.Document> {
-  readonly #collection: mongo.Collection<D>;
+  readonly #collection: Documents<D>;
   readonly #field: keyof D & string;
   readonly #heldWhile: mongo.Filter<D>;
 
   /** @param heldWhile the state in which the records are worked on. Whoever ends it, for example a cancel, ends the lease. */
-  constructor(collection: mongo.Collection<D>, field: keyof D & string, heldWhile: mongo.Filter<D> = {}) {
+  constructor(collection: Documents<D>, field: keyof D & string, heldWhile: mongo.Filter<D> = {}) {
     this.#collection = collection;
     this.#field = field;
     this.#heldWhile = heldWhile;
@@ -74,7 +73,7 @@ export class RecordLease<D extends mongo.Document> {
    */
   async updateHeld(_id: D["_id"], token: string, set: object, more: object = {}): Promise<boolean> {
     const update = { ...more, $set: set } as mongo.UpdateFilter<D>;
-    const { matchedCount } = await mapMongoErrors(() => this.#collection.updateOne(this.heldUnder(_id, token), update));
+    const { matchedCount } = await this.#collection.updateOne(this.heldUnder(_id, token), update);
     return matchedCount === 1;
   }
 
@@ -88,24 +87,22 @@ export class RecordLease<D extends mongo.Document> {
  * The lease on a task that only one process at a time carries out, such as the sweep. The record is nothing but the lease, and
  * its holder takes the place of the token.
  */
-export const LeaseDoc = closedObject({
-  _id: Type.String(),
-  holder: Type.String(),
-  until: BsonDate,
+export const LeaseDoc = object({
+  _id: string,
+  holder: string,
+  until: date,
   /** How far the task has come with each of its scans of a whole collection; missing without any. */
-  scans: Type.Optional(
-    Type.Record(Type.String(), closedObject({ dueAt: BsonDate, after: nullable(Type.Unsafe<unknown>({})) })),
-  ),
+  scans: optional(free<Record<string, { dueAt: Date; after: unknown }>>()),
 });
-export type LeaseDoc = Static<typeof LeaseDoc>;
+export type LeaseDoc = Stored<typeof LeaseDoc>;
 
-export const leaseCollection = defineCollection(LeaseDoc);
+export const leaseSchema = schemaOf(LeaseDoc);
 
 export class Leases {
-  readonly collection: mongo.Collection<LeaseDoc>;
+  readonly collection: Documents<LeaseDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<LeaseDoc>, clock: Clock) {
+  constructor(collection: Documents<LeaseDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
@@ -125,7 +122,7 @@ export class Leases {
   /** Releases the lease on a task, if the holder has it. @throws AppError unavailable */
   async release(name: string, holder: string): Promise<void> {
     const change = { $set: { until: this.#clock.now() } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id: name, holder }, change));
+    await this.collection.updateOne({ _id: name, holder }, change);
   }
 
   /**
@@ -139,11 +136,11 @@ export class Leases {
     begin: (after: A | undefined) => AsyncIterable<ScanBatch<A>>,
   ): AsyncGenerator<number, void> {
     const now = this.#clock.now();
-    const stored = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: task }));
+    const stored = await this.collection.findOne({ _id: task });
     const { dueAt = now, after = null } = stored?.scans?.[name] ?? {};
     if (after === null && dueAt > now) return;
     const keep = (state: { dueAt: Date; after: A | null }) =>
-      mapMongoErrors(() => this.collection.updateOne({ _id: task }, { $set: { [`scans.${name}`]: state } }));
+      this.collection.updateOne({ _id: task }, { $set: { [`scans.${name}`]: state } });
     for await (const batch of begin((after as A | null) ?? undefined)) {
       await keep({ dueAt: now, after: batch.after });
       yield batch.deleted;
@@ -165,12 +162,12 @@ export interface ScanBatch<A> {
  * @throws AppError unavailable
  */
 async function updateOrCreate<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
+  collection: Documents<T>,
   query: mongo.Filter<T>,
   change: mongo.UpdateFilter<T>,
 ): Promise<boolean> {
   try {
-    await mapMongoErrors(() => retryOnce(() => collection.updateOne(query, change, { upsert: true })));
+    await retryOnce(() => collection.updateOne(query, change, { upsert: true }));
     return true;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // The upsert found no match and tried to create the document again.

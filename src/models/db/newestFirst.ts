@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import type { Documents } from "./documents.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 import { readPage } from "./page.ts";
 
@@ -22,12 +23,12 @@ interface NewestPage<D> {
 
 /** Reads a page of records, the newest first. @throws AppError unavailable */
 export async function readNewest<D extends mongo.Document & { _id: string }>(
-  collection: mongo.Collection<D>,
+  collection: Documents<D>,
   { query, projection = {}, by = "createdAt", limit, cursor, bytesOf }: List<D>,
 ): Promise<NewestPage<D>> {
   const wanted = cursor === undefined ? query : { $and: [query, olderThan<D>(cursor, by)] };
-  const find = () => collection.find<D>(wanted as mongo.Filter<D>, { projection }).sort({ [by]: -1, _id: -1 });
-  const { rows, last } = await readPage(collection, find, { limit, bytesOf });
+  const newest = { filter: wanted as mongo.Filter<D>, projection, sort: { [by]: -1, _id: -1 } as const };
+  const { rows, last } = await readPage(collection, newest, { limit, bytesOf });
   return { rows, nextCursor: last && idCursor({ _id: last._id, createdAt: last[by] }) };
 }
 

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import pLimit, { type LimitFunction } from "p-limit";
 import { AppError } from "../../shared/errors.ts";
-import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
+import type { Documents } from "./documents.ts";
 
 /** A page ends with the row that exceeds this number of bytes. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
@@ -12,6 +12,12 @@ interface PageSize<T> {
   /** The page ends with the row that exceeds this number of bytes (default `PAGE_BYTES`). */
   readonly bytes?: number;
   bytesOf(row: T): number;
+}
+
+interface Query<T> {
+  readonly filter: mongo.Filter<T>;
+  readonly projection?: mongo.Document;
+  readonly sort: mongo.Sort;
 }
 
 interface Page<T> {
@@ -34,21 +40,19 @@ function limiterOf(db: mongo.Db): LimitFunction {
 /**
  * Reads a page of rows. If MongoDB is unavailable for one page, all pages that wait for their turn fail too: otherwise each would
  * wait for MongoDB in turn.
- * @param find creates the cursor, only once it is read: a cursor that is neither exhausted nor closed stays in the client's
- * memory
  * @throws AppError unavailable
  */
-export async function readPage<T>(
-  collection: Pick<mongo.Collection, "db">,
-  find: () => mongo.FindCursor<T>,
+export async function readPage<T extends mongo.Document>(
+  documents: Documents<T>,
+  query: Query<T>,
   size: PageSize<T>,
 ): Promise<Page<T>> {
-  const limit = limiterOf(collection.db);
+  const limit = limiterOf(documents.native.db);
   let hasStarted = false;
   const read = async () => {
     hasStarted = true;
     try {
-      return await readFromCaughtUpPrimary(collection, () => collectRows(find(), size));
+      return await documents.read(() => collectRows(documents, query, size));
     } catch (error) {
       if (error instanceof AppError && error.code === "unavailable") limit.clearQueue();
       throw error;
@@ -63,14 +67,16 @@ export async function readPage<T>(
 
 const UNAVAILABLE = "MongoDB cannot be reached. Send the same request again.";
 
-async function collectRows<T>(
-  found: mongo.FindCursor<T>,
+async function collectRows<T extends mongo.Document>(
+  documents: Documents<T>,
+  { filter, ...options }: Query<T>,
   { limit = Number.POSITIVE_INFINITY, bytes = PAGE_BYTES, bytesOf }: PageSize<T>,
 ): Promise<Page<T>> {
   const rows: T[] = [];
   let taken = 0;
   let more = false;
-  for await (const row of Number.isFinite(limit) ? found.limit(limit + 1) : found) {
+  const bounded = Number.isFinite(limit) ? { ...options, limit: limit + 1 } : options;
+  for await (const row of documents.stream<T>(filter, bounded)) {
     more = rows.length === limit || taken > bytes;
     if (more) break;
     rows.push(row);

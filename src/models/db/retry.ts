@@ -1,4 +1,5 @@
-import { isDuplicateKey, isTransient } from "./mongoErrors.ts";
+import { AppError } from "../../shared/errors.ts";
+import { isDuplicateKey } from "./mongoErrors.ts";
 
 /** Maximum attempts of an upsert. More than two are needed only if the document is created and deleted again meanwhile. */
 const MAX_UPSERT_ATTEMPTS = 5;
@@ -22,7 +23,7 @@ export async function retryOnce<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {
-    if (!isTransient(error)) throw error;
+    if (!(error instanceof AppError && error.code === "unavailable")) throw error;
     return operation();
   }
 }

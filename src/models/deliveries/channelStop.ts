@@ -1,5 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
@@ -9,7 +7,7 @@ const stoppedOn = (channel: string) => ({ ...STOPPED, channel });
 
 /** Returns the channels that are stopped, as `GET /api/channels` shows them. @throws AppError unavailable */
 export async function readStoppedChannels({ deliveries: { collection } }: Stores): Promise<ReadonlySet<string>> {
-  return new Set(await readFromCaughtUpPrimary(collection, () => collection.distinct("channel", STOPPED)));
+  return new Set(await collection.distinct("channel", STOPPED));
 }
 
 /**
@@ -19,7 +17,7 @@ export async function readStoppedChannels({ deliveries: { collection } }: Stores
  */
 export async function endChannelStop({ deliveries: { collection } }: Stores, channel: string): Promise<void> {
   const change = { $unset: { channelStop: "" as const }, $set: { notBefore: null } };
-  await mapMongoErrors(() => collection.updateMany(stoppedOn(channel), change));
+  await collection.updateMany(stoppedOn(channel), change);
 }
 
 /**
@@ -34,7 +32,7 @@ export async function resumeChannel(
   now: Date,
 ): Promise<Pick<DeliveryDoc, "_id"> | null> {
   const waiting = { ...stoppedOn(channel), claim: null };
-  await mapMongoErrors(() => collection.updateMany(waiting, { $set: { notBefore: null, since: now } }));
+  await collection.updateMany(waiting, { $set: { notBefore: null, since: now } });
   const first = { sort: { order: 1 }, projection: { _id: 1 } } as const;
-  return readFromCaughtUpPrimary(collection, () => collection.findOne(waiting, first));
+  return collection.findOne(waiting, first);
 }

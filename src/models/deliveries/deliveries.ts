@@ -2,11 +2,9 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { isHeld, RecordLease } from "../db/lease.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import {
@@ -24,7 +22,7 @@ import { failureNote } from "./failureNote.ts";
 import { laneOf, newDeliveryDoc } from "./newDelivery.ts";
 
 export class Deliveries {
-  readonly collection: mongo.Collection<DeliveryDoc>;
+  readonly collection: Documents<DeliveryDoc>;
   readonly #inserter: BatchInserter<DeliveryDoc>;
   readonly #lease: RecordLease<DeliveryDoc>;
   readonly #clock: Clock;
@@ -34,7 +32,7 @@ export class Deliveries {
   readonly #notesFailures: boolean;
 
   constructor(
-    collection: mongo.Collection<DeliveryDoc>,
+    collection: Documents<DeliveryDoc>,
     clock: Clock,
     changes: ChangeNotifier,
     notes: NoteNotifier,
@@ -71,7 +69,7 @@ export class Deliveries {
 
   /** Reads a delivery. @throws AppError delivery_not_found, unavailable */
   async find(deliveryId: string): Promise<DeliveryDoc> {
-    const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: deliveryId }));
+    const found = await this.collection.findOne({ _id: deliveryId });
     if (found) return found;
     throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
   }
@@ -79,25 +77,25 @@ export class Deliveries {
   /** Reads the deliveries of runs for clients, the oldest first. @throws AppError unavailable */
   findOfRuns(runIds: readonly string[]): Promise<ReadDelivery[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
-    return readAll<DeliveryDoc, ReadDelivery>(this.collection, ofRuns, { projection: AS_READ, sort: { createdAt: 1 } });
+    return this.collection.find<ReadDelivery>(ofRuns, { projection: AS_READ, sort: { createdAt: 1 } });
   }
 
   /** Reads the newest deliveries of a rule for clients. @throws AppError unavailable */
   findLatestOfRule(rule: string, limit: number): Promise<ReadDelivery[]> {
     const newest = { projection: AS_READ, sort: { createdAt: -1, _id: -1 }, limit } as const;
-    return readAll<DeliveryDoc, ReadDelivery>(this.collection, { "event.rule": rule }, newest);
+    return this.collection.find<ReadDelivery>({ "event.rule": rule }, newest);
   }
 
   /** Reads deliveries for clients. @throws AppError unavailable */
   findMany(deliveryIds: readonly string[]): Promise<ReadDelivery[]> {
     const query = { _id: { $in: [...deliveryIds] } };
-    return readAll<DeliveryDoc, ReadDelivery>(this.collection, query, { projection: AS_READ });
+    return this.collection.find<ReadDelivery>(query, { projection: AS_READ });
   }
 
   /** Returns the first pending delivery of a lane. @throws AppError unavailable */
   findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
     const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ open: true, lane }, options));
+    return this.collection.findOne({ open: true, lane }, options);
   }
 
   /**
@@ -117,11 +115,9 @@ export class Deliveries {
       notBefore: null,
       failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
     };
-    return mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, [{ $set: change }], {
-        returnDocument: "after",
-      }),
-    );
+    return this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, [{ $set: change }], {
+      returnDocument: "after",
+    });
   }
 
   /** Renews the lease. @returns false if the worker no longer holds the delivery */
@@ -174,7 +170,7 @@ export class Deliveries {
     if (isOurs && state === "failed" && this.#notesFailures) this.#notes.noted();
     if (isOurs) return true;
     // An earlier attempt of this update may have ended it so, and its response was lost.
-    return exists(this.collection, { _id: deliveryId, state, reason, open: false });
+    return this.collection.exists({ _id: deliveryId, state, reason, open: false });
   }
 
   async #changeAndNotify(deliveryId: string, token: string, set: object): Promise<boolean> {
@@ -220,9 +216,7 @@ export class Deliveries {
       };
       // Matches the state that was read: another caller may retry the delivery meanwhile, and a worker send some of it.
       const asRead = { _id: deliveryId, state, since, order, ...this.#lease.free(now) };
-      const found = await mapMongoErrors(() =>
-        this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }),
-      );
+      const found = await this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" });
       if (found) this.#notify(deliveryId);
       if (found) return found;
     }
@@ -234,9 +228,9 @@ export class Deliveries {
    */
   async cancel(deliveryId: string): Promise<DeliveryDoc> {
     const change = { $set: this.#failedWith("It was cancelled.") };
-    const found = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, { returnDocument: "after" }),
-    );
+    const found = await this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, {
+      returnDocument: "after",
+    });
     if (found) this.#notify(deliveryId);
     if (found) return found;
     const { state } = await this.find(deliveryId);
@@ -260,9 +254,7 @@ export class Deliveries {
   ): Promise<{ channel: string; count: number }[]> {
     const waiting = { open: true, since: { $lt: before }, ...this.#lease.free(this.#clock.now()) };
     const unserved = { ...waiting, channel: { $nin: [...served] } };
-    const channels = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.distinct("channel", unserved),
-    );
+    const channels = await this.collection.distinct("channel", unserved);
     const fail = (channel: string) => this.#failAll({ ...waiting, channel }, reasonOf(channel));
     return Promise.all(channels.map(async (channel) => ({ channel, count: await fail(channel) })));
   }
@@ -278,12 +270,12 @@ export class Deliveries {
     const failed = this.#failedWith(reason);
     const note = this.#notesFailures ? { notes: failureNote(reason, failed.endedAt) } : {};
     const change = [{ $set: { ...failed, reason: { $literal: reason }, ...counted, ...note } }];
-    return (await mapMongoErrors(() => this.collection.updateMany(waiting, change))).modifiedCount;
+    return (await this.collection.updateMany(waiting, change)).modifiedCount;
   }
 
   /** Deletes the deliveries that match a query. @returns their number @throws AppError unavailable */
   async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
+    const { deletedCount } = await this.collection.deleteMany(query);
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });
     return deletedCount;
   }

@@ -1,5 +1,18 @@
 import Type, { type Static } from "typebox";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import {
+  boolean,
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+  timestamp,
+} from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { NOTED_INDEX, NotedType, Notes } from "../notifications/note.ts";
 
@@ -14,123 +27,122 @@ export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"]);
 export type DeliveryKind = Static<typeof DeliveryKind>;
 
 /** The event that a delivery carries. */
-export const DeliveredEvent = closedObject({
+export const DeliveredEvent = object({
   /** The id of the event, which is the `webhook-id` of each request. */
-  id: Type.String(),
-  type: NotedType,
+  id: string,
+  type: oneOf(NotedType.enum),
   /** The id of the rule; null for the `callbackUrl` of a job or run, and for a test of a channel. */
-  rule: nullable(Type.String()),
+  rule: nullable(string),
 });
-export type DeliveredEvent = Static<typeof DeliveredEvent>;
+export type DeliveredEvent = Stored<typeof DeliveredEvent>;
 
 /** A request to a web server. Its secret and its headers are read from the configuration for each attempt. */
-export const WebhookRequest = closedObject({
+export const WebhookRequest = object({
   /** The exact body of every attempt. */
-  body: Type.String(),
-  contentType: Type.String(),
+  body: string,
+  contentType: string,
   /** The `callbackUrl`; null if the rule has the address. */
-  url: nullable(Type.String()),
+  url: nullable(string),
 });
-export type WebhookRequest = Static<typeof WebhookRequest>;
+export type WebhookRequest = Stored<typeof WebhookRequest>;
 
 /** A message of a delivery. */
-export const DeliveryPart = closedObject({
-  text: Type.String(),
+export const DeliveryPart = object({
+  text: string,
   /** The text without formatting. */
-  plain: Type.String(),
+  plain: string,
   /** `sending` if it was handed to the service and the outcome is unknown. */
-  state: Type.Enum(["pending", "sending", "sent"]),
+  state: oneOf(["pending", "sending", "sent"]),
   /** When it was first handed to the service, if it may have been sent then. */
-  handedAt: nullable(BsonDate),
+  handedAt: nullable(date),
   /** Whether the service rejected its formatting, so that it is sent as plain text. */
-  asPlain: Type.Boolean(),
+  asPlain: boolean,
   /** The service's id of the message. */
-  id: nullable(Type.String()),
+  id: nullable(string),
 });
-export type DeliveryPart = Static<typeof DeliveryPart>;
+export type DeliveryPart = Stored<typeof DeliveryPart>;
 
 /** A reply or an event that is sent to one recipient on one channel. */
-export const DeliveryDoc = closedObject({
+export const DeliveryDoc = object({
   /** Derived from the turn or the event, so that a repeated write does not create a second delivery. */
-  _id: Type.String(),
+  _id: string,
   /** The run of the reply; null for a turn of the main session. */
-  runId: nullable(Type.String()),
+  runId: nullable(string),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
-  sessionKey: Type.Optional(Type.String()),
+  sessionKey: optional(string),
   /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
-  depth: Type.Optional(Type.Number()),
+  depth: optional(number),
   /** Missing for a reply, which is of the kind `channel`. */
-  kind: Type.Optional(DeliveryKind),
+  kind: optional(oneOf(DeliveryKind.enum)),
   /** Missing for a reply. */
-  event: Type.Optional(DeliveredEvent),
+  event: optional(DeliveredEvent),
   /** Only of the kind `webhook`. */
-  webhook: Type.Optional(WebhookRequest),
+  webhook: optional(WebhookRequest),
   /** The status code of the last answer to a webhook; missing if there was none. */
-  lastStatus: Type.Optional(Type.Number()),
+  lastStatus: optional(number),
   /** The channel of a message, otherwise the kind. */
-  channel: Type.String(),
+  channel: string,
   /**
    * The recipient; null for a delivery that failed because it has none. For a webhook its rule, or the host of the
    * `callbackUrl`.
    */
-  to: nullable(Type.String()),
+  to: nullable(string),
   /** The replies of one session to one recipient, or one event or test alone. The deliveries of a lane are sent one at a time, in order. */
-  lane: Type.String(),
-  text: Type.String(),
+  lane: string,
+  text: string,
   /** The title of an event's message, for services that show one; missing for a reply. */
-  title: Type.Optional(Type.String()),
+  title: optional(string),
   /** The address of a page about the event; missing without `server.publicUrl`. */
-  link: Type.Optional(Type.String()),
+  link: optional(string),
   /** The messages of the text, split at the first attempt. */
-  parts: Type.Array(DeliveryPart),
-  state: DeliveryState,
+  parts: listOf(DeliveryPart),
+  state: oneOf(DeliveryState.enum),
   /** Whether it is pending. */
-  open: Type.Boolean(),
+  open: boolean,
   /** MongoDB's time of insertion, or of the last retry by hand. */
-  order: BsonTimestamp,
+  order: timestamp,
   /** The number of attempts that handed at least one part to the service. */
-  attempts: Type.Number(),
+  attempts: number,
   /** Failed attempts since a part was last sent, including those of workers that died. */
-  failures: Type.Number(),
+  failures: number,
   /** Rate limits for the recipient alone, without a stated duration, since a part was last sent. */
-  limits: Type.Number(),
+  limits: number,
   /** Whether a part may have arrived twice, because the service has no idempotency key. */
-  maybeTwice: Type.Boolean(),
+  maybeTwice: boolean,
   /** The earliest time of the next attempt. */
-  notBefore: nullable(BsonDate),
+  notBefore: nullable(date),
   /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
-  claim: nullable(closedObject({ ...StoredLease.properties, isTakenOver: Type.Optional(Type.Boolean()) })),
+  claim: nullable(object({ ...StoredLease.fields, isTakenOver: optional(boolean) })),
   /** Why it failed, or why it waits. */
-  reason: nullable(Type.String()),
+  reason: nullable(string),
   /** The stop of the channel that it waits for: its service refuses the credentials. Missing if the channel is ready. */
-  channelStop: Type.Optional(closedObject({ since: BsonDate, reason: Type.String() })),
-  createdAt: BsonDate,
+  channelStop: optional(object({ since: date, reason: string })),
+  createdAt: date,
   /** When it was created, or last retried by hand. */
-  since: BsonDate,
-  sentAt: nullable(BsonDate),
+  since: date,
+  sentAt: nullable(date),
   /** When it was sent or failed; null while it is pending. */
-  endedAt: nullable(BsonDate),
+  endedAt: nullable(date),
   notes: Notes,
 });
-export type DeliveryDoc = Static<typeof DeliveryDoc>;
+export type DeliveryDoc = Stored<typeof DeliveryDoc>;
 
 /** Finds the next delivery of a lane, and of every lane at once. */
 export const NEXT_OF_LANE = { open: 1, lane: 1, order: 1 } as const;
 
-export const deliveryCollection = defineCollection(DeliveryDoc, [
-  { keys: { runId: 1, createdAt: 1 } },
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { state: 1, createdAt: -1, _id: -1 } },
+export const deliverySchema = schemaOf(DeliveryDoc)
+  .index({ runId: 1, createdAt: 1 })
+  .index({ createdAt: -1, _id: -1 })
+  .index({ state: 1, createdAt: -1, _id: -1 })
   // Covers the counts by state of a channel, and of each kind, whose name is the channel of what is no message.
-  { keys: { channel: 1, state: 1 } },
-  { keys: { endedAt: 1 }, partialFilterExpression: { open: false } },
-  { keys: NEXT_OF_LANE, partialFilterExpression: { open: true } },
+  .index({ channel: 1, state: 1 })
+  .index({ endedAt: 1 }, { partialFilterExpression: { open: false } })
+  .index(NEXT_OF_LANE, { partialFilterExpression: { open: true } })
   // Contains only deliveries of rules. MongoDB does not use a partial index with `$type` for a query by equality.
-  { keys: { "event.rule": 1, createdAt: -1, _id: -1 }, partialFilterExpression: { "event.rule": { $gt: "" } } },
+  .index({ "event.rule": 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { "event.rule": { $gt: "" } } })
   // Contains no replies.
-  { keys: { kind: 1, createdAt: -1, _id: -1 }, partialFilterExpression: { kind: { $gt: "" } } },
-  NOTED_INDEX,
-]);
+  .index({ kind: 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { kind: { $gt: "" } } })
+  .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 /** The channels of deliveries that are no messages to a chat. */
 export const OTHER_CHANNELS = ["webhook", "wake"] as const satisfies readonly DeliveryKind[];

@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import type { Documents } from "../db/documents.ts";
 import { type DeliveryDoc, type DueDelivery, NEXT_OF_LANE } from "./delivery.ts";
 
 /**
@@ -6,7 +7,7 @@ import { type DeliveryDoc, type DueDelivery, NEXT_OF_LANE } from "./delivery.ts"
  * @param free matches deliveries that no worker holds
  */
 export function listDue(
-  collection: mongo.Collection<DeliveryDoc>,
+  collection: Documents<DeliveryDoc>,
   free: mongo.Filter<DeliveryDoc>,
   now: Date,
   before: Date,
@@ -25,5 +26,5 @@ export function listDue(
     },
     { $project: { _id: "$id", channel: 1, claim: 1, notBefore: 1 } },
   ];
-  return collection.aggregate<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
+  return collection.aggregateStream<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
 }

@@ -1,4 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { ReplyTarget } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 import { type DeliveryDoc, OTHER_CHANNELS } from "./delivery.ts";
@@ -40,9 +39,7 @@ export async function readChannels(
   const newest = { $sort: { createdAt: -1 } } as const;
   const perChannel = (fields: object) => ({ $group: { _id: "$channel", count: { $sum: 1 }, ...fields } });
   const aggregate = <T>(pipeline: object[]) =>
-    readFromCaughtUpPrimary(deliveries.collection, () =>
-      deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
-    );
+    deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline);
   const [pending, stopped, failed, sent, route] = await Promise.all([
     aggregate([{ $match: { ...ofChats, open: true } }, perChannel({})]),
     aggregate<{ since: Date; reason: string; nextTryAt: Date | null }>([

@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
 import { readNewest } from "../db/newestFirst.ts";
-import { readAll } from "../db/readAll.ts";
 import type { ReplyTarget } from "../sessions/session.ts";
 import type { Deliveries } from "./deliveries.ts";
 import {
@@ -121,6 +120,6 @@ export async function findSentTo(
   deliveryIds: readonly string[],
 ): Promise<string[]> {
   const query = { _id: { $in: [...deliveryIds] }, channel, to, state: { $ne: "failed" as const } };
-  const found = await readAll<DeliveryDoc, Pick<DeliveryDoc, "_id">>(collection, query, { projection: { _id: 1 } });
+  const found = await collection.find<Pick<DeliveryDoc, "_id">>(query, { projection: { _id: 1 } });
   return found.map(({ _id }) => _id);
 }

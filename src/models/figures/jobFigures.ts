@@ -1,34 +1,42 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import type { Logger } from "../../shared/logger.ts";
-import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
+import type { Documents } from "../db/documents.ts";
+import {
+  date,
+  free,
+  nullable,
+  number,
+  object,
+  objectId,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../db/fields.ts";
 import { bucketOf } from "./durations.ts";
 
 /** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
-export const JobFiguresDoc = closedObject({
-  _id: BsonObjectId,
+export const JobFiguresDoc = object({
+  _id: objectId,
   /** Length of the period. */
-  seconds: Type.Integer(),
+  seconds: number,
   /** Start of the period: a multiple of its length since 1970. */
-  start: BsonDate,
+  start: date,
   /** Name of the counted jobs; null for the figures of all jobs. */
-  name: nullable(Type.String()),
-  started: Type.Integer(),
-  completed: Type.Integer(),
-  failed: Type.Integer(),
+  name: nullable(string),
+  started: number,
+  completed: number,
+  failed: number,
   /** See `Durations`. */
-  durations: Type.Optional(Type.Record(Type.String(), Type.Integer())),
-  expiresAt: BsonDate,
+  durations: optional(free<Record<string, number>>()),
+  expiresAt: date,
 });
-export type JobFiguresDoc = Static<typeof JobFiguresDoc>;
+export type JobFiguresDoc = Stored<typeof JobFiguresDoc>;
 
-export const jobFiguresCollection = defineCollection(JobFiguresDoc, [
-  { keys: { seconds: 1, start: 1, name: 1 }, unique: true },
-  { keys: { expiresAt: 1 }, expireAfterSeconds: 0 },
-]);
+export const jobFiguresSchema = schemaOf(JobFiguresDoc)
+  .index({ seconds: 1, start: 1, name: 1 }, { unique: true })
+  .index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const HOUR = 3_600;
 
@@ -79,14 +87,14 @@ export interface JobFiguresDeps {
  * process is killed or MongoDB cannot store them.
  */
 export class JobFigures implements JobCounter {
-  readonly #collection: mongo.Collection<JobFiguresDoc>;
+  readonly #collection: Documents<JobFiguresDoc>;
   readonly #deps: JobFiguresDeps;
   readonly #names = new Set<string>();
   #namesHour = 0;
   readonly #waiting = new Map<string, Figures>();
   readonly #flush: DelayedFlush;
 
-  constructor(collection: mongo.Collection<JobFiguresDoc>, deps: JobFiguresDeps) {
+  constructor(collection: Documents<JobFiguresDoc>, deps: JobFiguresDeps) {
     this.#collection = collection;
     this.#deps = deps;
     this.#flush = new DelayedFlush(() => this.#storeAll(), deps.storeEveryMs);
@@ -127,7 +135,7 @@ export class JobFigures implements JobCounter {
         upsert: true,
       },
     }));
-    await mapMongoErrors(() => this.#collection.bulkWrite(updates, { ordered: false }));
+    await this.#collection.bulkWrite(updates, { ordered: false });
   }
 
   #count(name: string | null, at: Date, counts: Record<string, number>): void {

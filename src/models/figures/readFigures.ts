@@ -1,6 +1,5 @@
-import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
 import { addDurations, quantile } from "./durations.ts";
 import { type JobFiguresDoc, PERIODS } from "./jobFigures.ts";
 
@@ -36,7 +35,7 @@ export const MAX_NAMES = 50;
  * @throws AppError unavailable
  */
 export async function readJobHistory(
-  collection: mongo.Collection<JobFiguresDoc>,
+  collection: Documents<JobFiguresDoc>,
   clock: Clock,
   { span, name }: { span: Span; name?: string },
 ): Promise<JobHistory> {
@@ -44,7 +43,7 @@ export async function readJobHistory(
   const last = Math.floor(clock.now().getTime() / (seconds * 1_000));
   const starts = Array.from({ length: SPANS[span] }, (_, i) => (last - SPANS[span] + 1 + i) * seconds * 1_000);
   const query = { seconds, start: { $gte: new Date(starts[0] as number) } };
-  const docs = await readAll<JobFiguresDoc, JobFiguresDoc>(collection, query);
+  const docs = await collection.find<JobFiguresDoc>(query);
   const wanted = name ?? null;
   const byStart = new Map(docs.filter((doc) => doc.name === wanted).map((doc) => [doc.start.getTime(), doc]));
   return {

@@ -1,5 +1,4 @@
-import Type, { type Static } from "typebox";
-import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { date, nullable, number, object, objectId, oneOf, type Stored, schemaOf, string } from "../db/fields.ts";
 import { type FreeObject, unpackObject } from "../jobs/freeObject.ts";
 
 /** The ways in which a person can react to a question. The three actions are those of MCP elicitation. */
@@ -12,40 +11,39 @@ export const STATUSES = ["open", "answered", "expired", "withdrawn"] as const;
  * A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes
  * it.
  */
-const GateDoc = closedObject({
+const GateDoc = object({
   /** The gateId. */
-  _id: Type.String(),
-  jobId: Type.String(),
+  _id: string,
+  jobId: string,
   /** The internal id of the job. A job that is created again under the same jobId has none of the gates of the former one. */
-  job: BsonObjectId,
-  key: Type.String(),
+  job: objectId,
+  key: string,
   /** The caller who opened the gate, as in the audit log. */
-  openedBy: Type.String(),
-  title: Type.String(),
-  message: nullable(Type.String()),
+  openedBy: string,
+  title: string,
+  message: nullable(string),
   /** JSON text, as free objects are stored. */
-  requestedSchema: nullable(Type.String()),
+  requestedSchema: nullable(string),
   /** The action of the gate if it expires. */
-  onExpiry: Type.Enum(ACTIONS),
-  status: Type.Enum(STATUSES),
-  action: nullable(Type.Enum(ACTIONS)),
+  onExpiry: oneOf(ACTIONS),
+  status: oneOf(STATUSES),
+  action: nullable(oneOf(ACTIONS)),
   /** JSON text. */
-  content: nullable(Type.String()),
-  answeredBy: nullable(Type.String()),
-  createdAt: BsonDate,
-  answeredAt: nullable(BsonDate),
-  expiresAt: nullable(BsonDate),
+  content: nullable(string),
+  answeredBy: nullable(string),
+  createdAt: date,
+  answeredAt: nullable(date),
+  expiresAt: nullable(date),
   /** Grows with each change of the question, its form, `onExpiry` or `expiresAt`, so that an answer is never taken for one to another question. */
-  revision: Type.Number(),
+  revision: number,
 });
-export type GateDoc = Static<typeof GateDoc>;
+export type GateDoc = Stored<typeof GateDoc>;
 
-export const gateCollection = defineCollection(GateDoc, [
-  { keys: { jobId: 1, job: 1, key: 1 }, unique: true },
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { status: 1, createdAt: -1, _id: -1 } },
-  { keys: { expiresAt: 1 }, partialFilterExpression: { status: "open" } },
-]);
+export const gateSchema = schemaOf(GateDoc)
+  .index({ jobId: 1, job: 1, key: 1 }, { unique: true })
+  .index({ createdAt: -1, _id: -1 })
+  .index({ status: 1, createdAt: -1, _id: -1 })
+  .index({ expiresAt: 1 }, { partialFilterExpression: { status: "open" } });
 
 /** A gate as clients read it. Times are ISO 8601 UTC with milliseconds. */
 export interface GateView {

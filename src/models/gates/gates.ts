@@ -2,10 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { invalidField } from "../../shared/errors.ts";
-import type { AuditLog } from "../audit.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import { type AuditLog, gateTarget } from "../audit.ts";
+import type { Documents } from "../db/documents.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { GateDoc } from "./gate.ts";
@@ -29,7 +28,7 @@ export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "c
 const KEEP_AFTER_END_MS = 86_400_000;
 
 /** Who lets a gate expire: no request does. */
-const BY_EXPIRY = { actor: "expiry", address: "", requestId: "" };
+const BY_EXPIRY = { actor: "expiry", address: "", requestId: "", serviceRequestId: "" };
 
 /**
  * The gates of all jobs. A gate is the record; `openGates` of its job follows it. Every method writes the gate first and the job
@@ -37,7 +36,7 @@ const BY_EXPIRY = { actor: "expiry", address: "", requestId: "" };
  * after its job has it, so that both events of the gate are noted. The states are drawn in transitions.ts.
  */
 export class Gates {
-  readonly collection: mongo.Collection<GateDoc>;
+  readonly collection: Documents<GateDoc>;
   /** The gates that each job waits for. */
   readonly openGates: OpenGates;
   readonly #jobs: Jobs;
@@ -45,7 +44,7 @@ export class Gates {
   readonly #audit: Pick<AuditLog, "add">;
 
   constructor(
-    collection: mongo.Collection<GateDoc>,
+    collection: Documents<GateDoc>,
     jobs: Jobs,
     { clock, audit }: { readonly clock: Clock; readonly audit: Pick<AuditLog, "add"> },
   ) {
@@ -68,7 +67,7 @@ export class Gates {
   }
 
   async #findCurrent(query: mongo.Filter<GateDoc>): Promise<GateDoc | null> {
-    const gate = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne(query));
+    const gate = await this.collection.findOne(query);
     return gate && this.expireIfDue(gate);
   }
 
@@ -78,7 +77,7 @@ export class Gates {
    */
   async withJobs(gates: readonly GateDoc[]): Promise<GateDoc[]> {
     const ids = { _id: { $in: gates.map(({ job }) => job) } };
-    const found = await readAll(this.#jobs.collection, ids, { projection: { status: 1 } });
+    const found = await this.#jobs.collection.find(ids, { projection: { status: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     return gates.flatMap((gate) => {
       const job = byId.get(gate.job.toHexString());
@@ -116,7 +115,7 @@ export class Gates {
     const place = { _id: randomUUID(), jobId: job.jobId, job: job._id, key };
     const gate = opened({ ...place, ...asked, openedBy: asker.actor }, this.#clock.now());
     try {
-      await mapMongoErrors(() => this.collection.insertOne(gate));
+      await this.collection.insertOne(gate);
       return gate;
     } catch (error) {
       if (isDuplicateKey(error)) return null;
@@ -132,7 +131,7 @@ export class Gates {
     checkExpiry({ ...gate, ...changes });
     const query = { _id: gate._id, status: "open" as const, revision: gate.revision };
     const update = { $set: { ...changes, revision: gate.revision + 1 } };
-    return mapMongoErrors(() => this.collection.findOneAndUpdate(query, update, { returnDocument: "after" }));
+    return this.collection.findOneAndUpdate(query, update, { returnDocument: "after" });
   }
 
   async #addToJob(job: GateJob, gate: GateDoc): Promise<void> {
@@ -167,7 +166,7 @@ export class Gates {
     const now = this.#clock.now();
     if (gate.status !== "open" || gate.expiresAt === null || gate.expiresAt > now) return gate;
     const closed = await this.#close(gate, expired(gate), { expiresAt: { $lte: now }, revision: gate.revision });
-    if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", `${gate.jobId}/${gate.key}`);
+    if (closed) await this.#audit.add(BY_EXPIRY, "gate.expire", gateTarget(gate.jobId, gate.key));
     return closed ?? (await this.#findCurrent({ _id: gate._id })) ?? gate;
   }
 
@@ -180,15 +179,13 @@ export class Gates {
   /** Lists open gates whose time has passed, the longest due first. */
   listDue(limit: number): Promise<GateDoc[]> {
     const due = { status: "open" as const, expiresAt: { $lte: this.#clock.now() } };
-    return readAll(this.collection, due, { sort: { expiresAt: 1 }, limit });
+    return this.collection.find(due, { sort: { expiresAt: 1 }, limit });
   }
 
   async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
     await this.openGates.complete(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
-    const closed = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" }),
-    );
+    const closed = await this.collection.findOneAndUpdate(query, { $set: set }, { returnDocument: "after" });
     // The gate is closed whether its job can be updated now or only by the repair.
     if (closed) await this.openGates.remove(closed).catch(() => this.#jobs.notifyChange(closed.jobId));
     return closed;
@@ -197,14 +194,14 @@ export class Gates {
   /** Deletes gates of deleted jobs. @throws AppError unavailable */
   async delete(gates: readonly Pick<GateDoc, "_id">[]): Promise<void> {
     if (gates.length === 0) return;
-    await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } }));
+    await this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } });
   }
 
   /** Deletes all gates of deleted jobs. @throws AppError unavailable */
   async deleteOf(jobs: readonly Pick<JobDoc, "_id" | "jobId">[]): Promise<void> {
     if (jobs.length === 0) return;
     const query = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) } };
-    await mapMongoErrors(() => this.collection.deleteMany(query));
+    await this.collection.deleteMany(query);
   }
 }
 

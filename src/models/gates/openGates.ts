@@ -1,6 +1,5 @@
-import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { GateDoc } from "./gate.ts";
@@ -14,11 +13,11 @@ type JobHead = Pick<JobDoc, "_id" | "jobId">;
 
 /** The field `openGates` of jobs: the gates that a job waits for. The events of a gate are noted in the same updates. */
 export class OpenGates {
-  readonly #collection: mongo.Collection<GateDoc>;
+  readonly #collection: Documents<GateDoc>;
   readonly #jobs: Jobs;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<GateDoc>, jobs: Jobs, clock: Clock) {
+  constructor(collection: Documents<GateDoc>, jobs: Jobs, clock: Clock) {
     this.#collection = collection;
     this.#jobs = jobs;
     this.#clock = clock;
@@ -31,12 +30,10 @@ export class OpenGates {
    */
   async complete({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
     const projection = { "openGates.gateId": 1 };
-    const found = await readFromCaughtUpPrimary(this.#jobs.collection, () =>
-      this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection }),
-    );
+    const found = await this.#jobs.collection.findOne<Pick<JobDoc, "openGates">>({ _id: job, jobId }, { projection });
     if (!found) return "no job";
     if (found.openGates?.some(({ gateId }) => gateId === _id)) return "unchanged";
-    const gate = await readFromCaughtUpPrimary(this.#collection, () => this.#collection.findOne({ _id }));
+    const gate = await this.#collection.findOne({ _id });
     if (gate?.status !== "open") return "unchanged";
     return (await this.add(gate)) ? "added" : "no job";
   }

@@ -1,4 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import type { JobScope } from "../jobs/jobScope.ts";
 import { jobNotFound } from "../jobs/jobs.ts";
@@ -11,9 +10,7 @@ import { type GateJob, seenWith } from "./gates.ts";
 /** Reads the part of a job that its gates need. @throws AppError job_not_found, unavailable */
 export async function findGateJob({ jobs }: Stores, jobId: string): Promise<GateJob> {
   const projection = { jobId: 1, openGates: 1, status: 1, cancel: 1 };
-  const job = await readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.findOne<GateJob>({ jobId }, { projection }),
-  );
+  const job = await jobs.collection.findOne<GateJob>({ jobId }, { projection });
   if (!job) throw jobNotFound(jobId);
   return job;
 }

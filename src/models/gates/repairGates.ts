@@ -1,7 +1,4 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { inBatches } from "../db/inBatches.ts";
 import type { ScanBatch } from "../db/lease.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { GateHead } from "./openGates.ts";
 
@@ -36,10 +33,10 @@ export async function repairGates(stores: Stores, before?: Date): Promise<number
 async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined): Promise<number> {
   let corrections = 0;
   const open = { status: "open" as const, ...(before && { createdAt: { $lt: before } }) };
-  const found = gates.collection.find<GateHead>(open, { projection: { job: 1, jobId: 1 } });
-  for await (const batch of inBatches(found, BATCH_SIZE)) {
+  const options = { projection: { job: 1, jobId: 1 } };
+  for await (const batch of gates.collection.inBatches<GateHead>(BATCH_SIZE, open, options)) {
     const ids = { _id: { $in: batch.map(({ job }) => job) } };
-    const found = await readAll(jobs.collection, ids, { projection: { openGates: 1, endedAt: 1 } });
+    const found = await jobs.collection.find(ids, { projection: { openGates: 1, endedAt: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     for (const gate of batch) {
       const job = byId.get(gate.job.toHexString());
@@ -59,16 +56,16 @@ async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined
 async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
   let corrections = 0;
   const waiting = { "openGates.gateId": { $exists: true } };
-  const asking = jobs.collection.find(waiting, { projection: { jobId: 1, openGates: 1 } });
-  for await (const batch of inBatches(asking, BATCH_SIZE)) {
+  const options = { projection: { jobId: 1, openGates: 1 } };
+  for await (const batch of jobs.collection.inBatches(BATCH_SIZE, waiting, options)) {
     const entries = batch.flatMap(({ _id: job, jobId, openGates = [] }) =>
       openGates.map(({ gateId }) => ({ _id: gateId, job, jobId })),
     );
     const ids = { _id: { $in: entries.map(({ _id }) => _id) } };
-    const open = await readAll(gates.collection, { ...ids, status: "open" }, { projection: { _id: 1 } });
+    const open = await gates.collection.find({ ...ids, status: "open" }, { projection: { _id: 1 } });
     const isOpen = new Set(open.map(({ _id }) => _id));
     for (const { _id, job, jobId } of entries.filter((entry) => !isOpen.has(entry._id))) {
-      const [gate] = await readAll(gates.collection, { _id });
+      const [gate] = await gates.collection.find({ _id });
       corrections++;
       await (gate ? gates.openGates.remove(gate) : gates.openGates.forget(_id, { _id: job, jobId }));
     }
@@ -85,9 +82,7 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
 export async function* deleteUnusedGates({ gates }: Stores, from = ""): AsyncGenerator<ScanBatch<string>, void> {
   for (let after = from; ; ) {
     const query = { _id: { $gt: after } };
-    const batch = await readFromCaughtUpPrimary(gates.collection, () =>
-      gates.collection.find(query, { projection: { job: 1 }, sort: { _id: 1 }, limit: BATCH_SIZE }).toArray(),
-    );
+    const batch = await gates.collection.find(query, { projection: { job: 1 }, sort: { _id: 1 }, limit: BATCH_SIZE });
     const last = batch.at(-1);
     if (!last) return;
     after = last._id;

@@ -1,5 +1,3 @@
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 
 type RequestStores = Pick<Stores, "hookRequests" | "runs">;
@@ -17,12 +15,12 @@ export async function confirmRequests({ hookRequests, runs }: RequestStores, bef
   const { collection } = hookRequests;
   const open = { unconfirmed: true as const, createdAt: { $lt: before } };
   const options = { projection: { runIds: { $slice: 1 } }, limit: BATCH_SIZE, sort: { createdAt: 1 } } as const;
-  const batch = await readAll(collection, open, options);
+  const batch = await collection.find(open, options);
   const existing = await runs.findExisting(batch.flatMap(({ runIds }) => runIds.slice(0, 1)));
   const isMade = ({ runIds: [first = ""] }: { readonly runIds: readonly string[] }) => existing.has(first);
   const made = batch.filter(isMade).map(({ _id }) => _id);
   if (made.length > 0) {
-    await mapMongoErrors(() => collection.updateMany({ _id: { $in: made } }, { $unset: { unconfirmed: true } }));
+    await collection.updateMany({ _id: { $in: made } }, { $unset: { unconfirmed: true } });
   }
   await hookRequests.delete(batch.flatMap((request) => (isMade(request) ? [] : [request._id])));
   return batch.length;
@@ -39,7 +37,7 @@ export async function deleteRequestsOf(
 ): Promise<void> {
   if (runIds.length === 0) return;
   const options = { projection: { runIds: 1 } };
-  const requests = await readAll(hookRequests.collection, { runIds: { $in: [...runIds] } }, options);
+  const requests = await hookRequests.collection.find({ runIds: { $in: [...runIds] } }, options);
   const others = requests.flatMap((request) => request.runIds);
   const left = others.length > 0 ? await runs.findExisting(others) : new Set<string>();
   await hookRequests.delete(requests.flatMap((one) => (one.runIds.some((id) => left.has(id)) ? [] : [one._id])));

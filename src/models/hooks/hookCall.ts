@@ -1,39 +1,36 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
+import { date, number, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 import type { MappedCall } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
-export const HookCallDoc = closedObject({
+export const HookCallDoc = object({
   /** The id of the first of its runs. */
-  _id: Type.String(),
+  _id: string,
   /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
-  forEach: Type.String(),
+  forEach: string,
   /** The call as JSON. */
-  call: Type.String(),
+  call: string,
   /** Maximum characters of the prompts of all its runs together. */
-  maxTold: Type.Number(),
+  maxTold: number,
   /** The characters of the prompts so far. */
-  told: Type.Number(),
-  createdAt: BsonDate,
+  told: number,
+  createdAt: date,
 });
-export type HookCallDoc = Static<typeof HookCallDoc>;
+export type HookCallDoc = Stored<typeof HookCallDoc>;
 
-export const hookCallCollection = defineCollection(HookCallDoc);
+export const hookCallSchema = schemaOf(HookCallDoc);
 
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
 
 export class HookCalls {
-  readonly collection: mongo.Collection<HookCallDoc>;
+  readonly collection: Documents<HookCallDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<HookCallDoc>, clock: Clock) {
+  constructor(collection: Documents<HookCallDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
   }
@@ -41,12 +38,12 @@ export class HookCalls {
   /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
     const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
-    await mapMongoErrors(() => insertAll(this.collection, [[created]]));
+    await insertAll(this.collection, [[created]]);
   }
 
   /** Reads a request. @throws AppError internal if it does not exist, unavailable */
   async find(_id: string): Promise<HookCallDoc> {
-    const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
+    const found = await this.collection.findOne({ _id });
     if (!found) throw new AppError("internal", { cause: new Error("the stored request of a run does not exist") });
     return found;
   }
@@ -58,13 +55,13 @@ export class HookCalls {
    */
   async reservePromptChars(_id: string, chars: number): Promise<boolean> {
     const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(room, { $inc: { told: chars } }));
+    const { matchedCount } = await this.collection.updateOne(room, { $inc: { told: chars } });
     return matchedCount === 1;
   }
 
   /** Deletes a request. @throws AppError unavailable */
   async delete(_id: string): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteOne({ _id }));
+    await this.collection.deleteOne({ _id });
   }
 }
 
@@ -88,7 +85,7 @@ export async function readHookCall(
 
 /** Deletes a request unless a run still needs it. @returns whether it was deleted @throws AppError unavailable */
 export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: string): Promise<boolean> {
-  if (await exists(runs.collection, { "mapped.item.call": id })) return false;
+  if (await runs.collection.exists({ "mapped.item.call": id })) return false;
   await hookCalls.delete(id);
   return true;
 }
@@ -99,6 +96,6 @@ export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: stri
  * @throws AppError unavailable
  */
 export async function* deleteUnusedCalls(stores: CallStores, before: Date): AsyncGenerator<number, void> {
-  const old = stores.hookCalls.collection.find({ createdAt: { $lt: before } }, { projection: { _id: 1 } });
+  const old = stores.hookCalls.collection.stream({ createdAt: { $lt: before } }, { projection: { _id: 1 } });
   for await (const { _id } of old) yield (await deleteUnusedCall(stores, _id)) ? 1 : 0;
 }

@@ -1,6 +1,19 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { BsonBinary, BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import {
+  binary,
+  boolean,
+  date,
+  free,
+  listOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../db/fields.ts";
 
 /**
  * The outcome of a request. `accepted`: its runs were made, and none of them has failed. `dropped`: the transform dropped all
@@ -9,59 +22,69 @@ import { BsonBinary, BsonDate, closedObject, defineCollection, nullable } from "
 export const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
 export type RequestOutcome = (typeof OUTCOMES)[number];
 
+/** The ways in which a sender proves itself. */
+export const SIGNATURE_TYPES = [
+  "hook-token",
+  "token",
+  "github",
+  "stripe",
+  "slack",
+  "standard-webhooks",
+  "hmac",
+  "sendgrid",
+  "sns",
+] as const;
+export const VERDICTS = ["valid", "missing", "malformed", "expired", "wrong"] as const;
+
 /** How a sender proved itself, and with which result when the request arrived. */
-export const RequestSignature = closedObject({
-  type: Type.Enum(["hook-token", "token", "github", "stripe", "slack", "standard-webhooks", "hmac", "sendgrid", "sns"]),
-  verdict: Type.Enum(["valid", "missing", "malformed", "expired", "wrong"]),
-});
-export type RequestSignature = Static<typeof RequestSignature>;
+export const RequestSignature = object({ type: oneOf(SIGNATURE_TYPES), verdict: oneOf(VERDICTS) });
+export type RequestSignature = Stored<typeof RequestSignature>;
 
 /** A request to a hook, as it is kept for people who look for its outcome. */
-export const HookRequestDoc = closedObject({
+export const HookRequestDoc = object({
   /** The requestId, a UUID. */
-  _id: Type.String(),
-  createdAt: BsonDate,
+  _id: string,
+  createdAt: date,
   /** The name of the hook in the URL. */
-  hook: Type.String(),
+  hook: string,
   /** The key of the mapping that took the request or filtered it; null if none did. */
-  mapping: nullable(Type.String()),
-  outcome: Type.Enum([...OUTCOMES]),
+  mapping: nullable(string),
+  outcome: oneOf(OUTCOMES),
   /** The HTTP status of the response; null for a mail. */
-  status: nullable(Type.Number()),
+  status: nullable(number),
   /** The error code of a refused request. */
-  code: nullable(Type.String()),
+  code: nullable(string),
   /** Why a request was refused or filtered, for people. */
-  reason: nullable(Type.String()),
+  reason: nullable(string),
   signature: nullable(RequestSignature),
-  address: nullable(Type.String()),
-  contentType: nullable(Type.String()),
+  address: nullable(string),
+  contentType: nullable(string),
   /** Headers, url and query as JSON, without secrets. As fields of a document their names could clash with MongoDB's. */
-  head: Type.String(),
+  head: string,
   /** The bytes of the body as they were sent; null for a refused request. */
-  body: nullable(BsonBinary),
+  body: nullable(binary),
   /** The size of the body as it was sent; null if it is unknown. */
-  bodyBytes: nullable(Type.Number()),
+  bodyBytes: nullable(number),
   /** The approximate size of this document in bytes. */
-  storedBytes: Type.Number(),
-  runIds: Type.Array(Type.String()),
+  storedBytes: number,
+  runIds: listOf(string),
   /** Those of its runs that have failed, and those that the transform dropped. */
-  failedRuns: Type.Array(Type.String()),
-  droppedRuns: Type.Array(Type.String()),
+  failedRuns: listOf(string),
+  droppedRuns: listOf(string),
   /** Whether the request repeats an earlier one, whose runs it returned. */
-  repeated: Type.Boolean(),
+  repeated: boolean,
   /** Set until retention has seen that its first run exists. Such a request counts only if the run exists. */
-  unconfirmed: Type.Optional(Type.Literal(true)),
+  unconfirmed: optional(free<true>()),
 });
-export type HookRequestDoc = Static<typeof HookRequestDoc>;
+export type HookRequestDoc = Stored<typeof HookRequestDoc>;
 
-export const hookRequestCollection = defineCollection(HookRequestDoc, [
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { outcome: 1, createdAt: -1, _id: -1 } },
-  { keys: { mapping: 1, createdAt: -1, _id: -1 } },
-  { keys: { createdAt: 1 }, partialFilterExpression: { unconfirmed: true } },
+export const hookRequestSchema = schemaOf(HookRequestDoc)
+  .index({ createdAt: -1, _id: -1 })
+  .index({ outcome: 1, createdAt: -1, _id: -1 })
+  .index({ mapping: 1, createdAt: -1, _id: -1 })
+  .index({ createdAt: 1 }, { partialFilterExpression: { unconfirmed: true } })
   // Finds the requests of runs that are deleted.
-  { keys: { runIds: 1 } },
-]);
+  .index({ runIds: 1 });
 
 /** A request to keep, before its runs are known. */
 export type NewHookRequest = Pick<

@@ -1,9 +1,6 @@
-import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import { BatchInserter, insertAll } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 import { type HookRequestDoc, type NewHookRequest, newHookRequest } from "./hookRequest.ts";
 
 /** Maximum refused requests that are kept: their senders are anybody, and must not be able to fill the disk. */
@@ -13,10 +10,10 @@ const BATCH_SIZE = 500;
 
 /** The requests that are kept. */
 export class HookRequests {
-  readonly collection: mongo.Collection<HookRequestDoc>;
+  readonly collection: Documents<HookRequestDoc>;
   readonly #inserter: BatchInserter<HookRequestDoc>;
 
-  constructor(collection: mongo.Collection<HookRequestDoc>) {
+  constructor(collection: Documents<HookRequestDoc>) {
     this.collection = collection;
     this.#inserter = new BatchInserter(collection, ({ storedBytes }) => storedBytes);
   }
@@ -28,19 +25,19 @@ export class HookRequests {
 
   /** Stores refused requests, and deletes all but the newest `MAX_REFUSED`. @throws AppError unavailable */
   async addRefused(requests: readonly NewHookRequest[]): Promise<void> {
-    await mapMongoErrors(() => insertAll(this.collection, [requests.map(newHookRequest)]));
+    await insertAll(this.collection, [requests.map(newHookRequest)]);
     const refused = { outcome: "refused" } as const;
     const options = { sort: { createdAt: -1, _id: -1 }, skip: MAX_REFUSED, projection: { createdAt: 1 } } as const;
-    const first = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne(refused, options));
+    const first = await this.collection.findOne(refused, options);
     if (!first) return;
     const { _id, createdAt } = first;
     const old = [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lte: _id } }];
-    await mapMongoErrors(() => this.collection.deleteMany({ ...refused, $or: old }));
+    await this.collection.deleteMany({ ...refused, $or: old });
   }
 
   /** Reads a request with its body, whether it is confirmed or not; null if it is not kept. @throws AppError unavailable */
   find(_id: string): Promise<HookRequestDoc | null> {
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
+    return this.collection.findOne({ _id });
   }
 
   /**
@@ -62,13 +59,13 @@ export class HookRequests {
       { $set: { ...list("failedRuns", end === "failed"), ...list("droppedRuns", end === "dropped") } },
       { $set: { outcome } },
     ];
-    await mapMongoErrors(() => this.collection.updateOne({ _id }, changes));
+    await this.collection.updateOne({ _id }, changes);
   }
 
   /** Deletes one batch of requests from before a time. @returns the number of deleted requests @throws AppError unavailable */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
-    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
     return this.delete(batch.map(({ _id }) => _id));
   }
 
@@ -81,7 +78,7 @@ export class HookRequests {
     let excess = (await this.#storedBytes()) - maxBytes;
     if (excess <= 0) return 0;
     const options = { sort: { createdAt: 1, _id: 1 }, limit: BATCH_SIZE, projection: { storedBytes: 1 } } as const;
-    const oldest = await readAll(this.collection, {}, options);
+    const oldest = await this.collection.find({}, options);
     const ids = oldest.flatMap(({ _id, storedBytes }) => {
       if (excess <= 0) return [];
       excess -= storedBytes;
@@ -98,14 +95,14 @@ export class HookRequests {
     ];
     // MongoDB gives these statistics only for the state of this server.
     const options = { readConcern: { level: "local" } } as const;
-    const [sum] = await mapMongoErrors(() => this.collection.aggregate<{ bytes: number }>(stages, options).toArray());
+    const [sum] = await this.collection.aggregate<{ bytes: number }>(stages, options);
     return sum?.bytes ?? 0;
   }
 
   /** Deletes requests. @returns the number of deleted requests @throws AppError unavailable */
   async delete(ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0;
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...ids] } }));
+    const { deletedCount } = await this.collection.deleteMany({ _id: { $in: [...ids] } });
     return deletedCount;
   }
 }

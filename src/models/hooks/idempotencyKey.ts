@@ -1,47 +1,45 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/text/json.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection } from "../db/collection.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
+import { date, free, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { retryUpsert } from "../db/retry.ts";
 
 /** How long a key refers to its first request. */
 const LIFETIME_SECONDS = 86_400;
 
 /** The first request with a key, and the ids that it got; or the secret of `deriveId`, which has no other fields. */
-export const IdempotencyKeyDoc = closedObject({
-  _id: Type.String(),
-  fingerprint: Type.Optional(Type.String()),
-  ids: Type.Record(Type.String(), Type.Union([Type.String(), Type.Immutable(Type.Array(Type.String()))])),
+export const IdempotencyKeyDoc = object({
+  _id: string,
+  fingerprint: optional(string),
+  ids: free<Record<string, string | readonly string[]>>(),
   /** The record of a key is deleted a day later. */
-  createdAt: Type.Optional(BsonDate),
+  createdAt: optional(date),
 });
-export type IdempotencyKeyDoc = Static<typeof IdempotencyKeyDoc>;
+export type IdempotencyKeyDoc = Stored<typeof IdempotencyKeyDoc>;
 
-export const idempotencyKeyCollection = defineCollection(IdempotencyKeyDoc, [
-  { keys: { createdAt: 1 }, expireAfterSeconds: LIFETIME_SECONDS },
-]);
+export const idempotencyKeySchema = schemaOf(IdempotencyKeyDoc).index(
+  { createdAt: 1 },
+  { expireAfterSeconds: LIFETIME_SECONDS },
+);
 
 /** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
 const SECRET = "secret";
 
 export class IdempotencyKeys {
-  readonly collection: mongo.Collection<IdempotencyKeyDoc>;
+  readonly collection: Documents<IdempotencyKeyDoc>;
   readonly #clock: Clock;
   readonly #reader: Batcher<string, IdempotencyKeyDoc | null>;
   #secret: Promise<string> | undefined;
 
-  constructor(collection: mongo.Collection<IdempotencyKeyDoc>, clock: Clock) {
+  constructor(collection: Documents<IdempotencyKeyDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
     this.#reader = new Batcher(async (ids) => {
-      const found = new Map((await readAll(collection, { _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
+      const found = new Map((await collection.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
       return ids.map((id) => found.get(id) ?? null);
     }, EQUAL_WEIGHTS);
   }
@@ -66,12 +64,12 @@ export class IdempotencyKeys {
     const _id = digest(key);
     const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
     try {
-      await mapMongoErrors(() => this.collection.insertOne(first));
+      await this.collection.insertOne(first);
       return ids;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    const earlier = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
+    const earlier = await this.collection.findOne({ _id });
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
     if (!earlier) return this.reserve(key, request, ids); // The record has just expired.
     throw keyConflict();
@@ -113,9 +111,7 @@ export class IdempotencyKeys {
   async #findSecret(): Promise<string> {
     const created = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
     const options = { upsert: true, returnDocument: "after" } as const;
-    const doc = await mapMongoErrors(() =>
-      retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, created, options)),
-    );
+    const doc = await retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, created, options));
     return doc?.ids.secret as string;
   }
 }

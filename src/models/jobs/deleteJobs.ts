@@ -1,6 +1,4 @@
 import type { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { jobNotFound } from "./jobs.ts";
@@ -33,7 +31,7 @@ export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
  */
 export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): Promise<number> {
   const newest = { projection: { createdAt: 1 }, sort: { createdAt: -1 }, limit: 1 } as const;
-  const [last] = await readAll(stores.jobs.collection, {}, newest);
+  const [last] = await stores.jobs.collection.find({}, newest);
   if (!last) return 0;
   // The bound is the newest job's time, because the clock of the process that created it may be ahead of this one's.
   const query = { $and: [jobQuery(filter, now), { createdAt: { $lte: last.createdAt } }] };
@@ -60,9 +58,7 @@ export async function deleteEndedBefore(
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobToDelete[]> {
   const projection = { jobId: 1, openGates: 1, payloadIds: PAYLOAD_IDS, "notes.id": 1 };
-  return readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE }).toArray(),
-  );
+  return jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE });
 }
 
 /**
@@ -82,7 +78,7 @@ async function deleteBatch(
   const stored = batch.filter(({ payloadIds, openGates }) => payloadIds.length > 0 || openGates);
   if (stored.length === 0) return deletedCount;
   const ids = stored.map(({ _id }) => _id);
-  const left = await readAll(stores.jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
+  const left = await stores.jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } });
   const existing = new Set(left.map(({ _id }) => _id.toHexString()));
   const deleted = stored.filter(({ _id }) => !existing.has(_id.toHexString()));
   const withoutNotes = deleted.filter(({ notes }) => notes === undefined);

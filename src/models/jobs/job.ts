@@ -1,5 +1,16 @@
-import Type, { type Static } from "typebox";
-import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import {
+  date,
+  free,
+  listOf,
+  nullable,
+  number,
+  object,
+  objectId,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
@@ -11,85 +22,84 @@ import { StepDoc } from "./step.ts";
 export type Status = StepDoc["status"];
 
 /** A request to cancel a job. The worker decides what to do about it, unless the request is forced. */
-const CancelRequest = closedObject({
-  requestedAt: BsonDate,
-  reason: nullable(Type.String()),
+const CancelRequest = object({
+  requestedAt: date,
+  reason: nullable(string),
 });
 
-export const JobDoc = closedObject({
+export const JobDoc = object({
   /** The internal id. A job that is created again under the same jobId has another one. */
-  _id: BsonObjectId,
-  jobId: Type.String(),
-  name: nullable(Type.String()),
+  _id: objectId,
+  jobId: string,
+  name: nullable(string),
   /** The name as the search by prefix compares it. */
-  nameKey: nullable(Type.String()),
+  nameKey: nullable(string),
   /** The words of the name as the search by words compares them. */
-  nameWords: Type.Array(Type.String()),
-  description: nullable(Type.String()),
+  nameWords: listOf(string),
+  description: nullable(string),
   input: nullable(Payload),
   metadata: nullable(Payload),
   /** The values in `metadata` that jobs can be searched by. */
-  metadataTerms: Type.Array(SearchTerm),
-  status: StepDoc.properties.status,
-  progress: Type.Number(),
-  message: nullable(Type.String()),
+  metadataTerms: listOf(SearchTerm),
+  status: StepDoc.fields.status,
+  progress: number,
+  message: nullable(string),
   output: nullable(Payload),
-  createdAt: BsonDate,
-  updatedAt: BsonDate,
+  createdAt: date,
+  updatedAt: date,
   /** `updatedAt` truncated to the minute, for the index: see jobTimes.ts. */
-  updatedMinute: BsonDate,
-  endedAt: nullable(BsonDate),
-  lastReportAt: nullable(BsonDate),
+  updatedMinute: date,
+  endedAt: nullable(date),
+  lastReportAt: nullable(date),
   /** Seconds without a report after which the job is stale; null for the configured default. */
-  staleAfterSeconds: nullable(Type.Number()),
+  staleAfterSeconds: nullable(number),
   /** The time from which a running job is stale; null once it has ended. */
-  staleAt: nullable(BsonDate),
+  staleAt: nullable(date),
   /** `staleAt` truncated to the minute, for the index; the epoch once the job has been announced as stale. */
-  staleMinute: nullable(BsonDate),
+  staleMinute: nullable(date),
   /** The open gates, oldest first; missing before the first one. The gates themselves have a collection of their own. */
-  openGates: Type.Optional(Type.Array(closedObject({ gateId: Type.String(), key: Type.String() }))),
+  openGates: optional(listOf(object({ gateId: string, key: string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
-  resumedAt: Type.Optional(BsonDate),
+  resumedAt: optional(date),
   /** A copy of the running step with the newest report; null while no step is running. */
   current: nullable(StepDoc),
   /** The number of reports on the job's steps. Orders these reports. */
-  seq: Type.Number(),
+  seq: number,
   /** Missing unless cancellation was requested since the job was created or started again. */
-  cancel: Type.Optional(CancelRequest),
+  cancel: optional(CancelRequest),
   /** The report or other update that brought the job to its final status; missing while it is running. */
-  endedBy: Type.Optional(BsonObjectId),
+  endedBy: optional(objectId),
   /** Stored payloads that the newest report with an output replaced. */
-  replaced: Type.Optional(Type.Array(BsonObjectId)),
+  replaced: optional(listOf(objectId)),
   /** The address to which the end of the job is sent; missing if there is none. */
-  callbackUrl: Type.Optional(Type.String()),
+  callbackUrl: optional(string),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
-  nextRunId: Type.Optional(Type.String()),
+  nextRunId: optional(string),
   /** Missing unless the job was announced as stale, and not reported since. */
-  silence: Type.Optional(Silence),
+  silence: optional(Silence),
   notes: Notes,
   /** The steps under the `stepField` of their keys, in the order of creation; missing while there are none. */
-  steps: Type.Optional(Type.Record(Type.String(), StepDoc)),
+  steps: optional(free<Record<string, StepDoc>>()),
 });
-export type JobDoc = Static<typeof JobDoc>;
+export type JobDoc = Stored<typeof JobDoc>;
 
-export const jobCollection = defineCollection(JobDoc, [
-  { keys: { jobId: 1 }, unique: true },
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { status: 1, createdAt: -1, _id: -1 } },
-  { keys: { nameKey: 1, createdAt: -1, _id: -1 } },
-  { keys: { nameWords: 1, createdAt: -1, _id: -1 } },
-  { keys: { metadataTerms: 1, createdAt: -1, _id: -1 } },
-  { keys: { updatedMinute: -1 } },
-  { keys: { status: 1, endedAt: 1 } },
-  { keys: { staleMinute: 1 }, partialFilterExpression: { status: "running" } },
+export const jobSchema = schemaOf(JobDoc)
+  .index({ jobId: 1 }, { unique: true })
+  .index({ createdAt: -1, _id: -1 })
+  .index({ status: 1, createdAt: -1, _id: -1 })
+  .index({ nameKey: 1, createdAt: -1, _id: -1 })
+  .index({ nameWords: 1, createdAt: -1, _id: -1 })
+  .index({ metadataTerms: 1, createdAt: -1, _id: -1 })
+  .index({ updatedMinute: -1 })
+  .index({ status: 1, endedAt: 1 })
+  .index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } })
   // Contains only jobs whose cancellation was requested, in the order of lists.
-  {
-    keys: { createdAt: -1, _id: -1, "cancel.requestedAt": 1 },
-    partialFilterExpression: { "cancel.requestedAt": { $exists: true } },
-  },
-  { keys: { "openGates.gateId": 1 }, partialFilterExpression: { "openGates.gateId": { $exists: true } } },
-  NOTED_INDEX,
-]);
+  .index(
+    { createdAt: -1, _id: -1, "cancel.requestedAt": 1 },
+    { partialFilterExpression: { "cancel.requestedAt": { $exists: true } } },
+  )
+  .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
+  .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 /** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
 export interface JobChange {

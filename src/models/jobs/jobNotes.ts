@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { BsonDate, closedObject } from "../db/collection.ts";
+import { date, listOf, object, optional, type Stored, string } from "../db/fields.ts";
 import { appendNotes } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
 import type { StepDoc } from "./step.ts";
@@ -9,15 +8,15 @@ import type { StepDoc } from "./step.ts";
 type EndStatus = Exclude<StepDoc["status"], "running">;
 
 /** The announcement of a running job as stale. It ends with the next report. */
-export const Silence = closedObject({
+export const Silence = object({
   /** The id of the event that announced it. */
-  id: Type.String(),
+  id: string,
   /** The last report before the silence, or the creation of the job. The job is announced once for each. */
-  since: BsonDate,
+  since: date,
   /** The rules that have announced it; missing until the event was dispatched. */
-  rules: Type.Optional(Type.Array(Type.String())),
+  rules: optional(listOf(string)),
 });
-export type Silence = Static<typeof Silence>;
+export type Silence = Stored<typeof Silence>;
 
 /** An update of a job that may be an event. */
 export interface JobTransition {

@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
 import type { UsageView } from "../runs/usage.ts";
 import type { JobDoc } from "./job.ts";
@@ -90,8 +89,7 @@ async function countJobs(
   scope: mongo.Filter<JobDoc> = {},
 ): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
-  const count = (query: mongo.Filter<JobDoc>) =>
-    readFromCaughtUpPrimary(jobs.collection, () => jobs.collection.countDocuments({ ...scope, ...query }));
+  const count = (query: mongo.Filter<JobDoc>) => jobs.collection.countDocuments({ ...scope, ...query });
   const [running, completed, failed, stale, created, completedLately, failedLately, usageLastHour] = await Promise.all([
     count({ status: "running" }),
     count({ status: "completed" }),
@@ -133,7 +131,7 @@ async function countMatching(jobs: JobCollection, filter: JobFilter, now: Date):
       },
     },
   ];
-  const [counted] = await readFromCaughtUpPrimary(jobs.collection, () => jobs.collection.aggregate(stages).toArray());
+  const [counted] = await jobs.collection.aggregate(stages);
   const { total = 0, running = 0, completed = 0, failed = 0, stale = 0, ...lately } = counted ?? {};
   const { created = 0, completedLately = 0, failedLately = 0 } = lately;
   return {

@@ -4,10 +4,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { suffixedIds } from "../../shared/text/text.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
-import { retryUpsert } from "../db/retry.ts";
+import type { Documents } from "../db/documents.ts";
 import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
@@ -55,7 +52,7 @@ export interface JobSettings {
 }
 
 export class Jobs {
-  readonly collection: mongo.Collection<JobDoc>;
+  readonly collection: Documents<JobDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
   readonly #notes: NoteNotifier;
@@ -65,7 +62,7 @@ export class Jobs {
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(
-    collection: mongo.Collection<JobDoc>,
+    collection: Documents<JobDoc>,
     payloads: Payloads,
     clock: Clock,
     changes: ChangeNotifier,
@@ -98,22 +95,13 @@ export class Jobs {
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
     const pipeline = [{ $set: set }, ...timeStages(staleAfterSeconds, notes)];
-    const options = {
-      upsert: true,
-      returnDocument: "after",
-      includeResultMetadata: true,
-      projection: UPDATED,
-    } as const;
-    const { value: job, lastErrorObject } = await mapMongoErrors(() =>
-      retryUpsert(() => this.collection.findOneAndUpdate({ jobId }, pipeline, options)),
-    );
-    if (!job) throw new Error("an upsert returned no document");
+    const projection = UPDATED;
+    const { document: job, created } = await this.collection.upsertOne<JobHead>({ jobId }, pipeline, { projection });
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
     if (job.notes) this.noted();
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
-    const created = lastErrorObject?.updatedExisting === false;
     if (created) this.#counter.countStarted(job);
     if (ended) this.countEnded(job);
     return { created, ended, job };
@@ -132,9 +120,7 @@ export class Jobs {
     const notes = noteFields({ id, ends, reason: cancelReason(change), isReport: false }, wanted, now);
     const stages = [...cancelStages(change, id, now), ...timeStages(staleAfterSeconds, notes)];
     const options = { returnDocument: "after", projection: UPDATED } as const;
-    const job = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options),
-    );
+    const job = await this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options);
     if (job) {
       this.notifyChange(jobId);
       if (job.notes) this.noted();
@@ -188,9 +174,10 @@ export class Jobs {
    */
   async updateGates(query: mongo.Filter<JobDoc> & { jobId: string }, set: mongo.Document): Promise<boolean> {
     const changed = { ...set, updatedAt: { $max: ["$updatedAt", this.#clock.now()] } };
-    const { matchedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne(query, [{ $set: changed }, ...timeStages(this.#settings.staleAfterSeconds)]),
-    );
+    const { matchedCount } = await this.collection.updateOne(query, [
+      { $set: changed },
+      ...timeStages(this.#settings.staleAfterSeconds),
+    ]);
     return matchedCount > 0;
   }
 
@@ -202,9 +189,7 @@ export class Jobs {
   /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
   async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
     const ids = jobs.map(({ _id }) => _id);
-    const { deletedCount } = await mapMongoErrors(() =>
-      this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
-    );
+    const { deletedCount } = await this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] });
     if (deletedCount > 0) for (const { jobId } of jobs) this.notifyChange(jobId);
     return deletedCount;
   }
@@ -216,7 +201,7 @@ export class Jobs {
 
   async #findAll(jobIds: readonly string[]): Promise<(JobHead | AppError)[]> {
     const query = jobIds.length > 1 ? { jobId: { $in: [...new Set(jobIds)] } } : { jobId: jobIds[0] as string };
-    const found = await readAll<JobDoc, JobHead>(this.collection, query, { projection: WITHOUT_STEPS });
+    const found = await this.collection.find<JobHead>(query, { projection: WITHOUT_STEPS });
     const byId = new Map(found.map((job) => [job.jobId, job]));
     return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
   }
@@ -227,7 +212,7 @@ export class Jobs {
     // The years 2000 to 2999, so that other ids with this prefix are not read.
     const range = { $gte: `${prefix}-2`, $lt: `${prefix}-3`, $regex: pattern };
     const projection = { jobId: 1, status: 1, createdAt: 1 } as const;
-    const [own, suffixed] = await readFromCaughtUpPrimary(this.collection, () =>
+    const [own, suffixed] = await this.collection.read(() =>
       Promise.all([
         this.collection.findOne({ jobId }, { projection }),
         this.collection.findOne({ jobId: range }, { projection, sort: { jobId: -1 } }),
@@ -240,7 +225,7 @@ export class Jobs {
   async nextRunId({ _id }: Pick<JobDoc, "_id">, nextRunId: string): Promise<string> {
     const set = [{ $set: { nextRunId: { $ifNull: ["$nextRunId", { $literal: nextRunId }] } } }];
     const options = { returnDocument: "after", projection: { nextRunId: 1 } } as const;
-    const job = await mapMongoErrors(() => this.collection.findOneAndUpdate({ _id }, set, options));
+    const job = await this.collection.findOneAndUpdate({ _id }, set, options);
     return job?.nextRunId ?? nextRunId;
   }
 
@@ -257,9 +242,7 @@ export class Jobs {
   }
 
   async #internalId(jobId: string): Promise<mongo.ObjectId | undefined> {
-    const job = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ jobId }, { projection: { _id: 1 } }),
-    );
+    const job = await this.collection.findOne({ jobId }, { projection: { _id: 1 } });
     return job?._id;
   }
 

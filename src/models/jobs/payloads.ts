@@ -1,33 +1,29 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { BsonObjectId, closedObject, defineCollection } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
+import { free, number, object, objectId, type Stored, schemaOf, string } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 
 /** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
-export const PayloadDoc = closedObject({
-  _id: BsonObjectId,
+export const PayloadDoc = object({
+  _id: objectId,
   /** The jobId of the job that it belongs to. */
-  jobId: Type.String(),
-  text: Type.String(),
+  jobId: string,
+  text: string,
 });
-export type PayloadDoc = Static<typeof PayloadDoc>;
+export type PayloadDoc = Stored<typeof PayloadDoc>;
 
-export const payloadCollection = defineCollection(PayloadDoc, [
-  { keys: { jobId: 1, _id: 1 } }, // Covers the sweep for payloads of deleted jobs.
-]);
+export const payloadSchema = schemaOf(PayloadDoc).index({ jobId: 1, _id: 1 });
 
 /** A reference to a stored payload, with the length of its text in characters. */
-export const PayloadRef = closedObject({
-  payload: BsonObjectId,
-  length: Type.Number(),
+export const PayloadRef = object({
+  payload: objectId,
+  length: number,
 });
-export type PayloadRef = Static<typeof PayloadRef>;
+export type PayloadRef = Stored<typeof PayloadRef>;
 
 /** A free object as a record stores it: its JSON text, or a reference to the stored text. */
-export const Payload = Type.Union([Type.String(), PayloadRef]);
-export type Payload = Static<typeof Payload>;
+export const Payload = free<string | PayloadRef>();
+export type Payload = Stored<typeof Payload>;
 
 /** Maximum characters of a text that is stored inside its record, so that most jobs are read with one query. */
 const MAX_INLINE_LENGTH = 32 * 1024;
@@ -59,9 +55,9 @@ export class PayloadWrites {
 }
 
 export class Payloads {
-  readonly collection: mongo.Collection<PayloadDoc>;
+  readonly collection: Documents<PayloadDoc>;
 
-  constructor(collection: mongo.Collection<PayloadDoc>) {
+  constructor(collection: Documents<PayloadDoc>) {
     this.collection = collection;
   }
 
@@ -71,7 +67,7 @@ export class Payloads {
    * @throws AppError unavailable, body_too_large
    */
   async write(docs: readonly PayloadDoc[]): Promise<void> {
-    if (docs.length > 0) await mapMongoErrors(() => insertAll(this.collection, [docs]));
+    if (docs.length > 0) await insertAll(this.collection, [docs]);
   }
 
   /**
@@ -84,13 +80,13 @@ export class Payloads {
   ): Promise<ReadonlyMap<string, string>> {
     if (refs.length === 0) return new Map();
     const jobId = { $in: [...new Set(refs.map((one) => one.jobId))] };
-    const found = await readAll(this.collection, { jobId, _id: { $in: refs.map(({ ref }) => ref.payload) } });
+    const found = await this.collection.find({ jobId, _id: { $in: refs.map(({ ref }) => ref.payload) } });
     return new Map(found.map(({ _id, text }) => [_id.toHexString(), text]));
   }
 
   /** Deletes payloads that no record refers to. @throws AppError unavailable */
   async delete(jobIds: readonly string[], ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
-    await mapMongoErrors(() => this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } }));
+    await this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } });
   }
 }

@@ -1,12 +1,11 @@
 import type { mongo } from "mongoose";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
 import { appendNotes, newNoteId } from "../notifications/note.ts";
 import type { JobDoc } from "./job.ts";
 import { WAS } from "./jobNotes.ts";
 import { SILENT_SINCE, silentMs, staleJobs } from "./jobTimes.ts";
 
-type JobCollection = mongo.Collection<JobDoc>;
+type JobCollection = Documents<JobDoc>;
 
 /** The `staleMinute` of jobs that were announced as stale. No other job has it, and lists of stale jobs contain it. */
 const ANNOUNCED = new Date(0);
@@ -34,13 +33,13 @@ function unannounced({ now, resumedAt, staleAfterSeconds }: SilenceScan): mongo.
  */
 export async function noteSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
   const projection = { jobId: 1, staleAt: 1 };
-  const found = await readAll(collection, unannounced(scan), { projection, limit, sort: { staleMinute: 1 } });
+  const found = await collection.find(unannounced(scan), { projection, limit, sort: { staleMinute: 1 } });
   if (found.length === 0) return 0;
   const updates = found.map(({ _id, jobId, staleAt }) => ({
     // A report in between changes `staleAt`.
     updateOne: { filter: { _id, jobId, status: "running" as const, staleAt }, update: announce(newNoteId(), scan.now) },
   }));
-  await mapMongoErrors(() => collection.bulkWrite(updates, { ordered: false }));
+  await collection.bulkWrite(updates, { ordered: false });
   return found.length;
 }
 

@@ -1,31 +1,41 @@
-import Type, { type Static } from "typebox";
-import { BsonDate, BsonObjectId, closedObject, nullable } from "../db/collection.ts";
+import {
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  objectId,
+  oneOf,
+  optional,
+  type Stored,
+  string,
+} from "../db/fields.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { PayloadRef } from "./payloads.ts";
 import { FailedAttempt, type FailedAttemptView, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
 /** A step as its job's document stores it. */
-export const StepDoc = closedObject({
-  stepId: Type.String(),
-  stepKey: Type.String(),
-  stepName: Type.String(),
-  status: Type.Enum(["running", "completed", "failed"]),
-  progress: Type.Number(),
-  message: nullable(Type.String()),
+export const StepDoc = object({
+  stepId: string,
+  stepKey: string,
+  stepName: string,
+  status: oneOf(["running", "completed", "failed"]),
+  progress: number,
+  message: nullable(string),
   output: nullable(PayloadRef),
-  createdAt: BsonDate,
-  updatedAt: BsonDate,
-  startedAt: BsonDate,
-  endedAt: nullable(BsonDate),
-  attempts: Type.Number(),
+  createdAt: date,
+  updatedAt: date,
+  startedAt: date,
+  endedAt: nullable(date),
+  attempts: number,
   /** The job's `seq` after the newest report on this step. */
-  seq: Type.Number(),
+  seq: number,
   /** The newest report on this step. */
-  reportId: BsonObjectId,
+  reportId: objectId,
   /** The latest failed attempts, oldest first; missing if none has failed. */
-  failedAttempts: Type.Optional(Type.Array(FailedAttempt)),
+  failedAttempts: optional(listOf(FailedAttempt)),
 });
-export type StepDoc = Static<typeof StepDoc>;
+export type StepDoc = Stored<typeof StepDoc>;
 
 /** Returns the name of a step's field in `steps`. It encodes `.` and `$`, which have a meaning in MongoDB's paths, and `%`. */
 export const stepField = (stepKey: string): string =>

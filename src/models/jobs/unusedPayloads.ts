@@ -1,7 +1,6 @@
 import { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import type { ScanBatch } from "../db/lease.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc } from "./job.ts";
 import { PAYLOAD_IDS } from "./payloadFields.ts";
@@ -38,7 +37,7 @@ export async function* deleteUnusedPayloads(
     const next = after
       ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
       : {};
-    const batch = await readAll(payloads.collection, next, {
+    const batch = await payloads.collection.find(next, {
       projection: { jobId: 1 },
       sort: { jobId: 1, _id: 1 },
       limit: BATCH_SIZE,
@@ -61,7 +60,7 @@ export type StoredPayload = { readonly jobId: string; readonly _id: mongo.Object
 
 /** Returns a predicate: whether the job of a payload still needs it. */
 async function usedPayloads(
-  collection: mongo.Collection<JobDoc>,
+  collection: Documents<JobDoc>,
   batch: readonly StoredPayload[],
   young: string,
 ): Promise<(one: StoredPayload) => boolean> {
@@ -69,15 +68,11 @@ async function usedPayloads(
   const jobIds = [...new Set(batch.map(({ jobId }) => jobId))];
   const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
   const [found, referring] = await Promise.all([
-    readAll(collection, { jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
-    readFromCaughtUpPrimary(collection, () =>
-      collection
-        .aggregate<{ payloadIds: mongo.ObjectId[] }>([
-          { $match: { jobId: { $in: withYoung } } },
-          { $project: { payloadIds: PAYLOAD_IDS } },
-        ])
-        .toArray(),
-    ),
+    collection.find({ jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
+    collection.aggregate<{ payloadIds: mongo.ObjectId[] }>([
+      { $match: { jobId: { $in: withYoung } } },
+      { $project: { payloadIds: PAYLOAD_IDS } },
+    ]),
   ]);
   const existing = new Set(found.map(({ jobId }) => jobId));
   const ids = new Set(referring.flatMap(({ payloadIds }) => payloadIds.map((id) => id.toHexString())));

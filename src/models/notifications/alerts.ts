@@ -1,9 +1,18 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { exists } from "../db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
+import {
+  boolean,
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../db/fields.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { depthField } from "./depth.ts";
 import { NotedType } from "./note.ts";
 
@@ -11,67 +20,66 @@ import { NotedType } from "./note.ts";
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
  * sent its messages of this minute, so that the event is part of the summary.
  */
-const Decision = closedObject({
-  id: Type.String(),
-  kind: Type.Enum(["send", "early", "held", "listed"]),
+const Decision = object({
+  id: string,
+  kind: oneOf(["send", "early", "held", "listed"]),
   /** The number of events that were held back or dropped since the message before. */
-  held: Type.Number(),
+  held: number,
 });
-export type Decision = Static<typeof Decision>;
+export type Decision = Stored<typeof Decision>;
 
 /** The messages that a rule has sent since a time, and the events that were too many. */
-const Minute = closedObject({
-  since: BsonDate,
-  sent: Type.Number(),
+const Minute = object({
+  since: date,
+  sent: number,
   /** Whether the summary of this minute was sent. */
-  summarized: Type.Boolean(),
+  summarized: boolean,
   /** The number of events of the next summary, the names of the first ones, and its type. */
-  more: Type.Number(),
-  listed: Type.Array(Type.String()),
-  type: nullable(NotedType),
+  more: number,
+  listed: listOf(string),
+  type: nullable(oneOf(NotedType.enum)),
   /** The largest depth of these events; missing for 0. */
-  depth: Type.Optional(Type.Number()),
+  depth: optional(number),
 });
-type Minute = Static<typeof Minute>;
+type Minute = Stored<typeof Minute>;
 
 /** A summary whose delivery may not be stored yet. */
-const Summary = closedObject({
-  id: Type.String(),
-  type: NotedType,
-  more: Type.Number(),
-  listed: Type.Array(Type.String()),
-  depth: Type.Optional(Type.Number()),
+const Summary = object({
+  id: string,
+  type: oneOf(NotedType.enum),
+  more: number,
+  listed: listOf(string),
+  depth: optional(number),
 });
-export type Summary = Static<typeof Summary>;
+export type Summary = Stored<typeof Summary>;
 
 /** What a rule has sent and held back about one subject, such as the jobs of one name; or in one minute, whatever the subjects. */
-export const AlertDoc = closedObject({
+export const AlertDoc = object({
   /** Rule and subject as JSON. */
-  _id: Type.String(),
+  _id: string,
   /** When the latest failures in a row happened, at most as many as the rule counts. */
-  failedAt: Type.Array(BsonDate),
+  failedAt: listOf(date),
   /** When the subject last completed; null if that is unknown. */
-  completedAt: nullable(BsonDate),
-  lastSentAt: nullable(BsonDate),
+  completedAt: nullable(date),
+  lastSentAt: nullable(date),
   /** Events since the last message. */
-  held: Type.Number(),
+  held: number,
   /** Only of a rule as a whole. */
-  minute: Type.Optional(Minute),
-  summary: Type.Optional(Summary),
+  minute: optional(Minute),
+  summary: optional(Summary),
   /** When a summary is to be made or sent; missing while there is none. */
-  dueAt: Type.Optional(BsonDate),
+  dueAt: optional(date),
   /** The decisions about the latest events, because an event may be dispatched twice. */
-  decided: Type.Array(Decision),
+  decided: listOf(Decision),
   /** Incremented by each change. */
-  version: Type.Number(),
-  expiresAt: BsonDate,
+  version: number,
+  expiresAt: date,
 });
-export type AlertDoc = Static<typeof AlertDoc>;
+export type AlertDoc = Stored<typeof AlertDoc>;
 
-export const alertCollection = defineCollection(AlertDoc, [
-  { keys: { expiresAt: 1 }, expireAfterSeconds: 0 },
-  { keys: { dueAt: 1 }, partialFilterExpression: { dueAt: { $exists: true } } },
-]);
+export const alertSchema = schemaOf(AlertDoc)
+  .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
+  .index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 
 /** Maximum decisions that are kept for one subject: more events than are dispatched a second time after a crash. */
 const MAX_DECISIONS = 200;
@@ -110,15 +118,15 @@ export const alertKey = (rule: string, subject: string | null, { isQuestion = fa
   JSON.stringify(subject === null ? [rule, null, ...(isQuestion ? ["questions"] : [])] : [rule, subject]);
 
 export class Alerts {
-  readonly collection: mongo.Collection<AlertDoc>;
+  readonly collection: Documents<AlertDoc>;
 
-  constructor(collection: mongo.Collection<AlertDoc>) {
+  constructor(collection: Documents<AlertDoc>) {
     this.collection = collection;
   }
 
   /** Reads alerts, to decide about many events together. @throws AppError unavailable */
   async open(keys: readonly string[]): Promise<AlertChanges> {
-    const found = keys.length > 0 ? await readAll(this.collection, { _id: { $in: [...new Set(keys)] } }) : [];
+    const found = keys.length > 0 ? await this.collection.find({ _id: { $in: [...new Set(keys)] } }) : [];
     return new AlertChanges(found);
   }
 
@@ -133,7 +141,7 @@ export class Alerts {
       replaceOne: { filter: { _id: alert._id, version: alert.version - 1 }, replacement: alert, upsert: true },
     }));
     try {
-      await mapMongoErrors(() => this.collection.bulkWrite(writes, { ordered: false }));
+      await this.collection.bulkWrite(writes, { ordered: false });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -143,12 +151,12 @@ export class Alerts {
 
   /** Returns whether a summary is due. @throws AppError unavailable */
   hasDue(now: Date): Promise<boolean> {
-    return exists(this.collection, { dueAt: { $lte: now } });
+    return this.collection.exists({ dueAt: { $lte: now } });
   }
 
   /** Reads the rules whose summary is due, or was not sent because a process ended. @throws AppError unavailable */
   async openDue(now: Date): Promise<AlertChanges> {
-    const changes = new AlertChanges(await readAll(this.collection, { dueAt: { $lte: now } }));
+    const changes = new AlertChanges(await this.collection.find({ dueAt: { $lte: now } }));
     changes.summarize(now);
     return changes;
   }
@@ -160,7 +168,7 @@ export class Alerts {
       dueAt: { $cond: [{ $gt: ["$minute.more", 0] }, "$dueAt", "$$REMOVE"] },
       version: { $add: ["$version", 1] },
     };
-    await mapMongoErrors(() => this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]));
+    await this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]);
   }
 }
 

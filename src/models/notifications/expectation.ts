@@ -1,29 +1,26 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
+import { durationMs } from "../../config/formats/duration.ts";
+import type { Config } from "../../config/schema/config.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { durationMs } from "../../shared/config/formats/duration.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import type { Documents } from "../db/documents.ts";
+import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "./note.ts";
 
 /** The state of an expectation of the configuration (`expect`). */
-export const ExpectationDoc = closedObject({
+export const ExpectationDoc = object({
   /** The id of the expectation. */
-  _id: Type.String(),
+  _id: string,
   /** The beginning of the name of the expected jobs. */
-  name: Type.String(),
+  name: string,
   /** When it was first in the configuration with this name. */
-  since: BsonDate,
+  since: date,
   /** When the newest such job was created, as far as it was looked for. */
-  lastSeenAt: nullable(BsonDate),
+  lastSeenAt: nullable(date),
   /** The latest time by which a job was due and missing; null if none was, or one came since. */
-  missedAt: nullable(BsonDate),
+  missedAt: nullable(date),
   notes: Notes,
 });
-export type ExpectationDoc = Static<typeof ExpectationDoc>;
+export type ExpectationDoc = Stored<typeof ExpectationDoc>;
 
 /** How often a job is expected, and how late it may be. */
 export interface Period {
@@ -61,14 +58,14 @@ export function latestDue(state: DueState, period: Period, now: Date): Date | un
 export const nextDue = (state: DueState, period: Period): Date =>
   dueTime(state, period, (state.missedAt ? countDue(state, period, state.missedAt) : 0) + 1);
 
-export const expectationCollection = defineCollection(ExpectationDoc, [NOTED_INDEX]);
+export const expectationSchema = schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 export class Expectations {
-  readonly collection: mongo.Collection<ExpectationDoc>;
+  readonly collection: Documents<ExpectationDoc>;
   readonly #clock: Clock;
   readonly #notes: NoteNotifier;
 
-  constructor(collection: mongo.Collection<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
+  constructor(collection: Documents<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
     this.collection = collection;
     this.#clock = clock;
     this.#notes = notes;
@@ -76,29 +73,29 @@ export class Expectations {
 
   /** Reads all expectations, including those that are no longer configured. @throws AppError unavailable */
   list(): Promise<ExpectationDoc[]> {
-    return readAll(this.collection, {});
+    return this.collection.find({});
   }
 
   /** Removes expectations that are not configured any more, so that one that is added again begins anew. @throws AppError unavailable */
   async keepOnly(ids: readonly string[]): Promise<void> {
     const removed = { _id: { $nin: [...ids] }, notes: { $exists: false } };
-    await mapMongoErrors(() => this.collection.deleteMany(removed));
+    await this.collection.deleteMany(removed);
   }
 
   /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
   async begin(id: string, name: string, lastSeenAt: Date | null = null): Promise<void> {
     const fresh = { name, since: this.#clock.now(), lastSeenAt, missedAt: null };
     const isOther = { _id: id, name: { $ne: name } };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(isOther, { $set: fresh }));
+    const { matchedCount } = await this.collection.updateOne(isOther, { $set: fresh });
     if (matchedCount > 0) return;
     const create = () => this.collection.updateOne({ _id: id }, { $setOnInsert: fresh }, { upsert: true });
-    await mapMongoErrors(() => retryUpsert(create));
+    await retryUpsert(create);
   }
 
   /** Stores when the newest job was created. @throws AppError unavailable */
   async seen({ _id, name }: ExpectationDoc, at: Date): Promise<void> {
     const change = { $max: { lastSeenAt: at }, $set: { missedAt: null } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id, name }, change));
+    await this.collection.updateOne({ _id, name }, change);
   }
 
   /** Notes that a job was missing at a time, once. @throws AppError unavailable */
@@ -106,9 +103,7 @@ export class Expectations {
     const id = `missing-${_id}-${due.getTime()}`;
     const note: Note = { id, type: "job.missing", at: this.#clock.now(), was: { lastSeenAt } };
     const change = { $set: { missedAt: due }, $push: { notes: note } };
-    const { modifiedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change),
-    );
+    const { modifiedCount } = await this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change);
     if (modifiedCount > 0) this.#notes.noted();
   }
 }

@@ -1,25 +1,23 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
+import type { Documents } from "../db/documents.ts";
+import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 
 /** When the worker processes last looked for silent jobs, whichever of them did. */
-export const LastScanDoc = closedObject({
-  _id: Type.String(),
-  at: BsonDate,
+export const LastScanDoc = object({
+  _id: string,
+  at: date,
   /** The end of the last outage; null before the first one. */
-  resumedAt: nullable(BsonDate),
+  resumedAt: nullable(date),
 });
-export type LastScanDoc = Static<typeof LastScanDoc>;
+export type LastScanDoc = Stored<typeof LastScanDoc>;
 
-export const lastScanCollection = defineCollection(LastScanDoc);
+export const lastScanSchema = schemaOf(LastScanDoc);
 
 const ID = "scan";
 
 export class LastScan {
-  readonly collection: mongo.Collection<LastScanDoc>;
+  readonly collection: Documents<LastScanDoc>;
 
-  constructor(collection: mongo.Collection<LastScanDoc>) {
+  constructor(collection: Documents<LastScanDoc>) {
     this.collection = collection;
   }
 
@@ -35,9 +33,10 @@ export class LastScan {
       resumedAt: { $cond: [isResumed, now, { $ifNull: ["$resumedAt", null] }] },
       at: { $max: ["$at", now] },
     };
-    const found = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], { upsert: true, returnDocument: "after" }),
-    );
+    const found = await this.collection.findOneAndUpdate({ _id: ID }, [{ $set: set }], {
+      upsert: true,
+      returnDocument: "after",
+    });
     return found?.resumedAt ?? null;
   }
 }

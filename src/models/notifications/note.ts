@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { EVENT_TYPES } from "../../shared/config/formats/eventTypes.ts";
-import { BsonDate, closedObject } from "../db/collection.ts";
+import { EVENT_TYPES } from "../../config/formats/eventTypes.ts";
+import { date, free, listOf, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
 
 /** The types of events: those that rules name, and `test`, which an operator requests for one rule. */
 export const NotedType = Type.Enum([...EVENT_TYPES, "test"]);
@@ -11,36 +11,36 @@ export type NotedType = Static<typeof NotedType>;
  * An event that has happened to a record and is not dispatched yet. The update that makes the transition also adds the note, so
  * that neither exists without the other. A worker turns the note into deliveries and removes it.
  */
-export const Note = closedObject({
+export const Note = object({
   /** The id of the event: constant over every repetition, and without a dot, which Standard Webhooks does not permit. */
-  id: Type.String(),
-  type: NotedType,
-  at: BsonDate,
+  id: string,
+  type: oneOf(NotedType.enum),
+  at: date,
   /** Fields of the record at that moment, in place of those that it has when the note is read. */
-  was: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
+  was: optional(free<Readonly<Record<string, unknown>>>()),
   /** Why it happened, if the transition has a reason. */
-  reason: Type.Optional(Type.String()),
+  reason: optional(string),
   /** For `job.recovered`: the id of the event that announced the job as stale. */
-  stale: Type.Optional(Type.String()),
+  stale: optional(string),
   /** For `job.recovered`: the rules that have announced the job as stale; missing until that event was dispatched. */
-  rules: Type.Optional(Type.Array(Type.String())),
+  rules: optional(listOf(string)),
   /** For events of gates: the gate as clients read it. */
-  gate: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
+  gate: optional(free<Readonly<Record<string, unknown>>>()),
   /** The number of events just before this one that were dropped, because too many waited. */
-  dropped: Type.Optional(Type.Number()),
+  dropped: optional(number),
   /** The number of failed tries to dispatch it, and the time of the last one; missing before the first. */
-  tries: Type.Optional(Type.Number()),
-  triedAt: Type.Optional(BsonDate),
+  tries: optional(number),
+  triedAt: optional(date),
 });
-export type Note = Static<typeof Note>;
+export type Note = Stored<typeof Note>;
 
 /** The field of a record that holds its notes; missing while it has none. */
-export const Notes = Type.Optional(Type.Array(Note));
+export const Notes = optional(listOf(Note));
 
 /** The index that finds the records with notes, the oldest first. It contains no other records. */
 export const NOTED_INDEX = {
   keys: { "notes.at": 1 },
-  partialFilterExpression: { "notes.at": { $exists: true } },
+  options: { partialFilterExpression: { "notes.at": { $exists: true } } },
 } as const;
 
 /** Triggers the dispatch of new notes. */

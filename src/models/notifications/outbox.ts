@@ -1,9 +1,7 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import type { Collections } from "../db/database.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { retryUpsert } from "../db/retry.ts";
+import type { AllDocuments } from "../db/database.ts";
+import type { Documents } from "../db/documents.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { PayloadField } from "../jobs/payloadFields.ts";
@@ -47,8 +45,10 @@ export interface DispatchedNote {
 
 type JobPayloads = Pick<JobDoc, PayloadField>;
 const PAYLOADS = { input: 1, metadata: 1, output: 1 } as const;
+const WITHOUT_PAYLOADS = { "job.input": 0, "job.metadata": 0, "job.output": 0 } as const;
+const WITHOUT_TEXTS = { "parts.text": 0, "parts.plain": 0, "webhook.body": 0 } as const;
 
-type OutboxCollections = Pick<Collections, NotedCollection>;
+type OutboxCollections = Pick<AllDocuments, NotedCollection>;
 
 /** Maximum characters of a text of a job. Bodies of webhooks are cut to fewer. */
 const MAX_TEXT_CHARS = 4_000;
@@ -94,36 +94,33 @@ export class Outbox {
   async findQuestions(): Promise<NotedRecord[]> {
     const asking = { "openGates.gateId": { $exists: true }, "notes.type": "gate.opened" };
     const found = this.#collections.jobs.aggregate<NotedJob>(shortJobs(asking, { limit: PAGE_NOTES }));
-    return (await readFromCaughtUpPrimary(this.#collections.jobs, () => found.toArray())).map(jobRecord);
+    return (await found).map(jobRecord);
   }
 
   async *#list(name: NotedCollection): AsyncGenerator<NotedRecord, void> {
     const noted = { "notes.at": { $exists: true } };
+    const sort = { "notes.at": 1 } as const;
     const options = { hint: NOTED_INDEX.keys, batchSize: PAGE_NOTES } as const;
     const { jobs, runs, deliveries, expectations, outbox } = this.#collections;
-    const sort = { "notes.at": 1 } as const;
     switch (name) {
       case "jobs":
-        for await (const job of jobs.aggregate<NotedJob>(shortJobs(noted, { sort }), options)) yield jobRecord(job);
+        for await (const job of jobs.aggregateStream<NotedJob>(shortJobs(noted, { sort }), options))
+          yield jobRecord(job);
         return;
       case "runs":
-        for await (const run of runs.find(noted, options).sort(sort))
+        for await (const run of runs.stream(noted, { ...options, sort }))
           yield { kind: "run", run, ...sourceOf(name, run) };
         return;
       case "deliveries":
-        for await (const delivery of deliveries
-          .find(noted, { ...options, projection: { "parts.text": 0, "parts.plain": 0, "webhook.body": 0 } })
-          .sort(sort))
+        for await (const delivery of deliveries.stream(noted, { ...options, sort, projection: WITHOUT_TEXTS }))
           yield { kind: "delivery", delivery, ...sourceOf(name, delivery) };
         return;
       case "expectations":
-        for await (const expectation of expectations.find(noted, options).sort(sort))
+        for await (const expectation of expectations.stream(noted, { ...options, sort }))
           yield { kind: "expectation", expectation, ...sourceOf(name, expectation) };
         return;
       case "outbox":
-        for await (const found of outbox
-          .find(noted, { ...options, projection: { "job.input": 0, "job.metadata": 0, "job.output": 0 } })
-          .sort(sort)) {
+        for await (const found of outbox.stream(noted, { ...options, sort, projection: WITHOUT_PAYLOADS })) {
           const { job, rule } = found;
           if (job) yield { kind: "job", job, isDeleted: true, ...sourceOf(name, found) };
           else yield { kind: "test", rule: rule ?? "", ...sourceOf(name, found) };
@@ -135,15 +132,15 @@ export class Outbox {
   async readPayloads({ job, isDeleted }: Extract<NotedRecord, { kind: "job" }>): Promise<JobPayloads | null> {
     const { jobs, outbox } = this.#collections;
     const { _id, jobId } = job;
-    if (!isDeleted) return readFromCaughtUpPrimary(jobs, () => jobs.findOne({ _id, jobId }, { projection: PAYLOADS }));
-    const kept = await readFromCaughtUpPrimary(outbox, () => outbox.findOne({ _id: _id.toHexString() }));
+    if (!isDeleted) return jobs.findOne({ _id, jobId }, { projection: PAYLOADS });
+    const kept = await outbox.findOne({ _id: _id.toHexString() });
     return kept?.job ?? null;
   }
 
   /** Returns whether notes wait that are older than a time. @throws AppError unavailable */
   async hasLeft(before: Date): Promise<boolean> {
     const noted = { "notes.at": { $lt: before } };
-    for (const name of NOTED) if (await exists(this.#collection(name), noted)) return true;
+    for (const name of NOTED) if (await this.#collection(name).exists(noted)) return true;
     return false;
   }
 
@@ -165,10 +162,10 @@ export class Outbox {
         },
       }));
       const collection = this.#collection(name);
-      await mapMongoErrors(() => collection.bulkWrite(updates, { ordered: false }));
+      await collection.bulkWrite(updates, { ordered: false });
       if (name !== "outbox") continue;
       const ids = [...bySource.keys()].map(({ query }) => query._id as string);
-      await mapMongoErrors(() => collection.deleteMany({ _id: { $in: ids }, notes: { $exists: false } }));
+      await collection.deleteMany({ _id: { $in: ids }, notes: { $exists: false } });
     }
   }
 
@@ -183,30 +180,26 @@ export class Outbox {
     const now = this.#clock.now();
     if (tries < MAX_TRIES) {
       const tried = { $set: { "notes.$.tries": tries, "notes.$.triedAt": now } };
-      await mapMongoErrors(() =>
-        this.#collection(source.in).updateOne({ ...source.query, "notes.id": note.id }, tried),
-      );
+      await this.#collection(source.in).updateOne({ ...source.query, "notes.id": note.id }, tried);
       return false;
     }
     const { outbox } = this.#collections;
     const failed = { note, error: error.slice(0, MAX_ERROR_CHARS).toWellFormed() };
     const kept = { job: null, rule: null, failed, failedAt: now };
-    await mapMongoErrors(() =>
-      retryUpsert(() => outbox.replaceOne({ _id: `failed-${note.id}` }, kept, { upsert: true })),
-    );
+    await outbox.replaceOne({ _id: `failed-${note.id}` }, kept);
     await this.remove([{ source, id: note.id }]);
     return true;
   }
 
-  #collection(name: NotedCollection): mongo.Collection<mongo.Document & { _id: string }> {
-    return this.#collections[name] as unknown as mongo.Collection<mongo.Document & { _id: string }>;
+  #collection(name: NotedCollection): Documents<mongo.Document & { _id: string }> {
+    return this.#collections[name] as unknown as Documents<mongo.Document & { _id: string }>;
   }
 
   /** Requests a test of a rule. @returns the id of the event @throws AppError unavailable */
   async addTest(rule: string): Promise<string> {
     const id = newNoteId();
     const note = { id, type: "test" as const, at: this.#clock.now() };
-    await mapMongoErrors(() => this.#collections.outbox.insertOne({ _id: id, job: null, rule, notes: [note] }));
+    await this.#collections.outbox.insertOne({ _id: id, job: null, rule, notes: [note] });
     this.#notes.noted();
     return id;
   }
@@ -215,7 +208,7 @@ export class Outbox {
   async keep(ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
     const { jobs, outbox } = this.#collections;
-    const found = jobs.find(
+    const found = jobs.stream(
       { _id: { $in: [...ids] }, "notes.at": { $exists: true } },
       { projection: { steps: 0, replaced: 0 } },
     );
@@ -223,7 +216,7 @@ export class Outbox {
       const _id = job._id.toHexString();
       // An earlier attempt may have kept it with fewer notes.
       const kept = { job, rule: null, notes: notes ?? [] };
-      await mapMongoErrors(() => retryUpsert(() => outbox.replaceOne({ _id }, kept, { upsert: true })));
+      await outbox.replaceOne({ _id }, kept);
     }
     this.#notes.noted();
   }

@@ -1,5 +1,4 @@
-import type { Config } from "../../shared/config/schema/config.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Config } from "../../config/schema/config.ts";
 import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
@@ -61,14 +60,10 @@ export async function readRules(
 ): Promise<RuleView[]> {
   const since = new Date(now.getTime() - DAY_MS);
   const counts = (match: object) =>
-    readFromCaughtUpPrimary(deliveries.collection, () =>
-      deliveries.collection
-        .aggregate<{ _id: string; count: number }>([
-          { $match: { ...match, "event.rule": { $type: "string" } } },
-          { $group: { _id: "$event.rule", count: { $sum: 1 } } },
-        ])
-        .toArray(),
-    );
+    deliveries.collection.aggregate<{ _id: string; count: number }>([
+      { $match: { ...match, "event.rule": { $type: "string" } } },
+      { $group: { _id: "$event.rule", count: { $sum: 1 } } },
+    ]);
   const [latest, pending, failed] = await Promise.all([
     Promise.all(rules.map(({ id }) => deliveries.findLatestOfRule(id, LATEST))),
     counts({ open: true }),

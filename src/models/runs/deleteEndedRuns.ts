@@ -1,6 +1,4 @@
 import type { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { readAll } from "../db/readAll.ts";
 import { deleteRequestsOf } from "../hooks/deleteHookRequests.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type RunDoc } from "./run.ts";
@@ -15,7 +13,7 @@ const DAY_MS = 86_400_000;
  */
 export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
   const ended = { open: false, endedAt: { $lt: before }, notes: { $exists: false } };
-  const batch = await readAll(deliveries.collection, ended, { projection: { _id: 1 }, limit: BATCH_SIZE });
+  const batch = await deliveries.collection.find(ended, { projection: { _id: 1 }, limit: BATCH_SIZE });
   return deliveries.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
 }
 
@@ -32,25 +30,21 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
     notes: { $exists: false },
     $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await keptMailRuns(stores))],
   };
-  const batch = await readFromCaughtUpPrimary(runs.collection, () =>
-    runs.collection
-      .aggregate<Pick<RunDoc, "_id">>([
-        { $match: ended },
-        {
-          $lookup: {
-            from: deliveries.collection.collectionName,
-            localField: "_id",
-            foreignField: "runId",
-            as: "deliveries",
-            pipeline: [{ $limit: 1 }, { $project: { _id: 1 } }],
-          },
-        },
-        { $match: { deliveries: [] } },
-        { $limit: BATCH_SIZE },
-        { $project: { _id: 1 } },
-      ])
-      .toArray(),
-  );
+  const batch = await runs.collection.aggregate<Pick<RunDoc, "_id">>([
+    { $match: ended },
+    {
+      $lookup: {
+        from: deliveries.collection.name,
+        localField: "_id",
+        foreignField: "runId",
+        as: "deliveries",
+        pipeline: [{ $limit: 1 }, { $project: { _id: 1 } }],
+      },
+    },
+    { $match: { deliveries: [] } },
+    { $limit: BATCH_SIZE },
+    { $project: { _id: 1 } },
+  ]);
   const runIds = batch.map(({ _id }) => _id);
   const deleted = await runs.delete({ ...ended, _id: { $in: runIds } });
   await deleteRequestsOf(stores, runIds);
@@ -63,7 +57,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
  * that is.
  */
 async function keptMailRuns({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
-  const mailboxes = await readAll(gmailMailboxes.collection, {}, { sort: { listedAt: -1 } });
+  const mailboxes = await gmailMailboxes.collection.find({}, { sort: { listedAt: -1 } });
   return mailboxes.map(({ newestMailAt, lastMailAt }, i) => {
     const from = new Date((newestMailAt?.getTime() ?? 0) - 2 * DAY_MS);
     // Later mails belong to the next mailbox, if this one has no listener any more.

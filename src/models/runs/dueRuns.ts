@@ -1,11 +1,11 @@
-import type { mongo } from "mongoose";
+import type { Documents } from "../db/documents.ts";
 import { type DueRun, NEXT_OF_SESSION, type RunDoc } from "./run.ts";
 
 /**
  * Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. Reads one document
  * for each session with open runs, however many runs the session has.
  */
-export function listDue(collection: mongo.Collection<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
+export function listDue(collection: Documents<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
   const first = (field: string) => ({ $first: `$${field}` });
   const pipeline = [
     { $match: { open: true } },
@@ -34,15 +34,15 @@ export function listDue(collection: mongo.Collection<RunDoc>, now: Date, before:
       },
     },
   ];
-  return collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
+  return collection.aggregateStream<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
 }
 
 /** A run whose mapping is not applied yet. */
 export type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
 
 /** Lists the runs that have waited for their mapping since before a time, the oldest first. */
-export function listUnmapped(collection: mongo.Collection<RunDoc>, before: Date): AsyncIterable<UnmappedRun> {
+export function listUnmapped(collection: Documents<RunDoc>, before: Date): AsyncIterable<UnmappedRun> {
   const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
   const projection = { round: 1, "mapped.mapping": 1 };
-  return collection.find<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
+  return collection.stream<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
 }

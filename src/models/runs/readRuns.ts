@@ -1,10 +1,8 @@
+import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import type { Batcher } from "../../shared/batcher.ts";
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
-import { exists } from "../db/caughtUpPrimary.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
@@ -91,7 +89,7 @@ export async function readRunViews(
   runIds: readonly string[],
 ): Promise<(RunView | null)[]> {
   const [found, sent] = await Promise.all([
-    readAll(runs.collection, { _id: { $in: [...runIds] } }, { projection: WITHOUT_REQUEST }),
+    runs.collection.find({ _id: { $in: [...runIds] } }, { projection: WITHOUT_REQUEST }),
     deliveries.findOfRuns(runIds),
   ]);
   const byId = new Map(found.map((run) => [run._id, run]));
@@ -143,7 +141,7 @@ export async function readMessages(
 ): Promise<{ messages: MessageView[]; nextCursor: string | null }> {
   const page = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES, cursor });
   const isKnown = page.messages.length > 0 || sessionKey === MAIN_SESSION;
-  if (isKnown || (await exists(runs.collection, { sessionKey })))
+  if (isKnown || (await runs.collection.exists({ sessionKey })))
     return { messages: page.messages.map(viewMessage), nextCursor: page.nextCursor };
   throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
@@ -178,7 +176,7 @@ export async function listRuns(
 /** Reads runs without their replies and deliveries. @throws AppError unavailable */
 export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { ...ROW, reply: 0 } };
-  const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);
+  const found = await runs.collection.find({ _id: { $in: [...runIds] } }, options);
   return found.map(runHead);
 }
 

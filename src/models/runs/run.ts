@@ -1,7 +1,20 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import {
+  boolean,
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+  timestamp,
+} from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import { depthField } from "../notifications/depth.ts";
@@ -17,57 +30,57 @@ export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 export type WakeMode = Static<typeof WakeMode>;
 
 /** A validated request to an agent hook, with defaults filled in. */
-export const AgentRequest = closedObject({
-  message: Type.String(),
-  wakeMode: WakeMode,
-  deliver: Type.Boolean(),
-  channel: Type.String(),
-  to: nullable(Type.String()),
-  model: nullable(Type.String()),
-  thinking: nullable(Type.String()),
-  timeoutSeconds: Type.Number(),
+export const AgentRequest = object({
+  message: string,
+  wakeMode: oneOf(WakeMode.enum),
+  deliver: boolean,
+  channel: string,
+  to: nullable(string),
+  model: nullable(string),
+  thinking: nullable(string),
+  timeoutSeconds: number,
   /** Whether the run is also shown as a job, under the same id. */
-  trackAsJob: Type.Boolean(),
+  trackAsJob: boolean,
   /** The operator's text before the message. */
-  instructions: Type.Optional(Type.String()),
+  instructions: optional(string),
   /** Whether the operator trusts the message, so that it becomes the prompt unchanged. */
-  allowUnsafe: Type.Optional(Type.Boolean()),
+  allowUnsafe: optional(boolean),
 });
-export type AgentRequest = Static<typeof AgentRequest>;
+export type AgentRequest = Stored<typeof AgentRequest>;
 
 /** A request to a mapped hook. */
-export const MappedCall = closedObject({
+export const MappedCall = object({
   /** The mapping's key. */
-  mapping: Type.String(),
+  mapping: string,
   /**
    * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping is applied: the
    * document may have no room for both the call and the resulting message.
    */
-  call: nullable(Type.String()),
+  call: nullable(string),
   /** For a request that became several runs (`forEach`): the id of the stored call, and the item of this run as JSON. */
-  item: Type.Optional(nullable(closedObject({ call: Type.String(), json: Type.String() }))),
+  item: optional(nullable(object({ call: string, json: string }))),
   /** When a failure of the mapping triggers a turn of the main session. */
-  wakeMode: WakeMode,
+  wakeMode: oneOf(WakeMode.enum),
   /** The hook context of the sender, if the request was replayed through the mapping of another one. */
-  sender: Type.Optional(Type.String()),
+  sender: optional(string),
 });
-export type MappedCall = Static<typeof MappedCall>;
+export type MappedCall = Stored<typeof MappedCall>;
 
 /**
  * Why a run failed. The first line of the message is Signalbox's own sentence. Further lines are the words of the model
  * server or of an operator's transform, which only readers with the scope runs:read get.
  */
-export const RunError = closedObject({
-  code: Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
-  message: Type.String(),
+export const RunError = object({
+  code: oneOf(Object.keys(ERRORS) as ErrorCode[]),
+  message: string,
 });
-export type RunError = Static<typeof RunError>;
+export type RunError = Stored<typeof RunError>;
 
 /** Returns an error without the words of others, for a sender, a message or a job. */
 export const ownWords = ({ code, message }: RunError): RunError => ({ code, message: message.split("\n", 1)[0] ?? "" });
 
 /** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
-const MissingValue = closedObject({ path: Type.String(), didYouMean: nullable(Type.String()) });
+const MissingValue = object({ path: string, didYouMean: nullable(string) });
 
 /** What an attempt reported beside its outcome. */
 export interface AttemptReport {
@@ -77,85 +90,85 @@ export interface AttemptReport {
 }
 
 /** A try that failed. */
-const FailedTry = closedObject({
-  attempt: Type.Number(),
+const FailedTry = object({
+  attempt: number,
   error: RunError,
   /** The end of what the program wrote to standard error; missing if it wrote nothing. */
-  stderr: Type.Optional(Type.String()),
-  startedAt: BsonDate,
-  endedAt: BsonDate,
+  stderr: optional(string),
+  startedAt: date,
+  endedAt: date,
 });
 
-export const RunDoc = closedObject({
+export const RunDoc = object({
   /** The runId, a UUID. */
-  _id: Type.String(),
-  kind: RunKind,
-  name: nullable(Type.String()),
+  _id: string,
+  kind: oneOf(RunKind.enum),
+  name: nullable(string),
   /** The words of the name as the search compares them. */
-  nameWords: Type.Array(Type.String()),
+  nameWords: listOf(string),
   /** For a mapped run, the key that the mapping gives, until its transform has run. */
-  sessionKey: Type.String(),
+  sessionKey: string,
   /** Whether the session was created for this run alone. */
-  singleUse: Type.Boolean(),
+  singleUse: boolean,
   /** Null for a run that the sender requested directly. */
   mapped: nullable(MappedCall),
   /** `mapping` until the mapping is applied, `turn` afterwards. */
-  stage: Type.Enum(["mapping", "turn"]),
+  stage: oneOf(["mapping", "turn"]),
   /** Null while `stage` is mapping, and for a run that became an event. */
   request: nullable(AgentRequest),
   /**
    * MongoDB's time of insertion. A run that is accepted after the response to another has a greater one, whichever processes
    * accepted them.
    */
-  order: BsonTimestamp,
-  status: RunStatus,
+  order: timestamp,
+  status: oneOf(RunStatus.enum),
   /** Whether it is queued or running. */
-  open: Type.Boolean(),
-  attempts: Type.Number(),
+  open: boolean,
+  attempts: number,
   /** How often it was retried by hand. Each round has its own summary and delivery. */
-  round: Type.Number(),
-  reply: nullable(Type.String()),
+  round: number,
+  reply: nullable(string),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
-  replyCutOff: Type.Optional(Type.Boolean()),
+  replyCutOff: optional(boolean),
   /** The placeholders of the mapping that had no value; missing if all had one. */
-  missingValues: Type.Optional(Type.Array(MissingValue)),
+  missingValues: optional(listOf(MissingValue)),
   /** The sum of its tries in all rounds; missing until one reports usage. */
-  usage: Type.Optional(StoredUsage),
+  usage: optional(StoredUsage),
   /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
-  stderr: Type.Optional(Type.String()),
+  stderr: optional(string),
   error: nullable(RunError),
   /** The latest failed tries of all rounds, oldest first; missing if none has failed. */
-  failedTries: Type.Optional(Type.Array(FailedTry)),
+  failedTries: optional(listOf(FailedTry)),
   /** Why the run was cancelled; missing without a reason. Becomes the reason in the job that shows the run. */
-  cancelReason: Type.Optional(Type.String()),
-  createdAt: BsonDate,
-  startedAt: nullable(BsonDate),
-  endedAt: nullable(BsonDate),
+  cancelReason: optional(string),
+  createdAt: date,
+  startedAt: nullable(date),
+  endedAt: nullable(date),
   /** The earliest time of the next attempt. */
-  notBefore: nullable(BsonDate),
+  notBefore: nullable(date),
   /** The lease of the worker; null unless the run is running. */
   claim: nullable(StoredLease),
   /** False from the run's end until it is finalized; null before its end. */
-  settled: nullable(Type.Boolean()),
+  settled: nullable(boolean),
   /** Whether the transcript of its single-use session has been deleted. */
-  forgotten: Type.Boolean(),
+  forgotten: boolean,
   /** Whether the job that shows the run has been created. It is not created again after its deletion. */
-  tracked: Type.Optional(Type.Boolean()),
+  tracked: optional(boolean),
   /** The kept request that the run was made of; missing if requests are not kept. */
-  requestId: Type.Optional(Type.String()),
+  requestId: optional(string),
   /** The kept request that was replayed; missing for a run that a sender caused. */
-  replayOf: Type.Optional(Type.String()),
+  replayOf: optional(string),
   /** The ended run whose request this run repeats; missing for other runs. */
-  againOf: Type.Optional(Type.String()),
+  againOf: optional(string),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint: Type.Optional(Type.String()),
+  fingerprint: optional(string),
   /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
-  depth: Type.Optional(Type.Number()),
+  depth: optional(number),
   /** The address to which the end of the run is sent; missing if there is none. */
-  callbackUrl: Type.Optional(Type.String()),
+  callbackUrl: optional(string),
   notes: Notes,
 });
-export type RunDoc = Static<typeof RunDoc>;
+export type RunDoc = Stored<typeof RunDoc>;
 
 /** Finds the next run of a session, and of every session at once. */
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
@@ -164,25 +177,24 @@ export const NOT_FINALIZED = { settled: 1 } as const;
 /** Counts the waiting runs of a mapping. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
 
-export const runCollection = defineCollection(RunDoc, [
-  { keys: { createdAt: -1, _id: -1 } },
-  { keys: { status: 1, createdAt: -1, _id: -1 } },
-  { keys: { sessionKey: 1, createdAt: -1, _id: -1 } },
-  { keys: { nameWords: 1, createdAt: -1, _id: -1 } },
-  {
-    keys: { "mapped.mapping": 1, createdAt: -1, _id: -1 },
-    partialFilterExpression: { "mapped.mapping": { $exists: true } },
-  },
-  { keys: NEXT_OF_SESSION, partialFilterExpression: { open: true } },
-  { keys: { createdAt: 1 }, partialFilterExpression: { open: true, stage: "mapping" } },
-  { keys: NOT_FINALIZED, partialFilterExpression: { settled: false } },
-  { keys: { settled: 1, endedAt: 1 }, partialFilterExpression: { settled: true } },
-  { keys: { endedAt: 1 }, partialFilterExpression: { singleUse: true, forgotten: false } },
+export const runSchema = schemaOf(RunDoc)
+  .index({ createdAt: -1, _id: -1 })
+  .index({ status: 1, createdAt: -1, _id: -1 })
+  .index({ sessionKey: 1, createdAt: -1, _id: -1 })
+  .index({ nameWords: 1, createdAt: -1, _id: -1 })
+  .index(
+    { "mapped.mapping": 1, createdAt: -1, _id: -1 },
+    { partialFilterExpression: { "mapped.mapping": { $exists: true } } },
+  )
+  .index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } })
+  .index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } })
+  .index(NOT_FINALIZED, { partialFilterExpression: { settled: false } })
+  .index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } })
+  .index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } })
   // Finds the runs that use a stored call.
-  { keys: { "mapped.item.call": 1 }, partialFilterExpression: { "mapped.item.call": { $exists: true } } },
-  { keys: WAITING_OF_MAPPING, partialFilterExpression: { status: "queued" } },
-  NOTED_INDEX,
-]);
+  .index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } })
+  .index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued" } })
+  .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 /** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;
 

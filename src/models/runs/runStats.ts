@@ -1,4 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { countBy, MAX_COUNTED } from "../db/countBy.ts";
 import { type RunDoc, RunStatus } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
@@ -40,7 +39,7 @@ type Counts = [status: string, count: number][];
 function countAll({ collection }: Pick<Runs, "collection">): Promise<Counts> {
   const count = async (status: RunStatus): Promise<Counts[number]> => {
     const options = { limit: MAX_COUNTED + 1 };
-    return [status, await readFromCaughtUpPrimary(collection, () => collection.countDocuments({ status }, options))];
+    return [status, await collection.countDocuments({ status }, options)];
   };
   return Promise.all(STATUSES.map(count));
 }

@@ -2,11 +2,9 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
 import type { WantedEvents } from "../notifications/wantedEvents.ts";
@@ -29,7 +27,7 @@ import {
 import { addUsage, type StoredUsage } from "./usage.ts";
 
 export class Runs {
-  readonly collection: mongo.Collection<RunDoc>;
+  readonly collection: Documents<RunDoc>;
   readonly #inserter: BatchInserter<RunDoc>;
   readonly #lease: RecordLease<RunDoc>;
   readonly #clock: Clock;
@@ -38,7 +36,7 @@ export class Runs {
   readonly #wanted: WantedEvents;
 
   constructor(
-    collection: mongo.Collection<RunDoc>,
+    collection: Documents<RunDoc>,
     clock: Clock,
     changes: ChangeNotifier,
     notes: NoteNotifier,
@@ -82,7 +80,7 @@ export class Runs {
 
   /** Reads a run. @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {
-    const run = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }));
+    const run = await this.collection.findOne({ _id: runId });
     if (!run) throw runNotFound(runId);
     return run;
   }
@@ -90,15 +88,13 @@ export class Runs {
   /** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
     const waiting = { status: "queued" as const, "mapped.mapping": mapping };
-    return readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING }),
-    );
+    return this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING });
   }
 
   /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1, "mapped.sender": 1 };
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
+    return this.collection.findOne({ _id: runId }, { projection });
   }
 
   /** Reads how a run was accepted; null if it does not exist. @throws AppError unavailable */
@@ -106,35 +102,33 @@ export class Runs {
     runId: string,
   ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1, sessionKey: 1 } };
-    const found = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ _id: runId }, options),
-    );
+    const found = await this.collection.findOne({ _id: runId }, options);
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
   }
 
   /** Returns those of the given ids that are ids of runs. @throws AppError unavailable */
   async findExisting(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
-    const found = await readAll(this.collection, query, { projection: { _id: 1 } });
+    const found = await this.collection.find(query, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => _id));
   }
 
   /** Returns the run if it has ended and is not finalized, else null. @throws AppError unavailable */
   findUnfinalized(runId: string): Promise<RunDoc | null> {
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId, settled: false }));
+    return this.collection.findOne({ _id: runId, settled: false });
   }
 
   /** Returns the next run of a session: the one accepted first among those that have not ended. @throws AppError unavailable */
   findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
     const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
-    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ sessionKey, open: true }, options));
+    return this.collection.findOne({ sessionKey, open: true }, options);
   }
 
   /** Returns whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
   async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
     const query = { settled: false, sessionKey, endedAt: { $gt: since } };
     const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
-    return (await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne(query, options))) !== null;
+    return (await this.collection.findOne(query, options)) !== null;
   }
 
   /**
@@ -156,15 +150,15 @@ export class Runs {
     };
     // The update is idempotent, so that after a lost response the worker acquires the run by the second attempt.
     const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
-    const acquired = await mapMongoErrors(() =>
-      retryOnce(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
+    const acquired = await retryOnce(() =>
+      this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" }),
     );
     return this.#notifyIf(_id, acquired) as AgentRun | null;
   }
 
   /** Returns whether the mapping of a run is not applied yet. */
   isUnmapped(runId: string, round: number): Promise<boolean> {
-    return exists(this.collection, unmapped(runId, round));
+    return this.collection.exists(unmapped(runId, round));
   }
 
   /**
@@ -174,7 +168,7 @@ export class Runs {
    */
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const change = mappingUpdate(mapped, this.#clock.now(), this.#wanted);
-    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(unmapped(runId, round), change));
+    const { modifiedCount } = await this.collection.updateOne(unmapped(runId, round), change);
     if (modifiedCount === 1) this.#triggerNotes(change);
     return this.#notifyIf(runId, modifiedCount === 1);
   }
@@ -237,7 +231,7 @@ export class Runs {
     };
     const change = endUpdate(outcome, this.#clock.now(), this.#wanted);
     const waiting = { _id: runId, status: "queued" as const };
-    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
+    const { modifiedCount } = await this.collection.updateOne(waiting, change);
     const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
     if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
     this.#triggerNotes(change);
@@ -265,33 +259,33 @@ export class Runs {
     change: object,
     explain: (run: RunDoc) => string,
   ): Promise<RunDoc> {
-    const changed = await mapMongoErrors(() =>
-      this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
-    );
+    const changed = await this.collection.findOneAndUpdate({ ...state, _id: runId }, change, {
+      returnDocument: "after",
+    });
     if (this.#notifyIf(runId, changed)) return changed as RunDoc;
     throw new AppError("run_state_conflict", { detail: explain(await this.find(runId)) });
   }
 
   /** Marks a run as finalized. @throws AppError unavailable */
   async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } }));
+    await this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } });
   }
 
   /** Records that the job of a run has been created. @throws AppError unavailable */
   async markTracked(runId: string): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: runId }, { $set: { tracked: true } }));
+    await this.collection.updateOne({ _id: runId }, { $set: { tracked: true } });
   }
 
   /** Deletes the runs that match a query. @returns the number of deleted runs @throws AppError unavailable */
   async delete(query: mongo.Filter<RunDoc>): Promise<number> {
-    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
+    const { deletedCount } = await this.collection.deleteMany(query);
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });
     return deletedCount;
   }
 
   /** Lists the runs that ended before a time and are not finalized. */
   listUnfinalized(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
-    return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
+    return this.collection.stream({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
   /** Lists the runs that have waited for their mapping since before a time, the oldest first. */

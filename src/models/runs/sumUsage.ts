@@ -1,5 +1,4 @@
-import type { mongo } from "mongoose";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import type { Documents } from "../db/documents.ts";
 import type { RunDoc } from "./run.ts";
 import { USAGE_MEMBERS, type UsageView, viewUsage } from "./usage.ts";
 
@@ -7,19 +6,15 @@ import { USAGE_MEMBERS, type UsageView, viewUsage } from "./usage.ts";
  * Returns the sum of the usage of the runs that ended since a time, which an index finds; null if no run has usage.
  * @throws AppError unavailable
  */
-export async function sumUsage(runs: mongo.Collection<RunDoc>, since: Date): Promise<UsageView | null> {
+export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<UsageView | null> {
   const reported = (member: string) => ({ $max: `$usage.${member}` }); // null if no run has the member
   const sums = Object.fromEntries(USAGE_MEMBERS.map((member) => [member, { $sum: `$usage.${member}` }]));
   const seen = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Seen`, reported(member)]));
-  const [total] = await readFromCaughtUpPrimary(runs, () =>
-    runs
-      .aggregate<Record<string, number | null>>([
-        { $match: endedSince(since) },
-        { $project: { usage: 1 } },
-        { $group: { _id: null, ...sums, ...seen } },
-      ])
-      .toArray(),
-  );
+  const [total] = await runs.aggregate<Record<string, number | null>>([
+    { $match: endedSince(since) },
+    { $project: { usage: 1 } },
+    { $group: { _id: null, ...sums, ...seen } },
+  ]);
   const known = USAGE_MEMBERS.filter((member) => (total?.[`${member}Seen`] ?? null) !== null);
   return known.length > 0 ? viewUsage(Object.fromEntries(known.map((member) => [member, total?.[member]]))) : null;
 }

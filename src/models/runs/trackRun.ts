@@ -1,5 +1,4 @@
 import { ignore } from "../../shared/errors.ts";
-import { exists } from "../db/caughtUpPrimary.ts";
 import { reportStep, type StepReport } from "../jobs/reports/reportStep.ts";
 import type { Stores } from "../stores.ts";
 import { type AgentRequest, ownWords, type RunDoc } from "./run.ts";
@@ -30,7 +29,7 @@ const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Ma
 /** Shows in the job that the run was retried by hand. @throws AppError unavailable */
 export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
-  if (!run.request?.trackAsJob || !(await exists(stores.jobs.collection, { jobId: run._id }))) return;
+  if (!run.request?.trackAsJob || !(await stores.jobs.collection.exists({ jobId: run._id }))) return;
   await stores.jobs.put(run._id, { status: "running", message: "Started again" });
 }
 

@@ -1,18 +1,17 @@
-import Type, { type Static } from "typebox";
-import { closedObject } from "../db/collection.ts";
+import { number, object, optional, type Stored } from "../db/fields.ts";
 
 /** The usage that was reported for a try, or the sum of tries. Members that no try reported are missing. */
-export const StoredUsage = closedObject({
+export const StoredUsage = object({
   /** Includes cached tokens. */
-  inputTokens: Type.Optional(Type.Number()),
-  cachedInputTokens: Type.Optional(Type.Number()),
+  inputTokens: optional(number),
+  cachedInputTokens: optional(number),
   /** Includes reasoning tokens. */
-  outputTokens: Type.Optional(Type.Number()),
-  reasoningTokens: Type.Optional(Type.Number()),
+  outputTokens: optional(number),
+  reasoningTokens: optional(number),
   /** US dollars. */
-  costUsd: Type.Optional(Type.Number()),
+  costUsd: optional(number),
 });
-export type StoredUsage = Static<typeof StoredUsage>;
+export type StoredUsage = Stored<typeof StoredUsage>;
 
 export const USAGE_MEMBERS = [
   "inputTokens",

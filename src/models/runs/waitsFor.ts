@@ -1,4 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isHeld } from "../db/lease.ts";
 import type { Stores } from "../stores.ts";
 
@@ -27,8 +26,6 @@ export async function readWaitsFor(
   const next = await runs.findNext(sessionKey);
   if (next && next._id !== runId) return { ...nothing, kind: "run", runId: next._id };
   if (notBefore && notBefore > now) return { ...nothing, kind: "time", notBefore: notBefore.toISOString() };
-  const session = await readFromCaughtUpPrimary(sessions.collection, () =>
-    sessions.collection.findOne({ _id: sessionKey }, { projection: { active: 1 } }),
-  );
+  const session = await sessions.collection.findOne({ _id: sessionKey }, { projection: { active: 1 } });
   return { ...nothing, kind: isHeld(session?.active ?? null, now) ? "session" : "worker" };
 }

@@ -1,6 +1,3 @@
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 
 /** Maximum sessions that one call deletes. */
@@ -13,17 +10,15 @@ const BATCH_SIZE = 200;
  */
 export async function deleteSingleUseSessions({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
   const idle = { singleUse: true, forgotten: false, endedAt: { $lt: before } };
-  const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH_SIZE });
+  const old = await runs.collection.find(idle, { projection: { sessionKey: 1 }, limit: BATCH_SIZE });
   if (old.length === 0) return 0;
   const keys = old.map((run) => run.sessionKey);
-  const continued = await readFromCaughtUpPrimary(runs.collection, () =>
-    runs.collection.distinct("sessionKey", { sessionKey: { $in: keys }, singleUse: false }),
-  );
+  const continued = await runs.collection.distinct("sessionKey", { sessionKey: { $in: keys }, singleUse: false });
   const unused = keys.filter((key) => !continued.includes(key));
   await messages.deleteOf(unused);
   await sessions.deleteIdle(unused);
   // A run that was retried meanwhile no longer matches `idle`: its transcript is yet to be written.
   const unchanged = { ...idle, _id: { $in: old.map((run) => run._id) } };
-  await mapMongoErrors(() => runs.collection.updateMany(unchanged, { $set: { forgotten: true } }));
+  await runs.collection.updateMany(unchanged, { $set: { forgotten: true } });
   return old.length;
 }

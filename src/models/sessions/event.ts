@@ -1,38 +1,47 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
+import {
+  boolean,
+  date,
+  nullable,
+  number,
+  object,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+  timestamp,
+} from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readPage } from "../db/page.ts";
 import { depthField } from "../notifications/depth.ts";
 
 /** An event that goes into the prompt of the main session's next turn. */
-export const EventDoc = closedObject({
+export const EventDoc = object({
   /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
-  _id: Type.String(),
-  text: Type.String(),
+  _id: string,
+  text: string,
   /** Its origin, which the prompt names. */
-  source: Type.String(),
+  source: string,
   /** Whether it triggers a turn at once, instead of waiting for the next scheduled one. */
-  wake: Type.Boolean(),
+  wake: boolean,
   /** MongoDB's time of insertion. Orders the events. */
-  order: BsonTimestamp,
-  createdAt: BsonDate,
+  order: timestamp,
+  createdAt: date,
   /** Whether it still waits for a successful turn. */
-  waiting: Type.Boolean(),
+  waiting: boolean,
   /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
-  told: Type.Optional(Type.Number()),
+  told: optional(number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
-  takenAt: nullable(BsonDate),
+  takenAt: nullable(date),
   /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
-  depth: Type.Optional(Type.Number()),
+  depth: optional(number),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint: Type.Optional(Type.String()),
+  fingerprint: optional(string),
 });
-export type EventDoc = Static<typeof EventDoc>;
+export type EventDoc = Stored<typeof EventDoc>;
 
 /** The beginning of the ids of events that rules add. */
 export const NOTIFICATION_PREFIX = "notify-";
@@ -40,11 +49,10 @@ export const NOTIFICATION_PREFIX = "notify-";
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
-export const eventCollection = defineCollection(EventDoc, [
-  { keys: { order: 1 }, partialFilterExpression: { waiting: true } },
-  { keys: { wake: 1 }, partialFilterExpression: { waiting: true } },
-  { keys: { takenAt: 1 }, expireAfterSeconds: KEEP_TAKEN_SECONDS },
-]);
+export const eventSchema = schemaOf(EventDoc)
+  .index({ order: 1 }, { partialFilterExpression: { waiting: true } })
+  .index({ wake: 1 }, { partialFilterExpression: { waiting: true } })
+  .index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
 
 export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
   readonly fingerprint?: string | undefined;
@@ -52,11 +60,11 @@ export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
 };
 
 export class Events {
-  readonly collection: mongo.Collection<EventDoc>;
+  readonly collection: Documents<EventDoc>;
   readonly #inserter: BatchInserter<EventDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
+  constructor(collection: Documents<EventDoc>, clock: Clock) {
     this.collection = collection;
     this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
@@ -83,9 +91,7 @@ export class Events {
   /** Reads how an event was accepted; null if it does not exist. @throws AppError unavailable */
   async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1 } };
-    const found = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ _id: eventId }, options),
-    );
+    const found = await this.collection.findOne({ _id: eventId }, options);
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt };
   }
 
@@ -95,37 +101,39 @@ export class Events {
    */
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
-    const find = () => this.collection.find({ waiting: true }).sort({ order: 1 });
-    const { rows, last } = await readPage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
+    const oldest = { filter: { waiting: true }, sort: { order: 1 } as const };
+    const { rows, last } = await readPage(this.collection, oldest, {
+      limit,
+      bytes,
+      bytesOf: ({ text }) => text.length,
+    });
     return { events: rows, more: last !== null };
   }
 
   /** @throws AppError unavailable */
   countWaiting(): Promise<number> {
-    return readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.countDocuments({ waiting: true }, { hint: "order_1" }),
-    );
+    return this.collection.countDocuments({ waiting: true }, { hint: "order_1" });
   }
 
   /** Returns whether an event that was queued before a time still waits for a turn at once. */
   wantsTurn(before: Date): Promise<boolean> {
-    return exists(this.collection, { waiting: true, wake: true, createdAt: { $lt: before } });
+    return this.collection.exists({ waiting: true, wake: true, createdAt: { $lt: before } });
   }
 
   /** Makes all waiting events trigger a turn at once, because their scheduled time has come. */
   async wakeAll(): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
+    await this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } });
   }
 
   /** Lets events wait for the next scheduled turn. */
   async postpone(ids: readonly string[]): Promise<void> {
     const query = { _id: { $in: [...ids] }, waiting: true };
-    await mapMongoErrors(() => this.collection.updateMany(query, { $set: { wake: false } }));
+    await this.collection.updateMany(query, { $set: { wake: false } });
   }
 
   /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */
   async updateTold(id: string, told: number): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
+    await this.collection.updateOne({ _id: id }, { $max: { told } });
   }
 
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
@@ -144,6 +152,6 @@ export class Events {
   /** @returns the number of events that match the query */
   async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
-    return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;
+    return (await this.collection.updateMany(query, change)).matchedCount;
   }
 }

@@ -1,31 +1,25 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { BsonDate, BsonTimestamp, closedObject, defineCollection } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
+import { boolean, date, object, oneOf, type Stored, schemaOf, string, timestamp } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
 
 /** A message in a session's transcript. */
-export const MessageDoc = closedObject({
+export const MessageDoc = object({
   /** Derived from the turn, so that a repeated write does not store the message twice. */
-  _id: Type.String(),
-  sessionKey: Type.String(),
-  role: Type.Enum(["user", "assistant"]),
-  content: Type.String(),
+  _id: string,
+  sessionKey: string,
+  role: oneOf(["user", "assistant"]),
+  content: string,
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
-  outside: Type.Boolean(),
+  outside: boolean,
   /** When the turn ended. */
-  createdAt: BsonDate,
+  createdAt: date,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
-  order: BsonTimestamp,
+  order: timestamp,
 });
-export type MessageDoc = Static<typeof MessageDoc>;
+export type MessageDoc = Stored<typeof MessageDoc>;
 
-export const messageCollection = defineCollection(MessageDoc, [
-  { keys: { sessionKey: 1, order: -1 } },
-  { keys: { createdAt: 1 } },
-]);
+export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
 
 /** Maximum messages that one command deletes. */
 const BATCH_SIZE = 500;
@@ -59,9 +53,9 @@ function orderOf(cursor: string): mongo.Timestamp {
 }
 
 export class Messages {
-  readonly collection: mongo.Collection<MessageDoc>;
+  readonly collection: Documents<MessageDoc>;
 
-  constructor(collection: mongo.Collection<MessageDoc>) {
+  constructor(collection: Documents<MessageDoc>) {
     this.collection = collection;
   }
 
@@ -73,20 +67,20 @@ export class Messages {
       { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: reply, outside: false },
     ];
-    await mapMongoErrors(() => insertAll(this.collection, [messages]));
+    await insertAll(this.collection, [messages]);
   }
 
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+    await this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } });
   }
 
   /** Deletes one batch of messages from before a time. @returns their number; 0 if none are left @throws AppError unavailable */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
-    const batch = await readAll(this.collection, old, { projection: { _id: 1 }, limit: BATCH_SIZE });
+    const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
     if (batch.length === 0) return 0;
-    await mapMongoErrors(() => this.collection.deleteMany({ ...old, _id: { $in: batch.map(({ _id }) => _id) } }));
+    await this.collection.deleteMany({ ...old, _id: { $in: batch.map(({ _id }) => _id) } });
     return batch.length;
   }
 
@@ -100,14 +94,11 @@ export class Messages {
     { limit, maxChars, cursor }: { limit: number; maxChars: number; cursor?: string | undefined },
   ): Promise<MessagePage> {
     const query = { sessionKey, ...(cursor !== undefined && { order: { $lt: orderOf(cursor) } }) };
-    return readFromCaughtUpPrimary(this.collection, async () => {
+    return this.collection.read(async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let hasMore = false;
-      for await (const message of this.collection
-        .find(query)
-        .sort({ order: -1 })
-        .limit(limit + 1)) {
+      for await (const message of this.collection.stream(query, { sort: { order: -1 }, limit: limit + 1 })) {
         chars += message.content.length;
         hasMore = newestFirst.length === limit || (chars > maxChars && newestFirst.length > 0);
         if (hasMore) break;
@@ -120,11 +111,11 @@ export class Messages {
 
   /** Returns the latest messages, oldest first: as many whole turns as fit. @throws AppError unavailable */
   findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    return readFromCaughtUpPrimary(this.collection, async () => {
+    return this.collection.read(async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let answer: MessageDoc | undefined;
-      for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 })) {
+      for await (const message of this.collection.stream({ sessionKey }, { sort: { order: -1 } })) {
         chars += message.content.length;
         if (chars > bounds.maxChars || newestFirst.length + 2 > bounds.maxMessages) break;
         if (answer) newestFirst.push(answer, message);

@@ -1,46 +1,43 @@
-import type { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
+import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
-import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import type { Documents } from "../db/documents.ts";
+import { date, nullable, number, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";
-import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
-export const ReplyTarget = closedObject({
-  channel: Type.String(),
-  to: Type.String(),
+export const ReplyTarget = object({
+  channel: string,
+  to: string,
 });
-export type ReplyTarget = Static<typeof ReplyTarget>;
+export type ReplyTarget = Stored<typeof ReplyTarget>;
 
 /** The sweep triggers no turn of the main session for a while, because turns have failed. */
-const MainPause = closedObject({
-  until: BsonDate,
+const MainPause = object({
+  until: date,
   /** Failed turns in a row over the same events. */
-  failures: Type.Number(),
+  failures: number,
   /** The newest event of the last one; null if it had none. */
-  newestEventId: nullable(Type.String()),
+  newestEventId: nullable(string),
 });
 
-export const SessionDoc = closedObject({
+export const SessionDoc = object({
   /** The session key. */
-  _id: Type.String(),
+  _id: string,
   /** The lease of the turn that is running in the session. */
-  active: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
+  active: nullable(object({ ...StoredLease.fields, holder: string })),
   /** Only in the main session: where its replies go. */
-  route: Type.Optional(ReplyTarget),
+  route: optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
-  owner: Type.Optional(Type.String()),
+  owner: optional(string),
   /** Only in the main session, after a failed turn. */
-  pause: Type.Optional(MainPause),
+  pause: optional(MainPause),
   /** Only of the main session: the number of turns within a minute that rules wanted; missing before the first one. */
-  ruleTurns: Type.Optional(closedObject({ since: BsonDate, count: Type.Number() })),
-  lastUsedAt: BsonDate,
+  ruleTurns: optional(object({ since: date, count: number })),
+  lastUsedAt: date,
 });
-export type SessionDoc = Static<typeof SessionDoc>;
+export type SessionDoc = Stored<typeof SessionDoc>;
 
-export const sessionCollection = defineCollection(SessionDoc, [{ keys: { lastUsedAt: -1, _id: -1 } }]);
+export const sessionSchema = schemaOf(SessionDoc).index({ lastUsedAt: -1, _id: -1 });
 
 /** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {
@@ -52,11 +49,11 @@ export interface SessionTurn {
 const RULE_TURNS_MS = 60_000;
 
 export class Sessions {
-  readonly collection: mongo.Collection<SessionDoc>;
+  readonly collection: Documents<SessionDoc>;
   readonly #lease: RecordLease<SessionDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: mongo.Collection<SessionDoc>, clock: Clock) {
+  constructor(collection: Documents<SessionDoc>, clock: Clock) {
     this.collection = collection;
     this.#lease = new RecordLease(collection, "active");
     this.#clock = clock;
@@ -85,20 +82,18 @@ export class Sessions {
 
   /** Releases the session if this turn still holds it, whichever worker acquired it under whichever token. */
   async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
-    await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }),
-    );
+    await this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } });
   }
 
   /** Deletes the sessions that have no running turn. @throws AppError unavailable */
   async deleteIdle(keys: readonly string[]): Promise<void> {
-    await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
+    await this.collection.deleteMany({ _id: { $in: [...keys] }, active: null });
   }
 
   /** Deletes the sessions, except the main one, that were last used before a time. @throws AppError unavailable */
   async deleteUnusedSince(time: Date): Promise<void> {
     const unused = { _id: { $ne: MAIN_SESSION }, active: null, lastUsedAt: { $lt: time } };
-    await mapMongoErrors(() => this.collection.deleteMany(unused));
+    await this.collection.deleteMany(unused);
   }
 
   /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
@@ -108,7 +103,7 @@ export class Sessions {
     const next = { since: "$ruleTurns.since", count: { $add: ["$ruleTurns.count", 1] } };
     const change = [{ $set: { ruleTurns: { $cond: [isSame, next, { since: now, count: 1 }] } } }];
     const options = { projection: { ruleTurns: 1 }, returnDocument: "after" } as const;
-    const found = await mapMongoErrors(() => this.collection.findOneAndUpdate({ _id: MAIN_SESSION }, change, options));
+    const found = await this.collection.findOneAndUpdate({ _id: MAIN_SESSION }, change, options);
     return found?.ruleTurns?.count ?? 1;
   }
 
@@ -120,24 +115,24 @@ export class Sessions {
    */
   async pauseMain(newestEventId: string | null, pauseMs: (failures: number) => number): Promise<Date> {
     const query = { _id: MAIN_SESSION };
-    const main = await mapMongoErrors(() => this.collection.findOne(query, { projection: { pause: 1 } }));
+    const main = await this.collection.findOne(query, { projection: { pause: 1 } });
     const { failures: before = 0, newestEventId: known = null } = main?.pause ?? {};
     const failures = known === newestEventId ? before + 1 : 1;
     const until = new Date(this.#clock.now().getTime() + pauseMs(failures));
     const change = { $set: { pause: { until, failures, newestEventId } } };
-    await mapMongoErrors(() => this.collection.updateOne(query, change));
+    await this.collection.updateOne(query, change);
     return until;
   }
 
   /** Ends the pause after a turn of the main session that succeeded. */
   async resumeMain(): Promise<void> {
     const query = { _id: MAIN_SESSION, pause: { $exists: true } };
-    await mapMongoErrors(() => this.collection.updateOne(query, { $unset: { pause: "" } }));
+    await this.collection.updateOne(query, { $unset: { pause: "" } });
   }
 
   /** Returns whether the sweep may not trigger a turn of the main session. */
   isMainPaused(now: Date): Promise<boolean> {
-    return exists(this.collection, { _id: MAIN_SESSION, "pause.until": { $gt: now } });
+    return this.collection.exists({ _id: MAIN_SESSION, "pause.until": { $gt: now } });
   }
 
   /**
@@ -150,9 +145,7 @@ export class Sessions {
 
   /** Returns the stored target of replies of the main session; null before the first one is stored. */
   async replyTarget(): Promise<ReplyTarget | null> {
-    const main = await readFromCaughtUpPrimary(this.collection, () =>
-      this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
-    );
+    const main = await this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } });
     return main?.route ?? null;
   }
 
@@ -160,11 +153,11 @@ export class Sessions {
   async setReplyTarget({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
-    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
+    await this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true });
   }
 
   /** Clears where replies of the main session go, so that those of the configuration apply. */
   async clearReplyTarget(): Promise<void> {
-    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $unset: { route: "" } }));
+    await this.collection.updateOne({ _id: MAIN_SESSION }, { $unset: { route: "" } });
   }
 }

@@ -1,7 +1,5 @@
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
-import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { readAll } from "../db/readAll.ts";
+import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
+import { isDuplicateKey } from "../db/mongoErrors.ts";
 import type { HookRequestDoc } from "../hooks/hookRequest.ts";
 import { MAIL_RUN, type MappedCall, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
@@ -46,9 +44,7 @@ export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
  */
 export async function assignSessionOwner({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
   for (;;) {
-    const session = await readFromCaughtUpPrimary(sessions.collection, () =>
-      sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } }),
-    );
+    const session = await sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } });
     if (session?.owner !== undefined) return session.owner === context;
     const owner = (await firstContextOf({ runs }, key)) ?? context;
     await setOwner({ sessions }, key, owner);
@@ -70,19 +66,15 @@ export async function withoutForeignSessions<T extends { readonly sessionKey: st
   );
   if (keys.size === 0) return [...wanted];
   const ofOthers = { _id: { $in: [...keys] }, owner: { $exists: true, $ne: context } };
-  const foreign = new Set(
-    (await readAll(sessions.collection, ofOthers, { projection: { _id: 1 } })).map(({ _id }) => _id),
-  );
+  const foreign = new Set((await sessions.collection.find(ofOthers, { projection: { _id: 1 } })).map(({ _id }) => _id));
   return wanted.map((run) => (foreign.has(run.sessionKey ?? "") ? { ...run, sessionKey: undefined } : run));
 }
 
 /** Returns the context of the oldest run that had a turn in a session, or undefined if there is none. */
 async function firstContextOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
-  const oldest = await readFromCaughtUpPrimary(runs.collection, () =>
-    runs.collection.findOne(
-      { sessionKey, stage: "turn" },
-      { projection: { "mapped.mapping": 1, "mapped.sender": 1 }, sort: { createdAt: 1, _id: 1 } },
-    ),
+  const oldest = await runs.collection.findOne(
+    { sessionKey, stage: "turn" },
+    { projection: { "mapped.mapping": 1, "mapped.sender": 1 }, sort: { createdAt: 1, _id: 1 } },
   );
   return oldest ? hookContextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;
 }
@@ -92,9 +84,7 @@ async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner
   const created = { active: null, lastUsedAt: new Date() };
   const change = { $set: { owner }, $setOnInsert: created };
   try {
-    await mapMongoErrors(() =>
-      sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true }),
-    );
+    await sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // Another request has set the owner.
   }

@@ -25,7 +25,7 @@ describe("what began under a right", () => {
     (await as(API, "POST", "/api/jobs/a/token", { scope: "report" })).body.token;
   /** Deletes the job, and creates another one under its id, with a step. */
   const replaceJob = async () => {
-    await app.stores.jobs.collection.deleteOne({ jobId: "a" });
+    await app.stores.jobs.collection.native.deleteOne({ jobId: "a" });
     await as(API, "PUT", "/api/jobs/a", { name: "SECRET" });
     await as(API, "PUT", "/api/jobs/a/steps/s", { stepName: "SECRET", message: "SECRET" });
   };
@@ -56,7 +56,7 @@ describe("what began under a right", () => {
   it("ends with the deletion of the job: a wait is 401 for another job under its id", async () => {
     const { answer } = await startWait(app, "/api/jobs/a", { headers: bearer(await jobToken()) });
 
-    await app.stores.jobs.collection.deleteOne({ jobId: "a" });
+    await app.stores.jobs.collection.native.deleteOne({ jobId: "a" });
     await as(API, "PUT", "/api/jobs/a", { name: "SECRET", status: "failed" });
 
     const { status, body } = await answer;

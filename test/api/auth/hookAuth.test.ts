@@ -19,7 +19,7 @@ const start = (mappings: string, options = {}) =>
   });
 const nowOf = ({ clock }: TestApp) => Math.floor(clock.now().getTime() / 1_000);
 const runsOf = ({ stores }: TestApp, mapping: string) =>
-  stores.runs.collection.countDocuments({ "mapped.mapping": mapping });
+  stores.runs.collection.native.countDocuments({ "mapped.mapping": mapping });
 
 function expectRefused({ status, headers, body }: Answer): void {
   expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
@@ -374,7 +374,11 @@ describe("secrets of a mapped hook's request", () => {
     expect(call).to.deep.include({ url: "/hooks/ci/?a=1&b=x?y&c", path: "ci", query: { a: "1", b: "x?y", c: "" } });
     expect(call.headers).to.include({ "x-kept": "kept", "content-type": "application/json" });
     const { runs, idempotencyKeys } = app.stores;
-    const stored = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
+    const stored = [
+      await runs.collection.native.find().toArray(),
+      await idempotencyKeys.collection.native.find().toArray(),
+      app.log,
+    ];
     for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
   });
 
@@ -389,7 +393,7 @@ describe("secrets of a mapped hook's request", () => {
     ];
 
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 401, 400, 404, 202]);
-    const stored = [await app.stores.runs.collection.find().toArray(), app.log];
+    const stored = [await app.stores.runs.collection.native.find().toArray(), app.log];
     for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
     expect(JSON.stringify(app.log)).to.not.include("body-s3cret");
   });

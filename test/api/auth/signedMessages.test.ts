@@ -28,7 +28,7 @@ describe("repeated signed message", () => {
 
   const post = (name: string, body: string, headers: Headers): Promise<Answer> =>
     app.call("POST", `/hooks/${name}`, body, headers);
-  const runCount = () => app.stores.runs.collection.countDocuments();
+  const runCount = () => app.stores.runs.collection.native.countDocuments();
   /** The second in which a test begins: messages signed twice in it have the same signature. */
   let start = 0;
   beforeEach(() => {
@@ -169,8 +169,11 @@ describe("repeated signed message", () => {
       const [body, before, mine] = [newBody(), await runCount(), key(randomUUID())];
       const { runs, idempotencyKeys } = app.stores;
       const first = await send(scheme, title, body, { secondsAgo: 90, ...mine });
-      await runs.collection.deleteOne({ _id: first.body.runId });
-      await idempotencyKeys.collection.deleteOne({ "ids.runIds": first.body.runId, "ids.message": { $exists: false } });
+      await runs.collection.native.deleteOne({ _id: first.body.runId });
+      await idempotencyKeys.collection.native.deleteOne({
+        "ids.runIds": first.body.runId,
+        "ids.message": { $exists: false },
+      });
 
       const answers = [
         await send(scheme, title, body, { secondsAgo: 60, ...mine }),

@@ -54,7 +54,9 @@ describe("answer page", () => {
     return linkOf(of);
   }
   async function linkOf(of = app): Promise<string> {
-    const gate = await of.stores.gates.collection.findOne({ jobId: decodeURIComponent(path.split("/")[3] ?? "") });
+    const gate = await of.stores.gates.collection.native.findOne({
+      jobId: decodeURIComponent(path.split("/")[3] ?? ""),
+    });
     if (!gate) throw new Error("there is no gate");
     return answerUrl(of.stores.answerLinks, of.url, gate);
   }

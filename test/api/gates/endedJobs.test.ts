@@ -28,7 +28,7 @@ describe("gates of jobs that have ended", () => {
 
   const gate = async () => (await app.call("GET", `${path}/gates/publish`)).body;
   const answer = () => app.call("POST", `${path}/gates/publish/answer`, { action: "accept" });
-  const stored = () => app.stores.gates.collection.findOne({ jobId });
+  const stored = () => app.stores.gates.collection.native.findOne({ jobId });
   const listed = async (status: string) => {
     const { body } = await app.call("GET", `/api/gates?status=${status}&limit=1000`);
     return body.gates.filter((one: { jobId: string }) => one.jobId === jobId).length;

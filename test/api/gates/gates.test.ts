@@ -182,7 +182,7 @@ describe("gates", () => {
     expect(opened).to.have.length(100);
     for (const { status, body } of answers.filter((one) => !opened.includes(one)))
       expect([status, body.code]).to.deep.equal([409, "too_many_gates"]);
-    expect(await app.stores.gates.collection.countDocuments({ jobId: opened[0]?.body.jobId })).to.equal(100);
+    expect(await app.stores.gates.collection.native.countDocuments({ jobId: opened[0]?.body.jobId })).to.equal(100);
   });
 
   it("refuses more than 100 open gates of one job", async () => {
@@ -200,7 +200,7 @@ describe("gates", () => {
     await answer("answered", { action: "accept" });
     await app.call("DELETE", path);
     expect((await get("publish")).body.code).to.equal("job_not_found");
-    expect(await app.stores.gates.collection.countDocuments({ jobId })).to.equal(0);
+    expect(await app.stores.gates.collection.native.countDocuments({ jobId })).to.equal(0);
     await app.call("PUT", path, {});
     expect((await get("answered")).body.code).to.equal("gate_not_found");
     expect((await put("answered")).status).to.equal(201);

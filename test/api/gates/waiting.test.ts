@@ -96,7 +96,7 @@ describe("waiting for a gate", () => {
       await events.next("job", (job) => job.waitingFor.length === 1);
       await events.next("job", (job) => job.waitingFor.length === 0);
       events.close();
-      const stored = await app.stores.gates.collection.findOne({ jobId });
+      const stored = await app.stores.gates.collection.native.findOne({ jobId });
       expect(stored).to.include({ status: "expired", action: "decline" });
     });
   });

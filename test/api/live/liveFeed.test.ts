@@ -92,7 +92,7 @@ describe("LiveFeed", () => {
     const scope = { jobId: "unnamed", internalId: (await app.stores.jobs.findId("unnamed")).toHexString() };
     const stream = feed.open({ ...ALL, filter: { scope } }, undefined).on("data", () => {});
 
-    await app.stores.jobs.collection.deleteOne({ jobId: "unnamed" });
+    await app.stores.jobs.collection.native.deleteOne({ jobId: "unnamed" });
 
     await once(stream, "close");
     await close();

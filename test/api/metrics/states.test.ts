@@ -45,7 +45,7 @@ describe("GET /metrics with jobs", () => {
     await createJob(app, { status: "failed" });
     await createJob(app);
     const silent = await createJob(app);
-    await app.stores.jobs.collection.updateOne(
+    await app.stores.jobs.collection.native.updateOne(
       { jobId: silent.jobId },
       { $set: { staleAt: new Date(0), staleMinute: new Date(0) } },
     );

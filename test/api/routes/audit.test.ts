@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { AppError } from "../../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
@@ -60,6 +61,45 @@ describe("GET /api/audit", () => {
       ["cookie:ci", "login", null],
     ]);
     expect(JSON.stringify(await list())).to.not.match(/guess|the-token/);
+  });
+
+  it("has targets that no two gates share, and filters in an order that the caller does not choose", async () => {
+    for (const [jobId, key] of [
+      ["a%2Fx", "y%2Fz"],
+      ["a%2Fx%2Fy", "z"],
+    ]) {
+      await app.call("PUT", `/api/jobs/${jobId}`, {}, bearer(API));
+      await app.call("PUT", `/api/jobs/${jobId}/gates/${key}`, { title: "Go?" }, bearer(API));
+      await app.call("DELETE", `/api/jobs/${jobId}/gates/${key}`, undefined, bearer(API));
+    }
+    const many = "&status=running".repeat(130);
+    await app.call("DELETE", `/api/jobs?createdFrom=2000-01-01T00:00:00Z${many}&jobId=a`, undefined, bearer(API));
+
+    expect((await entries()).map(([, , target]: unknown[]) => target)).to.deep.equal([
+      '{"jobId":"a","status":["running"],"createdFrom":"2000-01-01T00:00:00Z"}',
+      ...["a%2Fx%2Fy/z", "a%2Fx/y%2Fz"],
+    ]);
+  });
+
+  it("has the id of the service beside that of the caller, who may send the id of another's request", async () => {
+    const chosen = { ...bearer(API), "X-Request-Id": "the-id-of-another" };
+    await app.call("DELETE", "/api/jobs/a", undefined, chosen);
+
+    const [entry] = (await list()).entries;
+    expect(entry.requestId).to.equal("the-id-of-another");
+    expect(entry.serviceRequestId).to.match(/^[0-9a-f-]{36}$/);
+    expect(app.log.filter(({ serviceReqId }) => serviceReqId === entry.serviceRequestId)).to.have.length(1);
+  });
+
+  it("has the entry of a deletion before the deletion, which does not take place without it", async () => {
+    const { collection } = app.stores.audit;
+    const insert = collection.insertOne;
+    collection.insertOne = () => Promise.reject(new AppError("unavailable", {}));
+    const refused = await app.call("DELETE", "/api/jobs/a", undefined, bearer(API));
+    collection.insertOne = insert;
+
+    expect(refused.status).to.equal(503);
+    expect((await app.stores.jobs.find("a")).jobId).to.equal("a");
   });
 
   it("records a job token by its job", async () => {

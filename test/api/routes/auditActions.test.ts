@@ -5,6 +5,7 @@ import { AUDIT_ACTIONS, type AuditAction } from "../../../src/models/audit.ts";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
+import { startWorker } from "../../support/worker.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
@@ -18,6 +19,7 @@ const CONFIG = JSON.stringify({
       { name: "expired", token: "the-token-that-has-expired", scopes: ["admin"], expiresAt: "2020-01-01" },
     ],
   },
+  notify: [{ id: "failed", on: ["job.failed"], to: { channel: "log", to: "ops" } }],
   channels: { log: {}, mattermost: { apiUrl: "https://chat.example", botToken: "s3cret" } },
   hooks: {
     ...{ enabled: true, token: HOOK, keepRequests: { for: "7d", maxBytes: "1GiB" } },
@@ -51,7 +53,7 @@ async function openGate(app: TestApp): Promise<string> {
 }
 
 async function linkOf(app: TestApp): Promise<string> {
-  const gate = await app.stores.gates.collection.findOne({ key: "go" });
+  const gate = await app.stores.gates.collection.native.findOne({ key: "go" });
   if (!gate) throw new Error("there is no gate");
   return new URL(await answerUrl(app.stores.answerLinks, app.url, gate)).pathname;
 }
@@ -60,7 +62,7 @@ async function linkOf(app: TestApp): Promise<string> {
 async function failedRun(app: TestApp): Promise<string> {
   const runId = await acceptRun(app, "hook:audited");
   await send(app, "POST", `/api/runs/${runId}/cancel`);
-  await app.stores.runs.collection.updateOne({ _id: runId }, { $set: { settled: true } });
+  await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { settled: true } });
   return runId;
 }
 
@@ -217,6 +219,40 @@ const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
       act: call(`mattermost ${CHAT}`, "POST", "/api/channels/mattermost/test", { to: CHAT }),
     },
   ],
+  "channel.check": [
+    {
+      title: "a check of the credentials",
+      actor: "ci",
+      async act(app) {
+        const worker = await startWorker(app);
+        await send(app, "POST", "/api/channels/mattermost/check").finally(() => worker.close());
+        return "mattermost";
+      },
+    },
+  ],
+  "rule.test": [{ title: "a test of a rule", actor: "ci", act: call("failed", "POST", "/api/notify/failed/test") }],
+  "hook.test": [
+    {
+      title: "a test of the agent hook",
+      actor: "api-token",
+      async act(app) {
+        await send(app, "POST", "/api/hooks/test", undefined, bearer(API));
+        return "agent";
+      },
+    },
+  ],
+  logout: [
+    {
+      title: "a log-out, of which the second one changes nothing",
+      actor: "cookie:ci",
+      async act(app) {
+        const cookie = await logIn(app);
+        await send(app, "DELETE", "/session", undefined, cookie);
+        await send(app, "DELETE", "/session", undefined, cookie);
+        return null;
+      },
+    },
+  ],
   "channel.resume": [
     { title: "POST resume", actor: "ci", act: call("mattermost", "POST", "/api/channels/mattermost/resume") },
   ],
@@ -301,10 +337,10 @@ describe("the audit log", () => {
 
         const entries = await entriesOf(action);
         expect(entries).to.have.length(1);
-        const [{ auditId, at, address, requestId, ...entry }] = entries;
+        const [{ auditId, at, address, requestId, serviceRequestId, ...entry }] = entries;
         expect(entry).to.deep.equal({ actor, action, target });
         expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
         expect(address).to.match(action === "gate.expire" ? /^$/ : /127\.0\.0\.1|::1/);
-        expect([typeof auditId, typeof requestId]).to.deep.equal(["string", "string"]);
+        expect([typeof auditId, requestId]).to.deep.equal(["string", serviceRequestId]);
       });
 });

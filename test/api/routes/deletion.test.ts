@@ -13,7 +13,7 @@ describe("stored payloads of a job", () => {
   });
   afterEach(() => app.close());
 
-  const stored = () => app.stores.payloads.collection.countDocuments();
+  const stored = () => app.stores.payloads.collection.native.countDocuments();
   const sweep = async (minutes: number) => {
     const now = new Date(app.clock.now().getTime() + minutes * MINUTE_MS);
     let total = 0;
@@ -74,9 +74,9 @@ describe("stored payloads of a job", () => {
 
   it("are deleted by the sweep if a process died before a record referred to them, but not while that may still happen", async () => {
     const { jobId, path } = await createJob(app, { input: LARGE });
-    const used = (await app.stores.payloads.collection.findOne({ jobId }))!;
+    const used = (await app.stores.payloads.collection.native.findOne({ jobId }))!;
     const { _id, ...like } = used;
-    await app.stores.payloads.collection.insertOne(like as typeof used);
+    await app.stores.payloads.collection.native.insertOne(like as typeof used);
 
     const deleted = [await sweep(5), await sweep(11), await sweep(11)];
 
@@ -87,7 +87,7 @@ describe("stored payloads of a job", () => {
   it("are deleted by the sweep if a process died after it had deleted the job", async () => {
     const { jobId } = await createJob(app, { input: LARGE });
     const other = await createJob(app, { input: LARGE });
-    await app.stores.jobs.collection.deleteOne({ jobId });
+    await app.stores.jobs.collection.native.deleteOne({ jobId });
 
     expect(await sweep(60 * 24 * 30)).to.equal(1);
     expect((await app.call("GET", other.path)).body.input).to.deep.equal(LARGE);
@@ -96,10 +96,10 @@ describe("stored payloads of a job", () => {
   it("are swept in more than one batch", async () => {
     const { jobId, path } = await createJob(app, { input: LARGE });
     const docs = Array.from({ length: 1_200 }, (_, i) => ({ jobId: `gone-${i % 7}`, text: "{}" }));
-    await app.stores.payloads.collection.insertMany(docs as never);
+    await app.stores.payloads.collection.native.insertMany(docs as never);
 
     expect(await sweep(20)).to.equal(1_200);
-    expect(await app.stores.payloads.collection.distinct("jobId")).to.deep.equal([jobId]);
+    expect(await app.stores.payloads.collection.native.distinct("jobId")).to.deep.equal([jobId]);
     expect((await app.call("GET", path)).body.input).to.deep.equal(LARGE);
   });
 
@@ -166,7 +166,7 @@ describe("report during a deletion", () => {
 
     expect([status, body.code]).to.deep.equal([404, "job_not_found"]);
     expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({ currentStep: null, steps: [] });
-    expect(await payloads.collection.countDocuments()).to.equal(0);
+    expect(await payloads.collection.native.countDocuments()).to.equal(0);
   });
 
   it("is not lost when its job is created while all jobs are deleted", async () => {

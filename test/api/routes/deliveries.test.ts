@@ -109,7 +109,7 @@ describe("counts of 12,000 deliveries", () => {
         ...(n % 2 === 0 && { event: { id: `e${n}`, type: "job.failed", rule: `rule-${n % 10}` } }),
       };
     });
-    await app.stores.deliveries.collection.insertMany(deliveries as never, { ordered: false });
+    await app.stores.deliveries.collection.native.insertMany(deliveries as never, { ordered: false });
   });
   after(() => app.close());
 
@@ -129,7 +129,7 @@ describe("counts of 12,000 deliveries", () => {
   ];
   for (const [filter, documents] of filters) {
     it(`read an index for ${JSON.stringify(filter)}, and at most ${documents} documents`, async () => {
-      const cursor = app.stores.deliveries.collection.aggregate(countStages(countedDeliveries(filter), "state"));
+      const cursor = app.stores.deliveries.collection.native.aggregate(countStages(countedDeliveries(filter), "state"));
       const plan = await cursor.explain("executionStats");
 
       const text = JSON.stringify(plan);

@@ -53,7 +53,7 @@ describe("kept requests", () => {
   };
   const get = async (id: string) => (await app.call("GET", `/api/hooks/requests/${id}`, undefined, api)).body;
   const replay = (id: string, body: object = {}) => app.call("POST", `/api/hooks/requests/${id}/replay`, body, api);
-  const runCount = () => app.stores.runs.collection.countDocuments();
+  const runCount = () => app.stores.runs.collection.native.countDocuments();
 
   it("GET list and one: show the body byte for byte, and headers and query without secrets", async () => {
     const text = '{ "branch":"main",  "a": 9007199254740993 }';
@@ -71,7 +71,7 @@ describe("kept requests", () => {
     expect(request.url).to.equal("/hooks/ci?api_key=***&n=***");
     expect(request.payload).to.deep.equal({ branch: "main", a: "9007199254740993" });
     expect(request.headers).to.include({ "x-event": "push", "content-type": "application/json" });
-    const stored = JSON.stringify(await app.stores.hookRequests.collection.find().toArray());
+    const stored = JSON.stringify(await app.stores.hookRequests.collection.native.find().toArray());
     for (const secret of ["a-hook-token-of-length", "secret-of-gitlab", "secret-key", "a=b"]) {
       expect(JSON.stringify(request)).not.to.include(secret);
       expect(stored).not.to.include(secret);
@@ -245,7 +245,7 @@ describe("kept requests", () => {
       expect(request.reason).to.be.a("string");
       expect((await replay(requestId)).body.code).to.equal("request_state_conflict");
     }
-    const stored = JSON.stringify(await app.stores.hookRequests.collection.find().toArray());
+    const stored = JSON.stringify(await app.stores.hookRequests.collection.native.find().toArray());
     expect(stored).not.to.include("in the body");
     expect(stored).not.to.include("another-token-of-length");
   });
@@ -337,39 +337,39 @@ describe("kept requests", () => {
     const { body } = await plain.call("GET", "/api/hooks/requests", undefined, api);
     expect(body).to.deep.equal({ requests: [], nextCursor: null });
     await plain.close();
-    expect(await app.stores.hookRequests.collection.countDocuments()).to.equal(0);
+    expect(await app.stores.hookRequests.collection.native.countDocuments()).to.equal(0);
   });
 
   it("a request whose runs could not be stored is not shown", async () => {
-    const { namespace } = app.stores.runs.collection as { namespace: string };
+    const { namespace } = app.stores.runs.collection.native;
     await failWrites(20, { closeConnection: true, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 
     expect(failed.status).to.equal(503);
     expect(await runCount()).to.equal(0);
-    expect(await app.stores.hookRequests.collection.countDocuments()).to.equal(1);
-    const [leftover] = await app.stores.hookRequests.collection.find().toArray();
+    expect(await app.stores.hookRequests.collection.native.countDocuments()).to.equal(1);
+    const [leftover] = await app.stores.hookRequests.collection.native.find().toArray();
     expect(await list()).to.deep.equal([]);
     expect((await get(leftover?._id as string)).code).to.equal("request_not_found");
   });
 
   it("a request whose runs were stored without a confirmation is shown with them", async () => {
-    const { namespace } = app.stores.runs.collection as { namespace: string };
+    const { namespace } = app.stores.runs.collection.native;
     await failWrites(20, { ...UNCONFIRMED, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 
-    const [run] = await app.stores.runs.collection.find().toArray();
+    const [run] = await app.stores.runs.collection.native.find().toArray();
     expect(failed.status).to.equal(503);
     expect((await list()).map(({ runIds, outcome }) => [runIds, outcome])).to.deep.equal([[[run?._id], "accepted"]]);
   });
 
   it("no runs are stored when the request could not be", async () => {
-    const { namespace } = app.stores.hookRequests.collection as { namespace: string };
+    const { namespace } = app.stores.hookRequests.collection.native;
     await failWrites(20, { closeConnection: true, namespace }, ["insert"]);
     const failed = await send("ci", { branch: "main" }).finally(clearFailPoint);
 
     expect(failed.status).to.equal(503);
-    expect([await runCount(), await app.stores.hookRequests.collection.countDocuments()]).to.deep.equal([0, 0]);
+    expect([await runCount(), await app.stores.hookRequests.collection.native.countDocuments()]).to.deep.equal([0, 0]);
   });
 
   it("a conflict of the Idempotency-Key keeps no accepted request", async () => {

@@ -164,18 +164,19 @@ describe("Idempotency-Keys of hooks", () => {
 
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 409]);
     expect(answers[0]?.body).to.deep.equal({ ok: true, ...ids });
-    expect(await app.stores.runs.collection.countDocuments({ _id: ids.runId })).to.equal(1);
+    expect(await app.stores.runs.collection.native.countDocuments({ _id: ids.runId })).to.equal(1);
   });
 
   const countOf = async () => {
     const { runs, events } = app.stores;
-    return (await runs.collection.countDocuments()) + (await events.collection.countDocuments());
+    return (await runs.collection.native.countDocuments()) + (await events.collection.native.countDocuments());
   };
 
   for (const name of ["agent", "wake", "ci"]) {
     it(`of ${name} have one effect when ten requests arrive at once, and need no record of their own`, async () => {
       const [key, before] = [randomUUID(), await countOf()];
-      const records = () => app.stores.idempotencyKeys.collection.countDocuments({ createdAt: { $exists: true } });
+      const records = () =>
+        app.stores.idempotencyKeys.collection.native.countDocuments({ createdAt: { $exists: true } });
       const recordsBefore = await records();
 
       const answers = await Promise.all(Array.from({ length: 10 }, () => post(name, key)));

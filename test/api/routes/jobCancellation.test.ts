@@ -244,7 +244,7 @@ describe("POST /api/jobs/:jobId/cancel", () => {
   it("is null in jobs that nobody cancelled, which are stored without the field", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "load", { progress: 2 });
-    const stored = await app.stores.jobs.collection.findOne({ jobId });
+    const stored = await app.stores.jobs.collection.native.findOne({ jobId });
 
     const listed = (await app.call("GET", `/api/jobs?jobId=${jobId}`)).body.jobs[0];
     const { status, body } = await cancel(path, { reason: "x" });

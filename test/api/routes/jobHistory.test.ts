@@ -81,7 +81,7 @@ describe("GET /api/stats/history", () => {
   it("reads the periods of the span by index", async () => {
     await put("a", { status: "completed" });
     await stored([1, 1, 0]);
-    const plan = await app.stores.jobFigures
+    const plan = await app.stores.jobFigures.native
       .find({ seconds: 300, start: { $gte: new Date(0) } })
       .explain("executionStats");
 

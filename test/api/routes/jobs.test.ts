@@ -277,7 +277,7 @@ describe("DELETE /api/jobs", () => {
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ ok: true, deleted: 3 });
     expect((await app.call("GET", "/api/jobs")).body).to.deep.equal({ jobs: [], nextCursor: null });
-    expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
+    expect(await app.stores.payloads.collection.native.countDocuments()).to.equal(0);
   });
 
   it("deletes only the jobs that match the filters", async () => {

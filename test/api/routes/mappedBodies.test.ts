@@ -68,13 +68,13 @@ describe("body of a mapped hook", () => {
   ];
   for (const [title, body, code] of refused) {
     it(`that is ${title} is answered with 400 ${code}, which does not quote it, and nothing is stored`, async () => {
-      const before = await app.stores.runs.collection.countDocuments();
+      const before = await app.stores.runs.collection.native.countDocuments();
 
       const answer = await post("ci", body);
 
       expect([answer.status, answer.code]).to.deep.equal([400, code]);
       expect(answer.body.detail).to.equal("The body must be a valid JSON object or array.");
-      expect(await app.stores.runs.collection.countDocuments()).to.equal(before);
+      expect(await app.stores.runs.collection.native.countDocuments()).to.equal(before);
     });
   }
 

@@ -171,7 +171,7 @@ describe("rules and expectations over HTTP", () => {
     await deliveries.add({ ...like, _id: "event", kind: "wake", event: { id: "e", type: "test", rule: "ops" } });
 
     for (const filter of [{ rule: "ops" }, { kind: "wake" }, { rule: "ops", state: ["sent"], kind: "wake" }] as const) {
-      const query = deliveries.collection.find(deliveryQuery(filter)).sort({ createdAt: -1, _id: -1 });
+      const query = deliveries.collection.native.find(deliveryQuery(filter)).sort({ createdAt: -1, _id: -1 });
       const { executionStats } = await query.limit(101).explain("executionStats");
       const { totalDocsExamined: documents, totalKeysExamined: keys, nReturned: rows } = executionStats;
 

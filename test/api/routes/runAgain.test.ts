@@ -101,7 +101,7 @@ describe("POST /api/runs/:runId/again", () => {
     await ended(runId);
     const run = await app.stores.runs.find(runId);
     const mail = randomUUID().replace(/^(.{14})./, "$18");
-    await app.stores.runs.collection.insertOne({ ...run, _id: mail });
+    await app.stores.runs.collection.native.insertOne({ ...run, _id: mail });
 
     const { body } = await again(mail);
 
@@ -118,7 +118,7 @@ describe("POST /api/runs/:runId/again", () => {
     const dropped = await send("alerts", { alerts: [] });
     await ended(event.runId);
     expect(await ended(dropped.runId)).to.include({ status: "dropped" });
-    const before = await app.stores.runs.collection.countDocuments();
+    const before = await app.stores.runs.collection.native.countDocuments();
 
     const answers = await Promise.all([running.runId, event.runId, dropped.runId, "nobody"].map(again));
 
@@ -129,6 +129,6 @@ describe("POST /api/runs/:runId/again", () => {
       [409, "run_state_conflict", "The request of the run is no longer stored."],
       [404, "run_not_found", 'There is no run "nobody".'],
     ]);
-    expect(await app.stores.runs.collection.countDocuments()).to.equal(before);
+    expect(await app.stores.runs.collection.native.countDocuments()).to.equal(before);
   });
 });

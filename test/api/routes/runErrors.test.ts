@@ -29,7 +29,7 @@ describe("What went wrong in a run", () => {
     const second = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     await app.stores.runs.end(second, { kind: "failed", error }, { stderr: "second" });
     const missingValues = [{ path: "build.idd", didYouMean: "build.id" }];
-    await app.stores.runs.collection.updateOne({ _id: runId }, { $set: { missingValues } });
+    await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { missingValues } });
 
     const run = await read(runId);
     const ofSender = await read(runId, TOKEN);

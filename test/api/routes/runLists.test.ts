@@ -39,7 +39,7 @@ describe("lists of runs", () => {
     }
   });
   after(async () => {
-    await app.stores.runs.collection.deleteMany({});
+    await app.stores.runs.collection.native.deleteMany({});
     await app.close();
   });
 
@@ -64,7 +64,7 @@ describe("lists of runs", () => {
     for (const filter of combinations) {
       for (const cursor of [{}, middle]) {
         const query = { $and: [runQuery(filter), cursor] };
-        const found = app.stores.runs.collection.find(query as never).sort({ createdAt: -1, _id: -1 });
+        const found = app.stores.runs.collection.native.find(query as never).sort({ createdAt: -1, _id: -1 });
         const { winningPlan } = (await found.limit(101).explain("queryPlanner")).queryPlanner;
 
         const stages = stagesOf(winningPlan);
@@ -76,7 +76,7 @@ describe("lists of runs", () => {
 
   it("examine few documents for a single condition", async () => {
     for (const filter of [{}, ...conditions]) {
-      const found = app.stores.runs.collection.find(runQuery(filter)).sort({ createdAt: -1, _id: -1 });
+      const found = app.stores.runs.collection.native.find(runQuery(filter)).sort({ createdAt: -1, _id: -1 });
       const { executionStats } = await found.limit(101).explain("executionStats");
 
       expect(executionStats.totalDocsExamined, JSON.stringify(filter)).to.be.at.most(102);
@@ -115,7 +115,7 @@ describe("lists of runs", () => {
       ["absent", 0, 0],
     ];
     for (const [search, documents, rows] of searches) {
-      const found = app.stores.runs.collection.find(runQuery({ search })).sort({ createdAt: -1, _id: -1 });
+      const found = app.stores.runs.collection.native.find(runQuery({ search })).sort({ createdAt: -1, _id: -1 });
       const { queryPlanner, executionStats } = await found.limit(101).explain("executionStats");
 
       const stages = stagesOf(queryPlanner.winningPlan);

@@ -69,7 +69,7 @@ describe("PUT step", () => {
   it("never stores jobProgressStart, jobProgressEnd and failJob", async () => {
     await report(app, job.path, "a", { ...whole(10), failJob: false });
 
-    const stored = await app.stores.jobs.collection.findOne({ jobId: job.jobId });
+    const stored = await app.stores.jobs.collection.native.findOne({ jobId: job.jobId });
 
     expect(stored?.steps?.a).to.include({ stepKey: "a" });
     expect(stored?.steps?.a).to.not.have.any.keys("jobProgressStart", "jobProgressEnd", "failJob");
@@ -419,12 +419,12 @@ describe("PUT step", () => {
     it("keeps the job's end when the last report is repeated", async () => {
       const last = { ...final, ...whole(100) };
       await report(app, job.path, "last", last);
-      const [before] = await app.stores.jobs.collection.find({ jobId: job.jobId }).toArray();
+      const [before] = await app.stores.jobs.collection.native.find({ jobId: job.jobId }).toArray();
       app.clock.advance(5_000);
 
       await report(app, job.path, "last", last);
 
-      const [after] = await app.stores.jobs.collection.find({ jobId: job.jobId }).toArray();
+      const [after] = await app.stores.jobs.collection.native.find({ jobId: job.jobId }).toArray();
       expect(after?.endedAt).to.deep.equal(before?.endedAt);
     });
   });

@@ -47,7 +47,7 @@ describe("the ETag of GET /api/jobs/:jobId", () => {
     await app.call("PUT", path, { status: "completed" });
     const before = [await etagAt(path), await etagAt(`${path}?include=steps`)];
     const update = { $set: { "steps.a.message": "corrected" } };
-    await app.stores.jobs.collection.updateOne({ jobId: path.split("/").at(-1) ?? "" }, update);
+    await app.stores.jobs.collection.native.updateOne({ jobId: path.split("/").at(-1) ?? "" }, update);
 
     const after = [await etagAt(path), await etagAt(`${path}?include=steps`)];
 

@@ -200,7 +200,7 @@ describe("an agent run with a command as agent", () => {
     const { body } = await app.call("GET", "/api/sessions/main/messages");
     expect(body.messages[0].content).to.include("Disk is full");
     expect(body.messages[1].content).to.equal("HEARTBEAT_OK");
-    expect(await app.stores.deliveries.collection.countDocuments()).to.equal(0);
+    expect(await app.stores.deliveries.collection.native.countDocuments()).to.equal(0);
   });
 
   it("is a tracked job too with trackAsJob, and its agent can report further steps", async () => {

@@ -94,7 +94,7 @@ export function testPrompts(turns: number, { familiesEach, kept }: { familiesEac
   });
 
   it(`contains none of them intact in ${turns} turns of the main session`, async () => {
-    await app.stores.events.collection.deleteMany({});
+    await app.stores.events.collection.native.deleteMany({});
     for (let turn = 0; turn < turns; turn++) {
       await app.call("POST", "/hooks/wake", { text: hostile(turn) }, bearer);
       await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the event's turn");

@@ -59,7 +59,7 @@ describe("the agent turns of a worker", () => {
   const alice = (text: string) => send("alice", ALICE, { text });
   const find = (id: string) => app.stores.runs.find(id);
   const count = (status: "running" | "completed") =>
-    app.stores.runs.collection.countDocuments({ status, mapped: null });
+    app.stores.runs.collection.native.countDocuments({ status, mapped: null });
   const ended = (id: string) => eventually(async () => (await find(id)).status === "completed", "the run's end");
 
   for (const concurrency of [2, 10]) {

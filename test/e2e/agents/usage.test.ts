@@ -61,7 +61,7 @@ describe("the usage of a run", () => {
     }, "the run to end");
   const finalized = (count: number) =>
     eventually(
-      async () => (await app.stores.runs.collection.countDocuments({ settled: true })) === count,
+      async () => (await app.stores.runs.collection.native.countDocuments({ settled: true })) === count,
       "the runs to be finalized",
     );
 
@@ -135,7 +135,7 @@ describe("the usage of a run", () => {
     await worker.close();
     const runId = await agent();
     const dead = { token: "t", until: new Date(0) };
-    await app.stores.runs.collection.updateOne(
+    await app.stores.runs.collection.native.updateOne(
       { _id: runId },
       { $set: { status: "running", attempts: 2, claim: dead, usage: { inputTokens: 40, costUsd: 0.5 } } },
     );
@@ -168,7 +168,7 @@ describe("the usage of a run", () => {
   it("of the last hour is found by an index", async () => {
     await startWithServer();
 
-    const plan = await app.stores.runs.collection.find(endedSince(new Date())).explain("queryPlanner");
+    const plan = await app.stores.runs.collection.native.find(endedSince(new Date())).explain("queryPlanner");
 
     const found = JSON.stringify(plan.queryPlanner.winningPlan);
     expect(found).to.include("IXSCAN").and.to.include('"endedAt"').and.to.not.include("COLLSCAN");

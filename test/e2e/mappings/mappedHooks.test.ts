@@ -90,7 +90,7 @@ describe("a mapped hook", () => {
     const { runId } = await fixture.run("calm", body);
 
     expect(JSON.parse(fenced(fixture.promptWith("Grüße")) ?? "")).to.deep.equal(body);
-    const event = await fixture.app.stores.events.collection.findOne({ _id: `hook-${runId}-0` });
+    const event = await fixture.app.stores.events.collection.native.findOne({ _id: `hook-${runId}-0` });
     expect(event).to.include({ text: JSON.stringify(body), source: "calm", wake: false });
   });
 
@@ -111,7 +111,7 @@ describe("a mapped hook", () => {
     expect(fenced(fixture.promptWith("waking: completed"))).to.include("waking: completed\nthe reply of the run");
     expect(run).to.include({ status: "completed", name: "waking" });
     expect((await fixture.read(runId)).deliveries).to.deep.equal([]);
-    expect(await fixture.app.stores.deliveries.collection.countDocuments({ runId })).to.equal(0);
+    expect(await fixture.app.stores.deliveries.collection.native.countDocuments({ runId })).to.equal(0);
   });
 
   it("with wakeMode next-heartbeat leaves its summary waiting", async () => {

@@ -5,13 +5,19 @@ const ENDS: ReadonlySet<string> = new Set(["completed", "failed", "dropped"]);
 /** The events of jobs that are silent. The clock of a process that jumps makes more of them. */
 const SILENCE: ReadonlySet<string> = new Set(["job.stale", "job.recovered"]);
 
-type Notified = Pick<History, "received" | "stored" | "transitions" | "notifiedWithinMs">;
+type Notified = Pick<History, "received" | "accepted" | "stored" | "transitions" | "notifiedWithinMs">;
 
 /**
  * Checks that a webhook has received each event: under one id, however often it was sent, in time, and no event that has not
  * happened.
  */
-export function checkNotifications({ received, stored, transitions, notifiedWithinMs }: Notified): Violation[] {
+export function checkNotifications({
+  received,
+  accepted,
+  stored,
+  transitions,
+  notifiedWithinMs,
+}: Notified): Violation[] {
   const ends = [
     ...stored.jobs.map(({ jobId, status }) => ({ subject: `job ${jobId}`, status })),
     ...stored.runs.map(({ id, status }) => ({ subject: `run ${id}`, status })),
@@ -22,7 +28,19 @@ export function checkNotifications({ received, stored, transitions, notifiedWith
     ...ends.flatMap(({ subject, status }) => checkEnd(subject, status, endsOf.get(subject) ?? [])),
     ...checkOthers(transitions, stored.deliveries, byEvent),
     ...checkSilences(received, stored.silences),
+    ...checkFlaky(received, accepted),
     ...transitions.flatMap((one) => checkDelay(one, byEvent.get(eventName(one)) ?? [], notifiedWithinMs)),
+  ];
+}
+
+/** Checks that the receiver that fails half of the time has accepted the same events as the other. Jobs go on becoming silent. */
+function checkFlaky(received: readonly Notification[], accepted: readonly string[]): Violation[] {
+  const ids = new Set(idsOf(received));
+  const lost = idsOf(received.filter(({ type }) => !SILENCE.has(type))).filter((id) => !accepted.includes(id));
+  const others = accepted.filter((id) => !ids.has(id));
+  return [
+    ...lost.map((id): Violation => ({ kind: "lost", what: `the receiver that fails at first did not receive ${id}` })),
+    ...others.map((id): Violation => ({ kind: "lost", what: `only the receiver that fails at first received ${id}` })),
   ];
 }
 

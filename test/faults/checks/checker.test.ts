@@ -56,6 +56,7 @@ function correctHistory(): Mutable<History> {
       { type: "job.recovered", subject: "job silent", atMs: 65 },
       { type: "job.completed", subject: "job job", atMs: 40 },
     ],
+    accepted: ["e0", "s0", "r0", "s1", "g0", "d0", ...runs.map(({ id }) => `end of ${id}`)],
     notifiedWithinMs: 10,
     crashes: [],
     stored: {
@@ -203,6 +204,11 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
       stored.jobs.push({ ...first(stored.jobs), jobId: "other", status: "running" });
       received.push({ id: "e9", type: "job.failed", subject: "job other", atMs: 0 });
     },
+  ],
+  [
+    "a receiver that fails at first lacks an event",
+    "lost",
+    ({ accepted }) => accepted.splice(accepted.indexOf("d0"), 1),
   ],
   ["no webhook has the opening of a gate", "lost", ({ received }) => remove(received, "g0")],
   [

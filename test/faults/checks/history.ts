@@ -167,6 +167,8 @@ export interface History {
   readonly turns: readonly Turn[];
   readonly posts: readonly Post[];
   readonly received: readonly Notification[];
+  /** The ids of the webhooks that a receiver has accepted which refuses half of them at first. */
+  readonly accepted: readonly string[];
   readonly transitions: readonly Transition[];
   /** Maximum time from a transition to its notification; undefined where faults may delay one for longer. */
   readonly notifiedWithinMs: number | undefined;

@@ -35,14 +35,18 @@ export interface Services {
   readonly receiverUrl: string;
   /** Answers each webhook with 410. */
   readonly goneUrl: string;
+  /** Answers 503 to half of the webhooks when they arrive first. */
+  readonly flakyUrl: string;
   /** The webhooks in the order of arrival. */
   readonly received: Notification[];
+  /** The ids of the webhooks that the receiver at `flakyUrl` has accepted. */
+  readonly accepted: Set<string>;
   close(): Promise<void>;
 }
 
 /**
  * Starts a model server, a Mattermost that deduplicates posts by their keys for a while, a Telegram without keys, a receiver of
- * webhooks, and one that is gone.
+ * webhooks, one that fails half of the time, and one that is gone.
  */
 export async function startServices(random: Random): Promise<Services> {
   const turns: Turn[] = [];
@@ -84,13 +88,31 @@ export async function startServices(random: Random): Promise<Services> {
     received.push({ id, type, subject: subjectOf(data), atMs: performance.now() });
     answers(204, undefined)(response, request);
   };
-  const behaviours = [model, mattermost, telegram, receiver, answers(410)];
+  const accepted = new Set<string>();
+  const refused = new Set<string>();
+  const flaky: Behaviour = (response, request) => {
+    const id = String(request.headers["webhook-id"]);
+    const isRefused = !refused.has(id) && random.whole(0, 1) === 0;
+    (isRefused ? refused : accepted).add(id);
+    answers(isRefused ? 503 : 204, undefined)(response, request);
+  };
+  const behaviours = [model, mattermost, telegram, receiver, answers(410), flaky];
   const servers = await Promise.all(behaviours.map((usual) => startChannelServer(usual)));
-  const [modelUrl = "", mattermostUrl = "", telegramUrl = "", receiverUrl = "", goneUrl = ""] = servers.map(
-    ({ url }) => url,
-  );
+  const [modelUrl = "", mattermostUrl = "", telegramUrl = "", receiverUrl = "", goneUrl = "", flakyUrl = ""] =
+    servers.map(({ url }) => url);
   return {
-    ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, receiverUrl, goneUrl, turns, posts, received },
+    ...{
+      modelUrl: `${modelUrl}/v1`,
+      mattermostUrl,
+      telegramUrl,
+      receiverUrl,
+      goneUrl,
+      flakyUrl,
+      turns,
+      posts,
+      received,
+      accepted,
+    },
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";
@@ -97,7 +97,7 @@ export async function startSystem(
 
 /** Writes the configuration and returns its path. */
 function writeConfig(dir: string, services: Services, every: string): string {
-  const { modelUrl, mattermostUrl, telegramUrl, receiverUrl, goneUrl } = services;
+  const { modelUrl, mattermostUrl, telegramUrl, receiverUrl, goneUrl, flakyUrl } = services;
   const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
   const mapped = (channel: string) => ({
     ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
@@ -130,6 +130,7 @@ function writeConfig(dir: string, services: Services, every: string): string {
     },
     notify: [
       { id: "all", on: NOTIFIED, to: { webhook: { url: receiverUrl, secret } } },
+      { id: "flaky", on: NOTIFIED, to: { webhook: { url: flakyUrl, secret } } },
       { id: GONE_RULE, on: ["gate.answered"], to: { webhook: { url: goneUrl, secret } } },
     ],
     session: { main: { channel: "telegram", to: "1" }, maxMessages: 6 },

@@ -90,7 +90,7 @@ describe("signalbox webhooks gmail status", () => {
     await eventually(async () => (await fixture.mailbox()).faults.mails, "the fault");
     const young = await status();
     const since = new Date(Date.now() - 11 * 60_000);
-    await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { "faults.mails.since": since } });
+    await app.stores.gmailMailboxes.collection.native.updateOne({}, { $set: { "faults.mails.since": since } });
 
     const old = await status();
 
@@ -103,7 +103,10 @@ describe("signalbox webhooks gmail status", () => {
     await fixture.listening();
     await eventually(async () => (await fixture.mailbox()).watch, "the watch");
     const past = new Date(Date.now() - 16 * 60_000);
-    await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { listedAt: past, "watch.expiresAt": past } });
+    await app.stores.gmailMailboxes.collection.native.updateOne(
+      {},
+      { $set: { listedAt: past, "watch.expiresAt": past } },
+    );
 
     const { code, problems } = await status();
 

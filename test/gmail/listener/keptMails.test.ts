@@ -11,7 +11,7 @@ describe("mails of the Gmail listener", () => {
     fixture.google.mailbox.add({ snippet: "Hello" });
     fixture.google.pubsub.publish();
     await fixture.isCaughtUp();
-    return fixture.app.stores.hookRequests.collection.find().toArray();
+    return fixture.app.stores.hookRequests.collection.native.find().toArray();
   };
 
   it("are not kept when only other requests are", async () => {

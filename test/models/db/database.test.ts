@@ -3,7 +3,6 @@ import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
-import { readAll } from "../../../src/models/db/readAll.ts";
 import { mongoUri, startMongod } from "../../support/servers/servers.ts";
 
 describe("Database.checkPrepared", () => {
@@ -85,7 +84,7 @@ describe("connectDatabase", () => {
     const channel = diagnosticsChannel.channel("net.client.socket");
     channel.subscribe(onSocket as diagnosticsChannel.ChannelListener);
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
-    await readAll(database.collections.jobs, {}); // After this, none of its connections is in use.
+    await database.documents.jobs.find({}); // After this, none of its connections is in use.
     channel.unsubscribe(onSocket as diagnosticsChannel.ChannelListener);
 
     for (const socket of sockets) socket.destroy(); // The driver notices this one turn of the event loop later.

@@ -9,14 +9,14 @@ describe("queries of gates", () => {
     app = await startApp();
   });
   after(async () => {
-    const { db } = app.stores.gates.collection;
+    const { db } = app.stores.gates.collection.native;
     await db.command({ profile: 0 });
     await db.dropCollection("system.profile");
     await app.close();
   });
 
   it("use an index, and sort nothing in memory, whatever is called", async () => {
-    const { db } = app.stores.gates.collection;
+    const { db } = app.stores.gates.collection.native;
     for (let i = 0; i < 20; i++) {
       const { path } = await createJob(app);
       await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });
@@ -39,7 +39,7 @@ describe("queries of gates", () => {
     for await (const _ of deleteUnusedGates(app.stores));
     await app.call("DELETE", path);
 
-    expect(await app.stores.gates.collection.countDocuments({ jobId })).to.equal(0);
+    expect(await app.stores.gates.collection.native.countDocuments({ jobId })).to.equal(0);
     const queries = await db
       .collection("system.profile")
       .find({ ns: /\.(gates|jobs)$/ })

@@ -15,7 +15,7 @@ describe("a request to cancel a job", () => {
     app = await startApp();
   });
   after(() => app.close());
-  beforeEach(() => app.stores.jobs.collection.deleteMany({}));
+  beforeEach(() => app.stores.jobs.collection.native.deleteMany({}));
 
   const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
   const codeOf = ({ code }: { code?: string }) => code;
@@ -32,7 +32,8 @@ describe("a request to cancel a job", () => {
         const complete = () => reportStep(worker, jobId, "s", COMPLETION);
         const cancel = async () => {
           // Waits for none to nine other requests, so that either comes first at times.
-          for (let n = Math.floor(i / 2) % 10; n > 0; n--) await operator.jobs.collection.db.command({ ping: 1 });
+          for (let n = Math.floor(i / 2) % 10; n > 0; n--)
+            await operator.jobs.collection.native.db.command({ ping: 1 });
           return operator.jobs.cancel(jobId, { reason: "x", force }).catch(codeOf);
         };
         const [one, other] = i % 2 === 0 ? [complete(), cancel()] : [cancel(), complete()];

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { mongo } from "mongoose";
+import type { Documents } from "../../../src/models/db/documents.ts";
 import type { JobDoc } from "../../../src/models/jobs/job.ts";
 import { JobStatistics } from "../../../src/models/jobs/jobStats.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
@@ -17,7 +17,7 @@ function slowCollection() {
   };
   return {
     jobs: {
-      collection: { countDocuments } as unknown as mongo.Collection<JobDoc>,
+      collection: { countDocuments } as unknown as Documents<JobDoc>,
     },
     asked: () => asked,
     release: () => {

@@ -92,13 +92,13 @@ describe("matchesFilter", () => {
 
     await fc.assert(
       fc.asyncProperty(anyJob, fc.array(anyFilter, { minLength: 20, maxLength: 20 }), async (given, filters) => {
-        await jobs.collection.deleteMany({});
+        await jobs.collection.native.deleteMany({});
         await jobs.put(given.jobId, { name: given.name, metadata: given.metadata });
-        await jobs.collection.updateOne({}, { $set: stored(given) });
+        await jobs.collection.native.updateOne({}, { $set: stored(given) });
         const job = await jobs.find(given.jobId);
 
         for (const filter of filters) {
-          const found = await jobs.collection.countDocuments(jobQuery(filter, NOW));
+          const found = await jobs.collection.native.countDocuments(jobQuery(filter, NOW));
           expect(matchesFilter(job, filter, NOW), JSON.stringify({ given, filter })).to.equal(found === 1);
         }
       }),

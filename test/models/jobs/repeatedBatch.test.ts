@@ -19,9 +19,7 @@ describe("a batch of reports", () => {
     const sizes: number[] = [];
     sinon.stub(app.stores.jobs.collection, "bulkWrite").callsFake((operations, options) => {
       sizes.push(operations.length);
-      return operations.length > 1
-        ? Promise.reject(new Error("The batch failed."))
-        : write(operations, options);
+      return operations.length > 1 ? Promise.reject(new Error("The batch failed.")) : write(operations, options);
     });
     const output = { text: "x".repeat(40_000) };
 

@@ -126,7 +126,7 @@ describe("writeReports: concurrent reports", () => {
       fc.asyncProperty(fc.array(anyWave, { minLength: 1, maxLength: 6 }), async (waves) => {
         const [stores, other] = [openProcess(), openProcess()];
         const models = new Map(["a", "b"].map((jobId) => [jobId, new ModelJob()]));
-        await stores.jobs.collection.deleteMany({});
+        await stores.jobs.collection.native.deleteMany({});
         for (const jobId of models.keys()) await stores.jobs.put(jobId, {});
         for (const { reports, next } of waves) {
           sent += reports.length;
@@ -150,7 +150,7 @@ describe("writeReports: concurrent reports", () => {
           }
         }
         for (const [jobId, model] of models) expect(await stored(stores, jobId)).to.deep.equal(modelled(model));
-        expect(await stores.jobs.collection.countDocuments()).to.equal(models.size);
+        expect(await stores.jobs.collection.native.countDocuments()).to.equal(models.size);
       }),
       runs(60),
     );
@@ -171,7 +171,7 @@ describe("writeReports: concurrent reports", () => {
       }),
     );
     const { steps, ...job } = await stored(app.stores, "a");
-    const { current, steps: all = {} } = (await app.stores.jobs.collection.findOne({ jobId: "a" }))!;
+    const { current, steps: all = {} } = (await app.stores.jobs.collection.native.findOne({ jobId: "a" }))!;
     const running = Object.values(all).filter(({ status }) => status === "running");
     const last = running.sort((one, other) => other.seq - one.seq)[0] ?? null;
 
@@ -321,8 +321,8 @@ describe("writeReports: concurrent reports", () => {
     expect(await stored(stores, "b")).to.deep.include({ progress: 50, message: "second", current: "one" });
     expect((await readJob(stores, "full", { stepKey: "step-0" })).step).to.include({ progress: 7 });
     expect((await readJob(stores, "full", { stepKey: "new" })).step).to.equal(null);
-    expect(await stores.payloads.collection.distinct("jobId")).to.have.members(["a", "b", "full"]);
-    expect(await stores.payloads.collection.countDocuments()).to.equal(3);
+    expect(await stores.payloads.collection.native.distinct("jobId")).to.have.members(["a", "b", "full"]);
+    expect(await stores.payloads.collection.native.countDocuments()).to.equal(3);
   });
 
   /** Adds steps of 12 MB to a job. */

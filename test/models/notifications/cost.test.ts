@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { NO_EVENTS, type WantedEvents } from "../../../src/models/notifications/wantedEvents.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";
 
@@ -37,7 +37,7 @@ describe("the cost of a report", () => {
     const keys = Array.from({ length: together }, (_, i) => (i === 0 ? "s" : `s${i}`));
     const send = () => Promise.all(keys.map((key) => reportStep(stores, jobId, key, report)));
     const commands = await commandsOf(app, send, "all");
-    const { notes = [] } = (await stores.jobs.collection.findOne({ jobId })) ?? {};
+    const { notes = [] } = (await stores.jobs.collection.native.findOne({ jobId })) ?? {};
     return { commands, events: notes.map(({ type }) => type) };
   }
 

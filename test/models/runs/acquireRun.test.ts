@@ -220,14 +220,14 @@ describe("acquireRun", () => {
 
   /** Returns how many documents and index entries MongoDB examines meanwhile to find runs by session. */
   const profiled = async <T>(find: () => Promise<T>) => {
-    const client = await mongo.MongoClient.connect(await mongoUri(app.stores.runs.collection.dbName));
+    const client = await mongo.MongoClient.connect(await mongoUri(app.stores.runs.collection.native.dbName));
     const db = client.db();
     await db.command({ profile: 2 });
     const found = await find();
     await db.command({ profile: 0 });
     const finds = await db
       .collection("system.profile")
-      .find({ ns: app.stores.runs.collection.namespace, "command.filter.sessionKey": { $exists: true } })
+      .find({ ns: app.stores.runs.collection.native.namespace, "command.filter.sessionKey": { $exists: true } })
       .toArray();
     await client.close();
     const sum = (field: string) => finds.reduce((all, find) => all + find[field], 0);
@@ -253,7 +253,7 @@ describe("Runs.end", () => {
       await acquire("d"),
     ];
     await runs.cancel(cancelled._id);
-    await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
+    await runs.collection.native.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
 
     const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
       runs.end(run, { kind: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),

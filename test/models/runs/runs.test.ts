@@ -19,7 +19,7 @@ describe("runs", () => {
     const id = await accept("a");
     await runs.cancel(id);
     await runs.markFinalized({ _id: id, round: 0 });
-    await runs.collection.updateOne({ _id: id }, { $set: { forgotten: true } });
+    await runs.collection.native.updateOne({ _id: id }, { $set: { forgotten: true } });
 
     expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
   });

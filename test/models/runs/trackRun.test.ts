@@ -42,8 +42,8 @@ describe("the job that shows a run", () => {
 
   it("is created with the first attempt if the process that accepted the run died before", async () => {
     const run = await accept();
-    await app.stores.jobs.collection.deleteOne({ jobId: run._id });
-    await app.stores.runs.collection.updateOne({ _id: run._id }, { $unset: { tracked: "" } });
+    await app.stores.jobs.collection.native.deleteOne({ jobId: run._id });
+    await app.stores.runs.collection.native.updateOne({ _id: run._id }, { $unset: { tracked: "" } });
 
     await trackStarted(app.stores, await app.stores.runs.find(run._id));
 

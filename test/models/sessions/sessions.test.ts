@@ -46,7 +46,7 @@ describe("the lease of a session", () => {
 
     await sessions.deleteIdle(["a", "b"]);
 
-    expect(await sessions.collection.distinct("_id")).to.deep.equal(["a"]);
+    expect(await sessions.collection.native.distinct("_id")).to.deep.equal(["a"]);
     expect(await isFree()).to.equal(false);
   });
 });

@@ -82,7 +82,7 @@ describe("dashboard questions", () => {
 
   describe("the page behind a link", () => {
     const linkOf = async (key = "publish") => {
-      const stored = await app.stores.gates.collection.findOne({ key });
+      const stored = await app.stores.gates.collection.native.findOne({ key });
       if (!stored) throw new Error("there is no gate");
       return answerUrl(app.stores.answerLinks, app.url, stored);
     };

@@ -62,7 +62,7 @@ describe("dashboard page of notifications", () => {
       ...{ _id: "failed", runId: null, kind: "webhook", channel: "webhook", to: "ci", text: "" },
       ...{ event: { id: "e", type: "job.stale", rule: "ci" }, fault: "The receiver answered 410." },
     });
-    await app.stores.deliveries.collection.updateOne({ _id: "failed" }, { $set: { lastStatus: 410 } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: "failed" }, { $set: { lastStatus: 410 } });
     const page = await openLive("/notify");
 
     await cardOf(page, "ci").getByText("status 410: The receiver answered 410.").waitFor();

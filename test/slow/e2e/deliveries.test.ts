@@ -80,7 +80,7 @@ describe("deliveries", () => {
   const allSent = (ids: readonly string[]) =>
     eventually(async () => {
       const sent = { _id: { $in: [...ids] }, state: "sent" as const };
-      return (await app.stores.deliveries.collection.countDocuments(sent)) === ids.length;
+      return (await app.stores.deliveries.collection.native.countDocuments(sent)) === ids.length;
     }, "all of them to be sent");
 
   it("continue with part 3 of 5 after their worker was killed, and no part arrives twice", async () => {

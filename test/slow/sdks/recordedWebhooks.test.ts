@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { parseTemplate, renderTemplate } from "../../../src/shared/config/formats/template.ts";
+import { parseTemplate, renderTemplate } from "../../../src/config/formats/template.ts";
 import { isObject } from "../../../src/shared/text/json.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
@@ -60,9 +60,9 @@ describe("Recorded webhooks of GitHub", () => {
   async function messagesOf(runIds: readonly string[]): Promise<string[]> {
     const { runs } = fixture.app.stores;
     const allEnded = async () =>
-      (await runs.collection.countDocuments({ _id: { $in: [...runIds] }, open: false })) === runIds.length;
+      (await runs.collection.native.countDocuments({ _id: { $in: [...runIds] }, open: false })) === runIds.length;
     await eventually(allEnded, "all runs to end");
-    expect(await runs.collection.distinct("status", { _id: { $in: [...runIds] } })).to.deep.equal(["completed"]);
+    expect(await runs.collection.native.distinct("status", { _id: { $in: [...runIds] } })).to.deep.equal(["completed"]);
     // The sign shows where something like a marker was broken up.
     return fixture.model.requests.map(({ body }) => (fenced(body.messages.at(-1).content) ?? "").replaceAll("※", ""));
   }

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseConfig } from "../../../src/config/load.ts";
 import { type Listener, startListener } from "../../../src/gmail/listener/listener.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 import type { TestApp } from "../app.ts";
 import { eventually } from "../eventually.ts";
@@ -102,7 +102,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
     },
     /** Returns the ids of the mails that have become runs, in the order of acceptance. */
     async mailIds(): Promise<string[]> {
-      const runs = await app.stores.runs.collection.find({}, { sort: { order: 1 } }).toArray();
+      const runs = await app.stores.runs.collection.native.find({}, { sort: { order: 1 } }).toArray();
       const payloads = runs.map(({ mapped }) => JSON.parse(mapped?.call ?? "").payload);
       return payloads.filter((payload) => payload.account === account).map(({ messages }) => messages[0].id);
     },

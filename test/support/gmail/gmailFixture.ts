@@ -178,7 +178,7 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
       if (!found) throw new Error("there is no mailbox");
       return found;
     },
-    runs: () => app.stores.runs.collection.find({}, { sort: { order: 1 } }).toArray(),
+    runs: () => app.stores.runs.collection.native.find({}, { sort: { order: 1 } }).toArray(),
     async mailIds() {
       return (await fixture.runs()).map(({ mapped }) => JSON.parse(mapped?.call ?? "").payload.messages[0].id);
     },
@@ -188,10 +188,15 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
       await eventually(() => google.pubsub.outstanding(SUBSCRIPTION) === 0, "the notices to be acknowledged");
     },
     async becomeRuns(count) {
-      await eventually(async () => (await app.stores.runs.collection.countDocuments()) >= count, `${count} runs`);
+      await eventually(
+        async () => (await app.stores.runs.collection.native.countDocuments()) >= count,
+        `${count} runs`,
+      );
     },
     async eventTexts() {
-      const events = await app.stores.events.collection.find({ source: "gmail" }, { sort: { order: 1 } }).toArray();
+      const events = await app.stores.events.collection.native
+        .find({ source: "gmail" }, { sort: { order: 1 } })
+        .toArray();
       return events.map(({ text }) => text);
     },
     async close() {

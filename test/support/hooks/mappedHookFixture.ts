@@ -115,7 +115,7 @@ export class MappedHookFixture {
   /** Returns the main session's event with the summary of a run. */
   summaryOf(runId: string) {
     const { events } = this.app.stores;
-    return eventually(() => events.collection.findOne({ source: `run ${runId}` }), "the summary");
+    return eventually(() => events.collection.native.findOne({ source: `run ${runId}` }), "the summary");
   }
 }
 

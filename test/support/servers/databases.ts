@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { COLLECTIONS, connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database, SCHEMAS } from "../../../src/models/db/database.ts";
 import { mongoUri } from "./servers.ts";
 import { expectDefinedDocuments } from "./storedDocuments.ts";
 
@@ -63,7 +63,7 @@ async function deleteAll(collections: readonly mongo.Collection[]): Promise<void
 
 /** Returns the collections that have documents, by one request. */
 async function usedCollections(db: mongo.Db): Promise<mongo.Collection[]> {
-  const [first = "", ...others] = Object.keys(COLLECTIONS);
+  const [first = "", ...others] = Object.keys(SCHEMAS);
   const nameIfUsed = (name: string) => [{ $limit: 1 }, { $project: { _id: 0, name: { $literal: name } } }];
   const unions = others.map((name) => ({ $unionWith: { coll: name, pipeline: nameIfUsed(name) } }));
   const used = await db

@@ -27,7 +27,7 @@ describe("notify: bounds", () => {
       await jobs.put("flapping", { status: "running" });
       await jobs.put("flapping", { status: "failed", message: `${i} ${MESSAGE}` });
     }
-    const job = await jobs.collection.findOne({ jobId: "flapping" });
+    const job = await jobs.collection.native.findOne({ jobId: "flapping" });
     const { status } = await report(fixture.app, "/api/jobs/flapping", "a", {});
 
     await fixture.startWorker();

@@ -245,7 +245,7 @@ describe("notify: events of runs and deliveries", () => {
     await deliveries.acquire("held", "token", until);
     const isOurs = await deliveries.end("held", "token", "failed", "Nobody is there.");
 
-    const ended = await deliveries.collection.find({ to: "carl" }).toArray();
+    const ended = await deliveries.collection.native.find({ to: "carl" }).toArray();
     expect(isOurs).to.equal(true);
     expect(ended.map(({ state, notes }) => [state, notes])).to.deep.equal(Array(3).fill(["failed", undefined]));
     const announced = (await fixture.bodies("all")).map(({ data }) => data.delivery?.deliveryId);

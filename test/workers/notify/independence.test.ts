@@ -34,7 +34,7 @@ describe("notify: loops and independent messages", () => {
     const event = { id: "a", type: "job.failed" as const, rule: "chat" };
     await deliveries.add({ ...common, _id: "a-chat", text: "a", event });
     const notBefore = new Date(fixture.app.clock.now().getTime() + 3_600_000);
-    await deliveries.collection.updateOne({ _id: "a-chat" }, { $set: { notBefore } });
+    await deliveries.collection.native.updateOne({ _id: "a-chat" }, { $set: { notBefore } });
     await fixture.startWorker();
 
     await fixture.app.stores.jobs.put("b", { name: "b", status: "failed" });

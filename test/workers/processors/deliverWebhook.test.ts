@@ -70,7 +70,7 @@ describe("the delivery of a webhook", () => {
         webhook: { body, contentType: "application/json", url },
       },
     });
-    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { reason: null, ...given } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { reason: null, ...given } });
     await app.queues.deliver({ deliveryId: id, channel: "webhook" });
     return id;
   }
@@ -167,7 +167,7 @@ describe("the delivery of a webhook", () => {
     await Promise.all(ids.map((id) => sent(id, 120_000)));
 
     expect(dead.requests.filter(({ cancelled }) => !cancelled).length).to.be.at.most(2);
-    const open = await app.stores.deliveries.collection.countDocuments({ open: true, to: "dead" });
+    const open = await app.stores.deliveries.collection.native.countDocuments({ open: true, to: "dead" });
     expect(open).to.be.above(waiting.length * 0.9); // A slow machine gives a few of them all their tries meanwhile.
   });
 
@@ -185,7 +185,7 @@ describe("the delivery of a webhook", () => {
     for (const { requests } of hanging) {
       expect(requests.filter(({ cancelled }) => !cancelled).length).to.be.at.most(2);
     }
-    const open = await app.stores.deliveries.collection.countDocuments({ open: true, _id: { $in: waiting } });
+    const open = await app.stores.deliveries.collection.native.countDocuments({ open: true, _id: { $in: waiting } });
     expect(open).to.equal(waiting.length);
   });
 

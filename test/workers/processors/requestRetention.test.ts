@@ -34,9 +34,9 @@ describe("retention of kept requests", () => {
     return answer.body.runIds;
   };
   const list = async () => (await app.call("GET", "/api/hooks/requests")).body.requests as { bodyBytes: number }[];
-  const stored = () => app.stores.hookRequests.collection.countDocuments();
+  const stored = () => app.stores.hookRequests.collection.native.countDocuments();
   const endRuns = () =>
-    app.stores.runs.collection.updateMany(
+    app.stores.runs.collection.native.updateMany(
       {},
       { $set: { open: false, status: "completed", settled: true, endedAt: app.clock.now(), forgotten: true } },
     );
@@ -62,7 +62,7 @@ describe("retention of kept requests", () => {
 
     const deleted = await retain({ requests: { ...LIMITS, maxBytes: 350_000 } });
 
-    const bodies = await app.stores.hookRequests.collection.find().sort({ createdAt: 1 }).toArray();
+    const bodies = await app.stores.hookRequests.collection.native.find().sort({ createdAt: 1 }).toArray();
     expect([deleted, bodies.length]).to.deep.equal([5, 3]);
     expect(bodies.map(({ body }) => JSON.parse(Buffer.from(body!.value()).toString()).i)).to.deep.equal([5, 6, 7]);
   });
@@ -106,13 +106,16 @@ describe("retention of kept requests", () => {
     const ids = await send("items", { items: [1, 2] });
     await endRuns();
     app.clock.advance(2 * DAY_MS);
-    await app.stores.runs.collection.updateOne({ _id: ids[1] as string }, { $set: { endedAt: app.clock.now() } });
+    await app.stores.runs.collection.native.updateOne(
+      { _id: ids[1] as string },
+      { $set: { endedAt: app.clock.now() } },
+    );
 
     await retain({ runsAfter: "1d" });
-    expect([await app.stores.runs.collection.countDocuments(), await stored()]).to.deep.equal([1, 1]);
+    expect([await app.stores.runs.collection.native.countDocuments(), await stored()]).to.deep.equal([1, 1]);
     app.clock.advance(2 * DAY_MS);
     await retain({ runsAfter: "1d" });
-    expect([await app.stores.runs.collection.countDocuments(), await stored()]).to.deep.equal([0, 0]);
+    expect([await app.stores.runs.collection.native.countDocuments(), await stored()]).to.deep.equal([0, 0]);
   });
 
   it("removes a request whose runs were never stored, and confirms one whose runs exist", async () => {
@@ -129,7 +132,7 @@ describe("retention of kept requests", () => {
     app.clock.advance(11 * 60_000);
     await retain();
 
-    const [left, ...more] = await app.stores.hookRequests.collection.find().toArray();
+    const [left, ...more] = await app.stores.hookRequests.collection.native.find().toArray();
     expect(more).to.deep.equal([]);
     expect(left).not.to.have.property("unconfirmed");
     expect(await list()).to.have.length(1);

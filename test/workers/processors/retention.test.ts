@@ -63,14 +63,14 @@ describe("retention", () => {
     expect(again).to.have.property("result").that.includes({ audit: 0 });
     const { entries } = await app.stores.audit.list({ limit: 10 });
     expect(entries.map(({ target }) => target)).to.deep.equal(["young"]);
-    expect(await app.stores.jobs.collection.countDocuments()).to.equal(1);
+    expect(await app.stores.jobs.collection.native.countDocuments()).to.equal(1);
   });
 
   it("deletes all old entries of the audit log, also when they are more than a batch", async () => {
     const entry = { actor: "ci", action: "job.delete", target: null, address: "::1", requestId: "1" } as const;
     const createdAt = app.clock.now();
     const entries = Array.from({ length: 501 }, (_, i) => ({ _id: `entry-${i}`, createdAt, ...entry }));
-    await app.stores.audit.collection.insertMany(entries);
+    await app.stores.audit.collection.native.insertMany(entries);
     app.clock.advance(91 * DAY_MS);
 
     const outcome = await run({});
@@ -122,12 +122,12 @@ describe("retention", () => {
       status: "failed",
       endedAt: new Date(0),
     }));
-    await app.stores.jobs.collection.insertMany(jobs as never);
+    await app.stores.jobs.collection.native.insertMany(jobs as never);
 
     const outcome = await run({ failedAfter: "1d" });
 
     expect(outcome).to.have.property("result").that.includes({ failed: 1_200 });
-    expect(await app.stores.jobs.collection.countDocuments()).to.equal(0);
+    expect(await app.stores.jobs.collection.native.countDocuments()).to.equal(0);
   });
 
   it("stops between two batches when the process stops", async () => {
@@ -141,13 +141,13 @@ describe("retention", () => {
 
   it("deletes stored payloads that nothing refers to", async () => {
     const { jobId } = await createJob(app, { input: { text: "x".repeat(40_000) } });
-    await app.stores.jobs.collection.deleteOne({ jobId });
+    await app.stores.jobs.collection.native.deleteOne({ jobId });
 
     const counts: number[] = [];
     for (const minutes of [0, 11, 50]) {
       app.clock.advance(minutes * 60_000);
       await run({});
-      counts.push(await app.stores.payloads.collection.countDocuments());
+      counts.push(await app.stores.payloads.collection.native.countDocuments());
     }
 
     expect(counts, "at once, within the hour, and after it").to.deep.equal([1, 1, 0]);
@@ -198,7 +198,7 @@ describe("retention", () => {
     const old = Array.from({ length: count }, (_, i) => ({
       ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
     }));
-    return app.stores.payloads.collection.insertMany(old);
+    return app.stores.payloads.collection.native.insertMany(old);
   };
 
   /** Returns the queries of the first reads of each scan: undefined for one from the beginning. */
@@ -252,19 +252,22 @@ describe("retention", () => {
       run("d", "constant", false),
     ];
     await app.stores.runs.accept(runs);
-    await app.stores.runs.collection.updateMany({}, { $set: { endedAt: app.clock.now(), open: false, settled: true } });
+    await app.stores.runs.collection.native.updateMany(
+      {},
+      { $set: { endedAt: app.clock.now(), open: false, settled: true } },
+    );
     for (const key of ["hook:a", "hook:b", "constant"]) {
       const turn = { sessionKey: key, prompt: "asked", outside: true, reply: "answered", endedAt: app.clock.now() };
       await app.stores.messages.addTurn(key, turn);
     }
 
     await afterDays(6);
-    const early = await app.stores.messages.collection.countDocuments();
+    const early = await app.stores.messages.collection.native.countDocuments();
     await afterDays(2);
 
     expect(early).to.equal(6);
-    expect(await app.stores.messages.collection.distinct("sessionKey")).to.deep.equal(["constant", "hook:b"]);
-    expect(await app.stores.runs.collection.countDocuments()).to.equal(4);
+    expect(await app.stores.messages.collection.native.distinct("sessionKey")).to.deep.equal(["constant", "hook:b"]);
+    expect(await app.stores.runs.collection.native.countDocuments()).to.equal(4);
   });
 
   it("deletes messages by their age if a setting says so, also of named sessions and of the main one", async () => {
@@ -281,12 +284,12 @@ describe("retention", () => {
     await use("used");
 
     await afterDays(11);
-    const kept = await messages.collection.countDocuments();
+    const kept = await messages.collection.native.countDocuments();
     await run({ messagesAfter: "30d" });
 
     expect(kept).to.equal(8);
-    expect(await messages.collection.distinct("_id")).to.deep.equal(["used-2-0", "used-2-1"]);
-    expect(await sessions.collection.distinct("_id")).to.deep.equal(["main", "used"]);
+    expect(await messages.collection.native.distinct("_id")).to.deep.equal(["used-2-0", "used-2-1"]);
+    expect(await sessions.collection.native.distinct("_id")).to.deep.equal(["main", "used"]);
   });
 
   async function afterDays(days: number, settings: Partial<RetentionSettings> = {}): Promise<void> {
@@ -303,13 +306,14 @@ describe("retention", () => {
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
       await app.stores.runs.accept([{ _id, ...common }]);
       const over = { status: "completed" as const, open: false, settled: true, endedAt: app.clock.now() };
-      await app.stores.runs.collection.updateOne({ _id }, { $set: { ...over, ...change } });
+      await app.stores.runs.collection.native.updateOne({ _id }, { $set: { ...over, ...change } });
       return _id;
     }
     const deliver = (_id: string, runId: string | null, fault: string | null = null) =>
       app.stores.deliveries.add({ _id, runId, channel: "log", to: "x", text: "s3cret", fault });
     const left = async () => {
-      const of = async (collection: { distinct(key: string): Promise<unknown[]> }) => collection.distinct("_id");
+      const of = async (collection: { native: { distinct(key: string): Promise<unknown[]> } }) =>
+        collection.native.distinct("_id");
       return { runs: await of(app.stores.runs.collection), deliveries: await of(app.stores.deliveries.collection) };
     };
 
@@ -372,7 +376,7 @@ describe("retention", () => {
 
       expect(early.runs).to.deep.equal(["single"]);
       expect((await left()).runs).to.deep.equal([]);
-      expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
+      expect(await app.stores.messages.collection.native.countDocuments()).to.equal(0);
     });
 
     it("keeps a run that is retried while its session is being deleted", async () => {
@@ -396,7 +400,7 @@ describe("retention", () => {
         ...newRunDoc({ _id: `run-${i}`, ...common }, endedAt),
         ...old,
       }));
-      await app.stores.runs.collection.insertMany(docs);
+      await app.stores.runs.collection.native.insertMany(docs);
       for (let i = 0; i < 3; i++) await deliver(`run-${i}-0`, `run-${i}`);
 
       const outcome = await run({ runsAfter: "7d" });

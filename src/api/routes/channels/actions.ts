@@ -120,6 +120,7 @@ const check = route({
   schemas: { params },
   answers: { 200: Check },
   errors: ["channel_not_found"],
+  audit: ({ params: { channel } }) => ({ action: "channel.check", target: channel }),
   async handler({ params: { channel } }, deps) {
     requireChannel(channel, deps);
     const { ok, detail } = (await deps.queues.call(channelCheck, { channel }, deps.channelCheckMs)) as CheckResult;

@@ -1,10 +1,11 @@
 import Type from "typebox";
-import { OUTCOMES, RequestSignature } from "../../../models/hooks/hookRequest.ts";
+import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/hooks/hookRequest.ts";
 import * as s from "../../schemas/blocks.ts";
 import { MissingValues, RunError } from "../runs/runs.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
-const { type, verdict } = RequestSignature.properties;
+const type = Type.Enum([...SIGNATURE_TYPES]);
+const verdict = Type.Enum([...VERDICTS]);
 
 const row = {
   requestId: Type.String({ description: "Identifies the kept request." }),
@@ -99,7 +100,7 @@ export const DryRun = Type.Object(
         {
           mapping: Type.String({ description: "Name of the mapping." }),
           unmet: text("The condition that the request does not meet: `match.source`, or a path of `match.when`."),
-          reason: text("That condition with the value of the request, for people."),
+          reason: text("The unmet condition with the value of the request, for people."),
         },
         s.named("ConsideredMapping"),
       ),

@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { resolveModel } from "../../../config/formats/modelList.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
-import { resolveModel } from "../../../shared/config/formats/modelList.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
@@ -28,6 +28,7 @@ export const testHookRoute = route({
   schemas: {},
   answers: { 202: Type.Object({ runId: RunId }, s.named("TestRun")) },
   errors: [],
+  audit: () => ({ action: "hook.test", target: "agent" }),
   async handler(_input, { stores, queues, agent: defaults, metrics }) {
     const resolved = resolveModel(defaults, undefined);
     const request = agentRequest(TEST, resolved.ok ? resolved.model : undefined, defaults);

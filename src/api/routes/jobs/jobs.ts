@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { filterTarget } from "../../../models/audit.ts";
 import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
 import type { JobChange } from "../../../models/jobs/job.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
@@ -232,7 +233,7 @@ const removeJobs = route({
   answers: { 200: Deletion },
   errors: ["deletion_forbidden"],
   authContext: "api",
-  audit: ({ query }) => ({ action: "jobs.delete", target: JSON.stringify(query) }),
+  audit: ({ query }) => ({ action: "jobs.delete", target: filterTarget(query) }),
   async handler({ query, authContext }, { stores, clock, deleteAll }) {
     checkDeletion(query, deleteAll);
     const deleted = await deleteJobs(stores, toFilter(query, authContext), clock.now());

@@ -1,9 +1,9 @@
-import { configPath } from "../../../shared/config/load.ts";
+import { configPath } from "../../../config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { writePrivateFile } from "../../configFile/privateFile.ts";
 import { configTemplate } from "../../configFile/template.ts";
-import { generateSecret } from "../../start/firstUse.ts";
+import { generateSecret } from "../../start/savedToken.ts";
 
 /**
  * `init`: writes a configuration file that explains every key, with hooks enabled and new secrets.

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { generateSecret } from "../../start/firstUse.ts";
+import { generateSecret } from "../../start/savedToken.ts";
 
 export interface NewToken {
   readonly name: string;

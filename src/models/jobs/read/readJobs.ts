@@ -1,6 +1,5 @@
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
-import { readAll } from "../../db/readAll.ts";
 import type { Stores } from "../../stores.ts";
 import type { JobDoc } from "../job.ts";
 import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
@@ -84,9 +83,9 @@ export async function listJobs(
     ...WITHOUT_STEPS,
     ...Object.fromEntries(["metadataTerms", "nameWords", ...unwanted].map((field) => [field, 0])),
   };
-  const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
+  const newest = { filter: { $and: query }, projection, sort: { createdAt: -1, _id: -1 } as const };
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);
-  const page = await readPage(jobs.collection, find, { limit, bytesOf });
+  const page = await readPage(jobs.collection, newest, { limit, bytesOf });
   const rows = (await viewJobs(stores, page.rows)).filter((row) => row !== null);
   return {
     jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
@@ -101,7 +100,7 @@ export async function readJobRows(
 ): Promise<{ job: JobDoc; row: Omit<JobWithStep, PayloadField> }[]> {
   if (jobIds.length === 0) return [];
   const projection = { ...WITHOUT_STEPS, ...Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, 0])) };
-  const found = await readAll<JobDoc, JobDoc>(stores.jobs.collection, { jobId: { $in: [...jobIds] } }, { projection });
+  const found = await stores.jobs.collection.find<JobDoc>({ jobId: { $in: [...jobIds] } }, { projection });
   const views = await viewJobs(stores, found);
   return found.map((job, i) => {
     const { input: _, metadata: __, output: ___, ...row } = views[i] as JobWithStep;

@@ -1,9 +1,7 @@
 import { mongo } from "mongoose";
 import { AppError } from "../../../shared/errors.ts";
-import { readFromCaughtUpPrimary } from "../../db/caughtUpPrimary.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { PAGE_BYTES } from "../../db/page.ts";
-import { readAll } from "../../db/readAll.ts";
 import type { Stores } from "../../stores.ts";
 import type { JobDoc } from "../job.ts";
 import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
@@ -26,9 +24,7 @@ type Found<T> = JobHead & T;
 /** Reads a job, with one field more for each expression over its steps. @throws AppError job_not_found, unavailable */
 async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
   const pipeline = [{ $match: { jobId } }, { $set: expressions }, { $project: WITHOUT_STEPS }];
-  const [job] = await readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.aggregate<Found<T>>(pipeline).toArray(),
-  );
+  const [job] = await jobs.collection.aggregate<Found<T>>(pipeline);
   if (!job) throw jobNotFound(jobId);
   return job;
 }
@@ -160,7 +156,7 @@ export async function readStepSummaries(
   if (wanted.size === 0) return new Map();
   const paths = new Set([...wanted.values()].flatMap((keys) => [...keys].map(stepPath)));
   const projection = { ...STALENESS, ...Object.fromEntries([...paths].map((path) => [path, 1])) };
-  const found = await readAll<JobDoc, JobDoc>(jobs.collection, { jobId: { $in: [...wanted.keys()] } }, { projection });
+  const found = await jobs.collection.find<JobDoc>({ jobId: { $in: [...wanted.keys()] } }, { projection });
   return new Map(
     found.map((job) => {
       const steps = Object.values(job.steps ?? {}).filter(({ stepKey }) => wanted.get(job.jobId)?.has(stepKey));

@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
-import Type from "typebox";
-import { BsonDate, closedObject, nullable } from "../../db/collection.ts";
+import { date, nullable, number, object, string } from "../../db/fields.ts";
 
 /** Maximum failed attempts that a step or a run keeps. Older ones are dropped. */
 export const MAX_FAILED_ATTEMPTS = 20;
@@ -9,12 +8,12 @@ export const MAX_FAILED_ATTEMPTS = 20;
 const MAX_ERROR_CHARS = 1_000;
 
 /** A failed attempt of a step, as the step stores it. */
-export const FailedAttempt = closedObject({
-  attempt: Type.Number(),
+export const FailedAttempt = object({
+  attempt: number,
   /** The step's message when it failed. */
-  error: nullable(Type.String()),
-  startedAt: BsonDate,
-  endedAt: BsonDate,
+  error: nullable(string),
+  startedAt: date,
+  endedAt: date,
 });
 
 /** A failed attempt as clients read it. Times are ISO 8601 UTC with milliseconds. */

@@ -1,7 +1,5 @@
 import type { mongo } from "mongoose";
 import { AppError, invalidField } from "../../../shared/errors.ts";
-import { mapMongoErrors } from "../../db/mongoErrors.ts";
-import { readAll } from "../../db/readAll.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import type { PayloadDoc, Payloads } from "../payloads.ts";
@@ -111,10 +109,10 @@ async function applyBatch(
   const updates = reports.map((report) => ({
     updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
   }));
-  const written = await mapMongoErrors(() => collection.bulkWrite(updates)).catch(ifTooLarge);
+  const written = await collection.bulkWrite(updates).catch(ifTooLarge);
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
-  const found = await readAll<JobDoc, JobDoc>(collection, query, { projection: { ...OUTCOME, ...steps } });
+  const found = await collection.find<JobDoc>(query, { projection: { ...OUTCOME, ...steps } });
   const byId = new Map(found.map((job) => [job.jobId, job]));
   const areAllApplied = written?.matchedCount === reports.length;
   return reports.map((report) => {

@@ -1,4 +1,3 @@
-import { readAll } from "../../db/readAll.ts";
 import type { Jobs } from "../jobs.ts";
 import { jobQuery } from "./jobFilter.ts";
 
@@ -10,6 +9,6 @@ import { jobQuery } from "./jobFilter.ts";
 export async function findNewest({ collection }: Jobs, name: string, after: Date): Promise<Date | undefined> {
   const query = { $and: [jobQuery({ name }, after), { createdAt: { $gt: after } }] };
   const options = { projection: { createdAt: 1 }, sort: { createdAt: -1 }, limit: 1 } as const;
-  const [newest] = await readAll(collection, query, options);
+  const [newest] = await collection.find(query, options);
   return newest?.createdAt;
 }

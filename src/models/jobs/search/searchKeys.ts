@@ -1,5 +1,4 @@
-import Type, { type Static } from "typebox";
-import { closedObject } from "../../db/collection.ts";
+import { free, type Stored } from "../../db/fields.ts";
 import type { FreeObject } from "../freeObject.ts";
 
 /** The terms that the search for jobs by metadata compares. */
@@ -8,8 +7,8 @@ import type { FreeObject } from "../freeObject.ts";
  * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object,
  * because text with several of these signs would be ambiguous.
  */
-export const SearchTerm = Type.Union([Type.String(), closedObject({ key: Type.String(), value: Type.String() })]);
-export type SearchTerm = Static<typeof SearchTerm>;
+export const SearchTerm = free<string | { key: string; value: string }>();
+export type SearchTerm = Stored<typeof SearchTerm>;
 
 /** Maximum search terms of one job, each an entry in an index. */
 const MAX_TERMS = 100;

@@ -50,7 +50,7 @@ describe("live events", () => {
     const docs = Array.from({ length: 2_500 }, (_, i) => `job-${i}`);
     await put("first");
     const model = await app.stores.jobs.find("first");
-    await app.stores.jobs.collection.insertMany(
+    await app.stores.jobs.collection.native.insertMany(
       docs.map((jobId) => ({ ...model, _id: new (model._id.constructor as new () => typeof model._id)(), jobId })),
     );
     const events = await watch("/api/events");

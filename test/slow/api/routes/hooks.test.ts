@@ -36,7 +36,7 @@ describe("hooks while MongoDB is unavailable", () => {
       expect([...back, ...ci].map(({ status }) => status)).to.deep.equal([202, 202, 202, 202]);
       expect(back[0]?.body).to.deep.equal(back[1]?.body);
       expect(ci[0]?.body).to.deep.equal(ci[1]?.body);
-      expect(await app.stores.runs.collection.countDocuments()).to.equal(2);
+      expect(await app.stores.runs.collection.native.countDocuments()).to.equal(2);
     } finally {
       await app.close();
       await mongod.remove();

@@ -15,7 +15,7 @@ describe("pages of large records", () => {
 
   it("of runs end early when their replies exceed the size of one response", async () => {
     for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
-    await app.stores.runs.collection.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
+    await app.stores.runs.collection.native.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
 
     const first = await app.call("GET", "/api/runs");
     const second = await app.call("GET", `/api/runs?cursor=${first.body.nextCursor}`);

@@ -188,7 +188,7 @@ describe("an agent run with a command as agent", () => {
     const runId = await agent({ message: "x", name: "Doomed" });
     const dead = { token: "t", until: new Date(0) };
     const error = { code: "agent_unavailable" as const, message: "The model server answered 503." };
-    await app.stores.runs.collection.updateOne(
+    await app.stores.runs.collection.native.updateOne(
       { _id: runId },
       { $set: { status: "running", attempts: 3, claim: dead, error } },
     );
@@ -197,7 +197,10 @@ describe("an agent run with a command as agent", () => {
     const run = await ended(runId);
 
     expect(run).to.include({ status: "failed", attempts: 3 });
-    const summary = await eventually(() => app.stores.events.collection.findOne({ source: `run ${runId}` }), "it");
+    const summary = await eventually(
+      () => app.stores.events.collection.native.findOne({ source: `run ${runId}` }),
+      "it",
+    );
     expect(summary.text).to.equal(
       "Doomed: failed after 3 tries (agent_failed): The worker process ended during the last of 3 attempts.",
     );
@@ -209,7 +212,7 @@ describe("an agent run with a command as agent", () => {
     const broken = await agent({ message: "unwritable", sessionKey: "a" });
     const other = await agent({ message: "x", sessionKey: "b" });
     const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
-    await app.stores.runs.collection.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
+    await app.stores.runs.collection.native.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
     const add = app.stores.messages.addTurn.bind(app.stores.messages);
     app.stores.messages.addTurn = (id, turn) =>
       turn.prompt === "unwritable" ? Promise.reject(new Error("broken")) : add(id, turn);
@@ -232,7 +235,7 @@ describe("an agent run with a command as agent", () => {
 
     const runId = await agent({ message: "x" });
     await eventually(() => worker.log.some(({ level, job }) => level === 50 && job === runId), "the worker to say so");
-    await runs.collection.updateOne({ _id: runId }, { $set: { "claim.until": new Date(0) } });
+    await runs.collection.native.updateOne({ _id: runId }, { $set: { "claim.until": new Date(0) } });
     const { collection: sessions } = app.stores.sessions;
     await sessions.updateOne({ "active.holder": `${runId}-0` }, { $set: { "active.until": new Date(0) } });
     const run = await ended(runId);

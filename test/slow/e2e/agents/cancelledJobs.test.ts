@@ -183,7 +183,7 @@ describe("a run with trackAsJob and its job", () => {
 
   it("of another kind under the same id is left alone: a run without trackAsJob", async () => {
     const id = await accept();
-    await app.stores.runs.collection.updateOne({ _id: id }, { $set: { "request.trackAsJob": false } });
+    await app.stores.runs.collection.native.updateOne({ _id: id }, { $set: { "request.trackAsJob": false } });
 
     const { status } = await app.call("POST", `/api/jobs/${id}/cancel`);
 

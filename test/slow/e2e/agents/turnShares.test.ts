@@ -68,7 +68,7 @@ describe("the agent turns of a worker", () => {
     const id = await alice("quick");
     await ended(id);
 
-    const unmapped = await app.stores.runs.collection.countDocuments({ stage: "mapping" });
+    const unmapped = await app.stores.runs.collection.native.countDocuments({ stage: "mapping" });
     expect(unmapped).to.be.above(1_000);
   });
 });

@@ -68,13 +68,14 @@ describe("accepted mapped hooks survive", () => {
   async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
     const { runs, events } = app.stores;
     await eventually(
-      async () => (await runs.collection.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
+      async () =>
+        (await runs.collection.native.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
       "every run to be settled",
     );
-    const ended = await runs.collection.find({ _id: { $in: [...ids] } }).toArray();
+    const ended = await runs.collection.native.find({ _id: { $in: [...ids] } }).toArray();
     expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));
     for (const id of ids) {
-      const effects = await events.collection.countDocuments({
+      const effects = await events.collection.native.countDocuments({
         $or: [{ source: `run ${id}` }, { _id: `hook-${id}-0` }],
       });
       expect(effects).to.equal(1);

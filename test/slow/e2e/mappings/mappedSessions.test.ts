@@ -233,7 +233,7 @@ describe("the mapped runs of one session", () => {
     );
 
     const { events } = fixture.app.stores;
-    expect(await events.collection.findOne({ _id: `hook-${id}-0` })).to.equal(null);
+    expect(await events.collection.native.findOne({ _id: `hook-${id}-0` })).to.equal(null);
     expect((await fixture.read(id)).error).to.include({ code: "cancelled" });
   });
 });

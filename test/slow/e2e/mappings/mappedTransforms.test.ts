@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../../src/config/load.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { fenced, MappedHookFixture } from "../../../support/hooks/mappedHookFixture.ts";
 import { startWorker } from "../../../support/worker.ts";
@@ -69,7 +69,7 @@ describe("the transform of a mapped hook", () => {
 
       expect(run).to.deep.include({ status: "dropped", error: null, reply: null, deliveries: [], attempts: 0 });
       const { events } = fixture.app.stores;
-      const waiting = await events.collection.find().toArray();
+      const waiting = await events.collection.native.find().toArray();
       expect(waiting.filter(({ _id, source }) => `${_id} ${source}`.includes(runId))).to.deep.equal([]);
       expect(fixture.promptWith("dropped")).to.equal("");
     }
@@ -134,7 +134,7 @@ describe("the transform of a mapped hook", () => {
 
     expect(event).to.include({ kind: "wake", status: "completed", sessionKey: "main", reply: null });
     await eventually(() => fixture.promptWith("made an event"), "the main session's turn");
-    const found = await fixture.app.stores.events.collection.findOne({ _id: `hook-${own.runId}-0` });
+    const found = await fixture.app.stores.events.collection.native.findOne({ _id: `hook-${own.runId}-0` });
     expect(found).to.include({ text: '{"result":{"kind":"wake"},"text":"x"}', source: "override", wake: false });
     expect(agent).to.include({ kind: "agent", status: "completed", reply: "Hello from the model." });
     expect(fenced(fixture.promptWith("made a run"))).to.equal("made a run");
@@ -145,11 +145,11 @@ describe("the transform of a mapped hook", () => {
     const own = await fixture.run("event", { result: {}, text: "x" });
 
     const { events } = fixture.app.stores;
-    expect(await events.collection.findOne({ _id: `hook-${runId}-0` })).to.include({
+    expect(await events.collection.native.findOne({ _id: `hook-${runId}-0` })).to.include({
       text: "another text",
       wake: false,
     });
-    expect(await events.collection.findOne({ _id: `hook-${own.runId}-0` })).to.include({ text: "text of x" });
+    expect(await events.collection.native.findOne({ _id: `hook-${own.runId}-0` })).to.include({ text: "text of x" });
   });
 
   const faults: [string, string, object, string][] = [
@@ -278,7 +278,7 @@ describe("the transform of a mapped hook", () => {
     expect(run).to.deep.include({ status: "completed", name: "mended", error: null, attempts: 1 });
     expect(fenced(fixture.promptWith("begun anew"))).to.equal("of deleted: begun anew");
     const { events } = fixture.app.stores;
-    const summaries = () => events.collection.find({ source: `run ${failed.runId}` }).toArray();
+    const summaries = () => events.collection.native.find({ source: `run ${failed.runId}` }).toArray();
     await eventually(async () => (await summaries()).length === 2, "the second summary");
   });
 });

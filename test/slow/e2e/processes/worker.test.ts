@@ -30,7 +30,7 @@ describe("the worker process", () => {
   it("deletes old jobs as configured, serves its metrics on a free port that it logs, logs a stop, and exits with 0", async () => {
     const { jobId, path } = await createJob(app, { status: "completed" });
     const kept = await createJob(app, { status: "failed" });
-    await app.stores.jobs.collection.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
+    await app.stores.jobs.collection.native.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, `{ redis: { prefix: "test-${process.pid}" }, retention: { completedAfter: "1d" } }`);
 

@@ -48,8 +48,8 @@ describe("gates after kill -9", function () {
     await repairGates(app.stores);
     for await (const _ of deleteUnusedGates(app.stores));
     expect(await repairGates(app.stores)).to.equal(0);
-    const job = await app.stores.jobs.collection.findOne({ jobId });
-    const gates = await app.stores.gates.collection.find({ jobId }).toArray();
+    const job = await app.stores.jobs.collection.native.findOne({ jobId });
+    const gates = await app.stores.gates.collection.native.find({ jobId }).toArray();
     if (!job) expect(gates).to.deep.equal([]);
     const open = gates.filter(({ status }) => status === "open").map(({ _id }) => _id);
     expect((job?.openGates ?? []).map(({ gateId }) => gateId)).to.deep.equal(open);
@@ -64,7 +64,7 @@ describe("gates after kill -9", function () {
         const { jobId, path } = await createJob(app);
         if (action !== "open") await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });
         if (action === "expire")
-          await app.stores.gates.collection.updateOne({ jobId }, { $set: { expiresAt: new Date(0) } });
+          await app.stores.gates.collection.native.updateOne({ jobId }, { $set: { expiresAt: new Date(0) } });
         isComplete = (await actInProcess(action, jobId, write)) === null;
         await expectRepaired(jobId);
 
@@ -84,14 +84,14 @@ describe("gates after kill -9", function () {
           const { jobId } = await createJob(app);
           await act("open", jobId, openWrite);
           const due = action === "expire" && { expiresAt: new Date(0) };
-          await app.stores.gates.collection.updateOne({ jobId }, { $set: { title: "Publish?", ...due } });
+          await app.stores.gates.collection.native.updateOne({ jobId }, { $set: { title: "Publish?", ...due } });
 
           await act(action, jobId, write);
           await expectRepaired(jobId);
-          const { status } = (await app.stores.gates.collection.findOne({ jobId })) ?? {};
+          const { status } = (await app.stores.gates.collection.native.findOne({ jobId })) ?? {};
           if (status === "open") await act(action, jobId);
 
-          const job = await app.stores.jobs.collection.findOne({ jobId });
+          const job = await app.stores.jobs.collection.native.findOne({ jobId });
           expect(
             (job?.notes ?? []).map(({ type }) => type),
             `${openWrite} ${write}`,

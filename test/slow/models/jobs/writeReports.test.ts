@@ -64,11 +64,11 @@ describe("writeReports: concurrent reports", () => {
     const { stores } = app;
     await stores.jobs.put("full", {});
     await fill("full");
-    const before = await stores.jobs.collection.findOne({ jobId: "full" });
+    const before = await stores.jobs.collection.native.findOne({ jobId: "full" });
     const report = (stepKey: string) => reportStep(stores, "full", stepKey, { stepName: "S" }).catch((error) => error);
 
     const refused = await report("new");
-    const after = await stores.jobs.collection.findOne({ jobId: "full" });
+    const after = await stores.jobs.collection.native.findOne({ jobId: "full" });
 
     expect(refused).to.include({ code: "too_many_steps", status: 409 });
     expect(refused.message).to.match(/12 MB/);

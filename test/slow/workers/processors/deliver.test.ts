@@ -1,123 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { Redis } from "ioredis";
-import pino from "pino";
-import type { Channel, OutgoingMessage, SendOutcome } from "../../../../src/channels/channel.ts";
-import { readStoppedChannels } from "../../../../src/models/deliveries/channelStop.ts";
+import type { OutgoingMessage, SendOutcome } from "../../../../src/channels/channel.ts";
 import type { DeliveryDoc, DeliveryPart } from "../../../../src/models/deliveries/delivery.ts";
 import { AppError } from "../../../../src/shared/errors.ts";
-import { deliveriesTo, QUEUES, type QueueDef } from "../../../../src/shared/queue/definitions.ts";
-import { TIMINGS } from "../../../../src/shared/timings.ts";
 import { ChannelLimiter } from "../../../../src/workers/deliveries/channelLimiter.ts";
-import { ReceiverLimiter } from "../../../../src/workers/deliveries/receiverLimiter.ts";
-import { WorkerMetrics } from "../../../../src/workers/metrics.ts";
-import { type DeliverDeps, deliverProcessor } from "../../../../src/workers/processors/deliver.ts";
-import { type Processor, runWorkers } from "../../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { failWrites, UNCONFIRMED } from "../../../support/servers/failPoints.ts";
-import { redisUrl, useOwnMongod } from "../../../support/servers/servers.ts";
-import { FAST_TIMINGS } from "../../../support/timings.ts";
-
-const SENT: SendOutcome = { kind: "sent", id: "m" };
-const resultOf = (
-  kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous",
-): SendOutcome => ({
-  ...{ kind, reason: `It was ${kind}.` },
-});
-const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendOutcome => ({
-  ...{ kind: "rate-limited", scope, retryAfterMs, reason: "Too many." },
-});
-
-/** An attempt waits for a limit of a second; the minimum is a tenth of the real one. */
-const PAUSES = { ...TIMINGS.channel, probePollMs: 20, minLimitMs: 100 };
+import { useOwnMongod } from "../../../support/servers/servers.ts";
+import {
+  type Answer,
+  type Deliveries,
+  limited,
+  PAUSES,
+  resultOf,
+  SENT,
+  useDeliveries,
+} from "../../../workers/processors/useDeliveries.ts";
 
 describe("a delivery", () => {
   useOwnMongod();
   let app: TestApp;
-  let connection: Redis;
-  let workers: { close(graceMs?: number): Promise<void> } | undefined;
-  let metrics: WorkerMetrics;
-  let messages: OutgoingMessage[];
-  let lines: Record<string, unknown>[];
-  beforeEach(async () => {
-    app = await startApp({ config: `{ channels: { telegram: { botToken: "t" } } }` });
-    connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
-    metrics = new WorkerMetrics();
-    messages = [];
-    lines = [];
+  let messages: Deliveries["messages"];
+  let lines: Deliveries["lines"];
+  const { start, stop, add, addWaiting, until, counted, telegram, texts } = useDeliveries((started) => {
+    ({ app, messages, lines } = started);
   });
-  afterEach(async () => {
-    await workers?.close(0);
-    workers = undefined;
-    connection.disconnect();
-    await app.close();
-  });
-
-  type Answer = SendOutcome | ((message: OutgoingMessage, signal: AbortSignal) => SendOutcome | Promise<SendOutcome>);
-  /** Starts a worker whose channel returns the given results, then accepts everything. */
-  function start(
-    answers: Answer[],
-    { idempotentForMs = 0, limit = 1_000, limiter = new ChannelLimiter(PAUSES), style = () => {} } = {},
-  ): void {
-    const channel: Channel = {
-      idempotentForMs,
-      get style() {
-        style();
-        return { dialect: "plain" as const, limit, unit: "utf16" as const };
-      },
-      async send(message, signal) {
-        messages.push(message);
-        const answer = answers.shift() ?? SENT;
-        return typeof answer === "function" ? answer(message, signal) : answer;
-      },
-      check: async () => ({ ok: true, detail: "" }),
-    };
-    const { stores, queues, clock } = app;
-    const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const queue = deliveriesTo("telegram");
-    const requeue: DeliverDeps["requeue"] = (deliveryId, occasion, delayMs) =>
-      queues.deliver({ deliveryId, channel: "telegram" }, { occasion, delayMs });
-    const processor = deliverProcessor(
-      { stores, name: "telegram", channel, metrics, requeue, followDeliveries: true },
-      { channel: limiter, receivers: new ReceiverLimiter() },
-    );
-    metrics.addSeries({ channels: ["telegram"], rules: [], readStopped: () => readStoppedChannels(stores) });
-    const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
-    workers = runWorkers(new Map([...idle, [queue, processor]]), {
-      ...{ connection, clock, log, prefix: app.prefix, timings: FAST_TIMINGS },
-      concurrency: { [queue.name]: 10 },
-    });
-  }
-  async function add(text: string, to = "anna", given: Partial<DeliveryDoc> = {}): Promise<string> {
-    const _id = randomUUID();
-    await app.stores.deliveries.add({ _id, runId: null, channel: "telegram", to, text, fault: null });
-    await app.stores.deliveries.collection.updateOne({ _id }, { $set: { reason: null, ...given } });
-    await app.queues.deliver({ deliveryId: _id, channel: "telegram" });
-    return _id;
-  }
-  /** Adds a delivery whose attempt ends with a wait; another one that is added before may be sent meanwhile. */
-  async function addWaiting(text: string, to?: string): Promise<string> {
-    const id = await add(text, to);
-    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, `"${text}" to wait`);
-    return id;
-  }
-  const until = (id: string, state: DeliveryDoc["state"], withinMs?: number) =>
-    eventually(
-      async () => {
-        const delivery = await app.stores.deliveries.find(id);
-        return delivery.state === state && delivery;
-      },
-      `the delivery to be ${state}`,
-      withinMs,
-    );
-  /** Waits for a line of the metrics: an outcome is counted after it is stored. */
-  const counted = (line: RegExp) => eventually(async () => line.test(await metrics.registry.metrics()), `${line}`);
-  const telegram = async () => {
-    const { channels } = (await app.call("GET", "/api/channels")).body;
-    return channels.find(({ channel }: { channel: string }) => channel === "telegram");
-  };
-  const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
   it("waits as long as the service asks for, which counts as no failure, and nothing else is sent to the channel meanwhile", async () => {
     const times: number[] = [];
@@ -147,9 +55,9 @@ describe("a delivery", () => {
     const ready = await telegram();
     const waits = await app.stores.deliveries.find(ids[1]);
     const kept = { since: app.clock.now(), reason: "It was refused before." };
-    await workers?.close(0);
+    await stop();
     const third = await add("c", "cleo", { channelStop: kept });
-    await app.stores.deliveries.collection.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
+    await app.stores.deliveries.collection.native.updateOne({ _id: ids[1] }, { $set: { channelStop: kept } });
     const again = await telegram();
     start([]);
     await until(third, "sent");
@@ -347,8 +255,8 @@ describe("a delivery", () => {
       return found.notBefore && found;
     }, "it to wait");
     const next = await add("b");
-    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
-    await workers?.close(0);
+    await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
+    await stop();
     start([throws]);
     await app.queues.deliver({ deliveryId: id, channel: "telegram" }, { occasion: "now" });
     const failed = await until(id, "failed");
@@ -445,7 +353,7 @@ describe("a delivery", () => {
 
     const id = await add("a");
     await begun.promise;
-    await workers?.close(0);
+    await stop();
     const left = await app.stores.deliveries.find(id);
     start([]);
     await until(id, "sent");
