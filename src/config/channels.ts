@@ -6,7 +6,7 @@ import { type Check, type Frozen, optionalSection, section, text } from "./nodes
 const ADDRESS = '[^\\s@<>()\\[\\]\\\\,;:"]+@[^\\s@<>()\\[\\]\\\\,;:"]+';
 
 /** The pattern of a sender: an address, or a name and an address in angle brackets. */
-export const MAIL_SENDER_PATTERN = `^(${ADDRESS}|[^<>\\r\\n"]*<${ADDRESS}>)$`;
+const MAIL_SENDER_PATTERN = `^(${ADDRESS}|[^<>\\r\\n"]*<${ADDRESS}>)$`;
 
 const RECIPIENT = new RegExp(`^${ADDRESS}$`);
 /** Maximum characters of an address (RFC 5321, 4.5.3.1.3). */

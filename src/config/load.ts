@@ -32,7 +32,7 @@ const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, ve
 export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");
 
 /** The variable that holds the text of the configuration where there is no file. */
-export const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
+const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
 
 /**
  * Reads the configuration file, or the variable that replaces it; undefined when there is neither. The `path` of the variable

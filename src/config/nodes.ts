@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { DURATION_PATTERN, INTERVAL_PATTERN } from "../shared/text/duration.ts";
+import { DURATION_PATTERN } from "../shared/text/duration.ts";
 
 /**
  * The properties of a key in the schema beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
@@ -85,10 +85,6 @@ export const tokens = (options: Omit<TextOptions, "pattern" | "minLength" | "exa
 
 export const duration = (options: { description: string; default?: string; examples?: readonly string[] }) =>
   Type.String({ pattern: DURATION_PATTERN, examples: [options.default ?? "30d"], ...options });
-
-/** Creates a key with a duration, or `off`. */
-export const interval = (options: { description: string; default: string }) =>
-  Type.String({ pattern: INTERVAL_PATTERN, examples: [`${options.default} or off`], ...options });
 
 /** Creates a map from any keys to texts. */
 export const textMap = (options: { description: string; examples: readonly object[] } & KeyOptions) =>
