@@ -32,8 +32,16 @@ function missingFields(schema: Schema, document: object, at = ""): string[] {
   });
 }
 
-/** Returns a value as BSON stores it, so that wrappers of mongoose are gone. */
-const plain = (document: object): object => mongo.BSON.deserialize(mongo.BSON.serialize(document));
+/** Returns a document as BSON stores it, without wrappers of mongoose, and without the keys that mongoose leaves out. */
+const plain = (document: object): object => withoutSpecialKeys(mongo.BSON.deserialize(mongo.BSON.serialize(document)));
+
+function withoutSpecialKeys<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutSpecialKeys) as T;
+  if (value === null || typeof value !== "object" || ![Object.prototype, null].includes(Object.getPrototypeOf(value)))
+    return value;
+  const kept = Object.entries(value).filter(([key]) => !["__proto__", "constructor", "prototype"].includes(key));
+  return Object.fromEntries(kept.map(([key, one]) => [key, withoutSpecialKeys(one)])) as T;
+}
 
 /**
  * Checks that all documents of these collections have the fields and types of their schema, and no others.
