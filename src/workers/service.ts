@@ -121,8 +121,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
-  const resolved = resolveModel(agents.defaults, undefined);
-  const defaults = resolved.ok ? { ...agents.defaults, model: resolved.model } : agents.defaults; // the configuration was checked
+  const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
+  const model = resolved.ok ? resolved.model : undefined;
+  const defaults = { ...agents.defaults, ...(model !== undefined && { model }) };
   const runDeps: ExecuteRunDeps = {
     stores,
     queues,
