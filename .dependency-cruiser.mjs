@@ -7,24 +7,25 @@ import "@swc/core"; // Fails where the parser is missing; dependency-cruiser wou
 /** @type {Record<string, [allowed: string[], why: string]>} */
 const FOLDERS = {
   shared: [[], "shared is a leaf, so that everything can use it."],
-  models: [["shared"], "models hold the documents and their queries; they work without HTTP and queues."],
-  hooks: [["shared"], "hooks match and render requests; whoever calls them reads and writes the documents."],
-  agents: [["shared"], "agents carry out one turn; workers read and write the documents around it."],
-  channels: [["shared"], "channels send one message; workers read and write the documents around it."],
+  config: [["shared"], "config reads the file of the operator, before anything else is started."],
+  models: [["shared", "config"], "models hold the documents and their queries; they work without HTTP and queues."],
+  hooks: [["shared", "config"], "hooks match and render requests; whoever calls them reads and writes the documents."],
+  agents: [["shared", "config"], "agents carry out one turn; workers read and write the documents around it."],
+  channels: [["shared", "config"], "channels send one message; workers read and write the documents around it."],
   gmail: [
-    ["shared", "models", "hooks"],
+    ["shared", "config", "models", "hooks"],
     "gmail makes runs of mails as the API makes them of requests, without the API.",
   ],
   api: [
-    ["shared", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
+    ["shared", "config", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
     "api and workers never import each other: their contract is the documents and the queue definitions.",
   ],
   workers: [
-    ["shared", "models", "hooks", "agents", "channels"],
+    ["shared", "config", "models", "hooks", "agents", "channels"],
     "workers and api never import each other: their contract is the documents and the queue definitions.",
   ],
   cli: [
-    ["shared", "models", "hooks", "agents", "gmail", "client"],
+    ["shared", "config", "models", "hooks", "agents", "gmail", "client"],
     "cli starts api and workers as processes and imports neither.",
   ],
   client: [[], "client is published alone, so it cannot use the rest of the service."],

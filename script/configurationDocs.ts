@@ -1,10 +1,10 @@
 import JSON5 from "json5";
-import { DURATION_PATTERN } from "../src/shared/config/formats/duration.ts";
-import type { ConfigNode } from "../src/shared/config/nodes.ts";
-import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema/config.ts";
-import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
-import { NotifySchemas, RuleSchema } from "../src/shared/config/schema/notify.ts";
-import { TokenSchema } from "../src/shared/config/schema/tokens.ts";
+import { DURATION_PATTERN } from "../src/config/formats/duration.ts";
+import type { ConfigNode } from "../src/config/nodes.ts";
+import { ConfigSchema, configKeys, isSection } from "../src/config/schema/config.ts";
+import { MappingSchema } from "../src/config/schema/mapping.ts";
+import { NotifySchemas, RuleSchema } from "../src/config/schema/notify.ts";
+import { TokenSchema } from "../src/config/schema/tokens.ts";
 import { withRest } from "./docPage.ts";
 
 /** Renews the keys of docs/reference/configuration.md, a section of the page for each section of the configuration. */

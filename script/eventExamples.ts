@@ -1,6 +1,6 @@
+import type { EventType } from "../src/config/formats/eventTypes.ts";
 import type { GateView } from "../src/models/gates/gate.ts";
 import type { RunHead } from "../src/models/runs/readRuns.ts";
-import type { EventType } from "../src/shared/config/formats/eventTypes.ts";
 import type { EventData, JobRow } from "../src/workers/notify/notifyEvent.ts";
 
 /** An event of the reference: when it happens, and an example of its data. */

@@ -14,7 +14,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Client, createClient, type Job, SignalboxError } from "signalbox/client";
 import { findAccess } from "../../src/cli/serviceAccess.ts";
-import { loadDotEnv } from "../../src/shared/config/dotEnv.ts";
+import { loadDotEnv } from "../../src/config/dotEnv.ts";
 import { loudFetch, type Print } from "./loudFetch.ts";
 import { type Order, runPipeline } from "./orchestrator.ts";
 

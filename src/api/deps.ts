@@ -1,8 +1,8 @@
+import type { Config } from "../config/schema/config.ts";
 import type { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { SnsClient } from "./auth/snsClient.ts";

@@ -1,8 +1,8 @@
 import cluster from "node:cluster";
+import type { Environment } from "../config/fill.ts";
+import { loadConfig, requireServers } from "../config/load.ts";
+import { reloadConfig } from "../config/reload.ts";
 import { connectDatabase } from "../models/db/database.ts";
-import type { Environment } from "../shared/config/fill.ts";
-import { loadConfig, requireServers } from "../shared/config/load.ts";
-import { reloadConfig } from "../shared/config/reload.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { howToBuild } from "../shared/process/ownCommands.ts";

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema, TUnion } from "typebox";
+import type { Scope } from "../config/formats/scopes.ts";
 import type { AuditAction } from "../models/audit.ts";
-import type { Scope } from "../shared/config/formats/scopes.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";

@@ -1,10 +1,10 @@
+import { redactConfig } from "../config/redact.ts";
+import type { Config } from "../config/schema/config.ts";
 import type { Database } from "../models/db/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import { openStores, type Stores, storeSettings } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import { redactConfig } from "../shared/config/redact.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Lifecycle } from "../shared/process/lifecycle.ts";
 import { version } from "../shared/process/version.ts";

@@ -15,7 +15,7 @@ const { runCommandLine } = await import("./run.ts");
 const { EXIT } = await import("./exit.ts");
 
 async function environment(): Promise<NodeJS.ProcessEnv> {
-  const { loadDotEnv } = await import("../shared/config/dotEnv.ts"); // without the schema, which few commands need
+  const { loadDotEnv } = await import("../config/dotEnv.ts"); // without the schema, which few commands need
   const env = { ...process.env }; // `signalbox run` gives its program only what it was given itself
   loadDotEnv(env);
   return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...env };

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { firstToken } from "../config/formats/tokenList.ts";
+import type { Config } from "../config/schema/config.ts";
 import { localUrl } from "../shared/address.ts";
-import { firstToken } from "../shared/config/formats/tokenList.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { findRunningInstance } from "./start/dataDirectoryLock.ts";
 import { findSavedToken } from "./start/savedToken.ts";
@@ -44,7 +44,7 @@ export async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions
     `${variable}, or ${key} in the configuration file`;
   const running = hasConfiguration(env) ? undefined : defaultInstance(env);
   if (running) return { ...running, hooksPath: options.hooksPath ?? "/hooks", settingNames };
-  const { readConfig, configFile } = await import("../shared/config/load.ts");
+  const { readConfig, configFile } = await import("../config/load.ts");
   const config = readConfig(env);
   const { server, hooks, dataDir } = config;
   const url = runningUrl(config);

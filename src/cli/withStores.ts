@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Config } from "../config/schema/config.ts";
 import { connectDatabase, type Database } from "../models/db/database.ts";
 import { openStores, type Stores, storeSettings } from "../models/stores.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { Lifecycle, StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import { DataDirectoryLock, findRunningInstance } from "./start/dataDirectoryLock.ts";

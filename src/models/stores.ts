@@ -1,6 +1,6 @@
+import type { Config } from "../config/schema/config.ts";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
 import { AuditLog } from "./audit.ts";
 import type { Database } from "./db/database.ts";

@@ -1,4 +1,4 @@
-import { loadDotEnv } from "../shared/config/dotEnv.ts";
+import { loadDotEnv } from "../config/dotEnv.ts";
 import { runProcess } from "../shared/process/lifecycle.ts";
 import { TIMINGS } from "../shared/timings.ts";
 import { startWorkerProcess } from "./process.ts";

@@ -6,6 +6,11 @@ import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
+import { durationMs } from "../config/formats/duration.ts";
+import { keepLimits } from "../config/formats/keepRequests.ts";
+import { resolveModel } from "../config/formats/modelList.ts";
+import { withoutOwnSecrets } from "../config/ownSecrets.ts";
+import type { Config } from "../config/schema/config.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
@@ -13,13 +18,8 @@ import { readStoppedChannels } from "../models/deliveries/channelStop.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
+import { CHANNELS } from "../shared/channelNames.ts";
 import type { Clock } from "../shared/clock.ts";
-import { CHANNELS } from "../shared/config/formats/channelNames.ts";
-import { durationMs } from "../shared/config/formats/duration.ts";
-import { keepLimits } from "../shared/config/formats/keepRequests.ts";
-import { resolveModel } from "../shared/config/formats/modelList.ts";
-import { withoutOwnSecrets } from "../shared/config/ownSecrets.ts";
-import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import {
   agentHook,

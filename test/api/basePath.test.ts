@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
 import { createClient } from "../../src/client/client.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { createRunner } from "../../src/agents/runners/createRunner.ts";
 import { openChannels } from "../../src/channels/channels.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { createLogger } from "../../src/shared/logger.ts";
 import { changesKey } from "../../src/shared/queue/changeStream.ts";

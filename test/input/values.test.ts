@@ -1,17 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/config/formats/template.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { mappedRuns } from "../../src/hooks/mappings/mappedRuns.ts";
 import { compileMappings, type HookCall } from "../../src/hooks/mappings/mapping.ts";
 import { renderCall } from "../../src/hooks/templates/render.ts";
 import { CURSOR_PATTERN, decodeCursor } from "../../src/models/db/cursor.ts";
 import { ID_CURSOR_PATTERN, olderThan } from "../../src/models/db/idCursor.ts";
-import {
-  parseTemplate,
-  renderTemplate,
-  TemplateError,
-  type TemplateScope,
-} from "../../src/shared/config/formats/template.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { cases, runs, TIMES } from "../support/random.ts";
 

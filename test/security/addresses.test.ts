@@ -3,7 +3,7 @@ import pino from "pino";
 import { openAiRunner } from "../../src/agents/runners/openai.ts";
 import { openChannels } from "../../src/channels/channels.ts";
 import { createClient } from "../../src/client/client.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 

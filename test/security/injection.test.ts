@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { parseConfig } from "../../src/shared/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 /** Names with a special meaning for MongoDB, Redis, JavaScript or a path. */

@@ -1,10 +1,10 @@
 import type { Context, Middleware, Next } from "koa";
+import type { TokenList } from "../../config/formats/tokenList.ts";
+import { allTokens } from "../../config/formats/tokenList.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { TokenList } from "../../shared/config/formats/tokenList.ts";
-import { allTokens } from "../../shared/config/formats/tokenList.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { publicPath } from "../middleware/basePath.ts";

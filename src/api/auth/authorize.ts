@@ -1,6 +1,6 @@
+import type { Scope } from "../../config/formats/scopes.ts";
 import { isInScope } from "../../models/jobs/jobScope.ts";
 import { jobNotFound } from "../../models/jobs/jobs.ts";
-import type { Scope } from "../../shared/config/formats/scopes.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type Caller, mayDo } from "./caller.ts";
 

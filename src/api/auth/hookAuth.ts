@@ -1,4 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
+import { BUILT_IN_HOOKS } from "../../config/checks/mappings.ts";
 import { type HookCall, hookName, type Mapping, mappingsNamed, readNamesOf } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
 import type { ReadNames } from "../../hooks/mappings/secretNames.ts";
@@ -14,7 +15,6 @@ import {
 } from "../../hooks/signatures/verifySender.ts";
 import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { mapBodyError } from "../middleware/body.ts";
 import { type HookBody, readHookBody } from "../middleware/hookBody.ts";

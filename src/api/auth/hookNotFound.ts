@@ -1,7 +1,7 @@
 import type { Context } from "koa";
+import { BUILT_IN_HOOKS } from "../../config/checks/mappings.ts";
+import { nearest } from "../../config/nearest.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
-import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
-import { nearest } from "../../shared/config/nearest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { publicPath } from "../middleware/basePath.ts";
 

@@ -1,4 +1,4 @@
-import type { Scope } from "../../shared/config/formats/scopes.ts";
+import type { Scope } from "../../config/formats/scopes.ts";
 import type { AnyRoute } from "../route.ts";
 import { JobFields } from "../schemas/blocks.ts";
 

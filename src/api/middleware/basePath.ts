@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { PROBES } from "../../shared/config/checks/config.ts";
+import { PROBES } from "../../config/checks/config.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /**

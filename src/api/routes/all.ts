@@ -1,5 +1,5 @@
+import type { Config } from "../../config/schema/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import type { AnyRoute } from "../route.ts";
 import { auditRoutes } from "./audit.ts";
 import { channelActionRoutes } from "./channels/actions.ts";

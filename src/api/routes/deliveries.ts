@@ -3,7 +3,7 @@ import { deliveryFault, recipientOn } from "../../models/deliveries/addDelivery.
 import { countDeliveries } from "../../models/deliveries/countDeliveries.ts";
 import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
-import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";

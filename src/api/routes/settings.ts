@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { mappingKey } from "../../config/checks/mappings.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { preset } from "../../hooks/mappings/presets.ts";
-import { mappingKey } from "../../shared/config/checks/mappings.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { version } from "../../shared/process/version.ts";
 import type { ApiDeps } from "../deps.ts";

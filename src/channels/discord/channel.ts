@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import type { Config } from "../../config/schema/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { version } from "../../shared/process/version.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";

@@ -1,6 +1,6 @@
+import type { Config } from "../../config/schema/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { failureWithoutResponse } from "../httpStatus.ts";

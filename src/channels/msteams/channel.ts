@@ -1,6 +1,6 @@
+import type { Config } from "../../config/schema/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { type RequestOutcome, sendRequest } from "../http.ts";

@@ -1,6 +1,6 @@
+import type { Config } from "../../config/schema/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { sendRequest } from "../http.ts";
 import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failure } from "../httpStatus.ts";
 

@@ -1,5 +1,5 @@
+import type { Config } from "../../config/schema/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";

@@ -1,5 +1,5 @@
-import type { ConfigNode } from "../../shared/config/nodes.ts";
-import { ConfigSchema, isSection } from "../../shared/config/schema/config.ts";
+import type { ConfigNode } from "../../config/nodes.ts";
+import { ConfigSchema, isSection } from "../../config/schema/config.ts";
 
 const WIDTH = 100;
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import type { Config } from "../../config/schema/config.ts";
 import { connectDatabase } from "../../models/db/database.ts";
 import { hostsOf } from "../../shared/address.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { findRunningInstance } from "../start/dataDirectoryLock.ts";

@@ -1,6 +1,6 @@
+import { redisAddress } from "../../config/load.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { hostsOf } from "../../shared/address.ts";
-import { redisAddress } from "../../shared/config/load.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { createLogger } from "../../shared/logger.ts";
 import { connectProducer, readServerFacts } from "../../shared/queue/redis.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
+import { type Json, substitute } from "../../config/fill.ts";
+import { ConfigError, configPath, parseConfig, parseFile } from "../../config/load.ts";
 import type { GmailConfig } from "../../gmail/api/google.ts";
-import { type Json, substitute } from "../../shared/config/fill.ts";
-import { ConfigError, configPath, parseConfig, parseFile } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { readTextFile } from "../../shared/text/textFile.ts";

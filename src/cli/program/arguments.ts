@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
-import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/duration.ts";
+import { DURATION_PATTERN, durationMs } from "../../config/formats/duration.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { isTime } from "../../shared/text/calendar.ts";
 import { decimalOf } from "../../shared/text/decimal.ts";
 import { isObject } from "../../shared/text/json.ts";

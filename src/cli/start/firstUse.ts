@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
+import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { readOrCreateToken } from "./savedToken.ts";
 
 export interface Settings {

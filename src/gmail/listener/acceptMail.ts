@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import type { Config } from "../../config/schema/config.ts";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { selectMapping } from "../../hooks/mappings/selectMapping.ts";
@@ -6,7 +7,6 @@ import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
 import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { toJson } from "../../shared/text/json.ts";
 import type { Mail } from "../mail/mail.ts";
 

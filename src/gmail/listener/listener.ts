@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../config/schema/config.ts";
 import { compileMappings } from "../../hooks/mappings/mapping.ts";
 import { MAILBOX_PARTS, type MailboxPart } from "../../models/gmailMailbox.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Queues } from "../../shared/queue/producer.ts";

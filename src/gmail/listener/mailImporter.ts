@@ -1,7 +1,7 @@
+import type { Config } from "../../config/schema/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";

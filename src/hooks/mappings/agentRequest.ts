@@ -1,7 +1,7 @@
 import type { Static, TObject } from "typebox";
-import { resolveModel } from "../../shared/config/formats/modelList.ts";
-import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
+import { resolveModel } from "../../config/formats/modelList.ts";
+import { sessionKeyFault } from "../../config/formats/sessionKey.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import { errorCodeFor } from "../templates/render.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
-import { MAX_RECIPIENT } from "../../shared/config/schema/session.ts";
+import { MAX_RECIPIENT } from "../../config/schema/session.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });

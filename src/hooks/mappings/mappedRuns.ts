@@ -1,5 +1,5 @@
-import { MAIN_SESSION, sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
+import { MAIN_SESSION, sessionKeyFault } from "../../config/formats/sessionKey.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
 import { toJson } from "../../shared/text/json.ts";
 import {

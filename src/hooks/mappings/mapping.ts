@@ -1,13 +1,13 @@
-import { decodedName, mappingKey, TEMPLATES } from "../../shared/config/checks/mappings.ts";
+import { decodedName, mappingKey, TEMPLATES } from "../../config/checks/mappings.ts";
 import {
   parseTemplate,
   type Reference,
   renderTemplate,
   type Template,
   type TemplateScope,
-} from "../../shared/config/formats/template.ts";
-import { SENDER_PRESETS } from "../../shared/config/presets/senders.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
+} from "../../config/formats/template.ts";
+import { SENDER_PRESETS } from "../../config/presets/senders.ts";
+import type { Config } from "../../config/schema/config.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
 import type { ReadNames } from "./secretNames.ts";

@@ -1,6 +1,6 @@
-import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
-import type { PRESETS } from "../../shared/config/schema/mapping.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../config/formats/sessionKey.ts";
+import type { Config } from "../../config/schema/config.ts";
+import type { PRESETS } from "../../config/schema/mapping.ts";
 
 type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 type MappingConfig = Config["hooks"]["mappings"][number];

@@ -1,4 +1,4 @@
-import { nearest } from "../../shared/config/nearest.ts";
+import { nearest } from "../../config/nearest.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { type HookCall, type Mapping, templateScope, wantedItems } from "./mapping.ts";
 import { describeUnmet, isAboutItems, shortJson, unmetCondition } from "./when.ts";

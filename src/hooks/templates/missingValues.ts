@@ -1,6 +1,6 @@
-import { TEMPLATES } from "../../shared/config/checks/mappings.ts";
-import { lookUp, type Reference, type Template, type TemplateScope } from "../../shared/config/formats/template.ts";
-import { nearest } from "../../shared/config/nearest.ts";
+import { TEMPLATES } from "../../config/checks/mappings.ts";
+import { lookUp, type Reference, type Template, type TemplateScope } from "../../config/formats/template.ts";
+import { nearest } from "../../config/nearest.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { type HookCall, type Mapping, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";

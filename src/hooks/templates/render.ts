@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { describeFault, faultyField } from "../../shared/config/describeFault.ts";
-import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/config/formats/template.ts";
+import { describeFault, faultyField } from "../../config/describeFault.ts";
+import { parseTemplate, renderTemplate, type TemplateScope } from "../../config/formats/template.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { MappedAgent, MappedWake } from "../mappings/fields.ts";

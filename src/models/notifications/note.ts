@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
-import { EVENT_TYPES } from "../../shared/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../config/formats/eventTypes.ts";
 import { date, free, listOf, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
 
 /** The types of events: those that rules name, and `test`, which an operator requests for one rule. */

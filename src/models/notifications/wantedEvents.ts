@@ -1,5 +1,5 @@
-import type { EventType } from "../../shared/config/formats/eventTypes.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
+import type { EventType } from "../../config/formats/eventTypes.ts";
+import type { Config } from "../../config/schema/config.ts";
 
 /** The events that somebody may want to be notified of. Others are not noted. */
 export interface WantedEvents {

@@ -1,5 +1,5 @@
+import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import type { Batcher } from "../../shared/batcher.ts";
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
+import { randomSessionKey } from "../../config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { CHANNELS } from "../config/formats/channelNames.ts";
+import { CHANNELS } from "../channelNames.ts";
 
 /** The contract of one queue between producers and workers. `attempts` includes the first try. */
 export interface QueueDef<P extends TSchema = TSchema> {

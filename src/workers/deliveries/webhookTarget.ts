@@ -1,6 +1,6 @@
 import type { WebhookMessage } from "../../channels/webhook/sender.ts";
+import type { Config } from "../../config/schema/config.ts";
 import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 
 /** The parts of the configuration that decide where webhooks are sent. */
 export type WebhookSettings = Pick<Config, "notify" | "outbound">;

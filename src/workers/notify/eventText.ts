@@ -1,5 +1,5 @@
+import { renderTemplate, type Template } from "../../config/formats/template.ts";
 import type { GateView } from "../../models/gates/gate.ts";
-import { renderTemplate, type Template } from "../../shared/config/formats/template.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { NotifyEvent } from "./notifyEvent.ts";
 

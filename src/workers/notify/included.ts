@@ -1,10 +1,10 @@
+import type { Config } from "../../config/schema/config.ts";
 import { PAYLOAD_FIELDS } from "../../models/jobs/payloadFields.ts";
 import { isStored } from "../../models/jobs/payloads.ts";
 import { readJobWithSteps } from "../../models/jobs/read/readSteps.ts";
 import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import type { Stores } from "../../models/stores.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { EventData } from "./notifyEvent.ts";
 

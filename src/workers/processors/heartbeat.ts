@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
+import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
@@ -8,7 +9,6 @@ import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
 import { type EventDoc, NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { backoff } from "../../shared/backoff.ts";
-import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import type { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";

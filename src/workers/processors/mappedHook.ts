@@ -1,3 +1,5 @@
+import { randomSessionKey } from "../../config/formats/sessionKey.ts";
+import type { Config } from "../../config/schema/config.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
@@ -9,8 +11,6 @@ import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
 import { assignSessionOwner, hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
-import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";

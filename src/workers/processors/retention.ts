@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { durationMs } from "../../config/formats/duration.ts";
 import { deleteUnusedGates } from "../../models/gates/repairGates.ts";
 import { confirmRequests } from "../../models/hooks/deleteHookRequests.ts";
 import { deleteUnusedCalls } from "../../models/hooks/hookCall.ts";
@@ -8,7 +9,6 @@ import { deleteUnusedPayloads, type StoredPayload } from "../../models/jobs/unus
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/deleteEndedRuns.ts";
 import { deleteSingleUseSessions } from "../../models/sessions/deleteSingleUseSessions.ts";
 import type { Stores } from "../../models/stores.ts";
-import { durationMs } from "../../shared/config/formats/duration.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";

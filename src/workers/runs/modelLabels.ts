@@ -1,5 +1,5 @@
-import { modelEntries } from "../../shared/config/formats/modelList.ts";
-import type { ModelList } from "../../shared/config/schema/agents.ts";
+import { modelEntries } from "../../config/formats/modelList.ts";
+import type { ModelList } from "../../config/schema/agents.ts";
 
 /**
  * Returns a function from the model of a turn to its label in metrics: the id of a configured model, `other` for one that only a

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../src/config/load.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
 import { createClient } from "../../../src/client/client.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../src/config/load.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";

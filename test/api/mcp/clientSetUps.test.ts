@@ -9,7 +9,7 @@ import { parse as parseToml } from "smol-toml";
 import Type, { type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { WAIT_SECONDS } from "../../../src/api/mcp/tools.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../src/config/load.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { runInProcess } from "../../support/cli.ts";

@@ -7,7 +7,7 @@ import { sizeOf } from "../../../src/channels/markdown/measure.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../src/config/load.ts";
 import { isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
 
 const require = createRequire(import.meta.url);

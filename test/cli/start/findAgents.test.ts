@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
 import { findAgents } from "../../../src/cli/start/findAgents.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../src/config/load.ts";
 
 const PROGRAMS = ["claude", "codex", "gemini"];
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";

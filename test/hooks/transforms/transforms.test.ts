@@ -4,7 +4,7 @@ import { serialize } from "node:v8";
 import { expect } from "chai";
 import { TransformProcess } from "../../../src/hooks/transforms/process.ts";
 import type { AgentOverrides } from "../../../src/hooks/transforms/transform.ts";
-import { CHANNELS } from "../../../src/shared/config/formats/channelNames.ts";
+import { CHANNELS } from "../../../src/shared/channelNames.ts";
 import { countAlive } from "../../support/garbage.ts";
 import { INPUT, TransformFixture, thrownBy } from "./transformFixture.ts";
 

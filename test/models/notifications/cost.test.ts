@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { NO_EVENTS, type WantedEvents } from "../../../src/models/notifications/wantedEvents.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";
 

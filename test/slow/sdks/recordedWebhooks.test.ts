@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { parseTemplate, renderTemplate } from "../../../src/shared/config/formats/template.ts";
+import { parseTemplate, renderTemplate } from "../../../src/config/formats/template.ts";
 import { isObject } from "../../../src/shared/text/json.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseConfig } from "../../../src/config/load.ts";
 import { type Listener, startListener } from "../../../src/gmail/listener/listener.ts";
-import { parseConfig } from "../../../src/shared/config/load.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 import type { TestApp } from "../app.ts";
 import { eventually } from "../eventually.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { EVENT_EXAMPLES } from "../../../script/eventExamples.ts";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { agentRequest, createJob, report } from "../../support/factories.ts";
 import { NotifyFixture, toWebhook } from "../../support/notifyFixture.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../../src/shared/config/formats/eventTypes.ts";
+import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Stores } from "../../../models/stores.ts";
-import { CHANNELS } from "../../../shared/config/formats/channelNames.ts";
+import { CHANNELS } from "../../../shared/channelNames.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { MAX_RECIPIENT } from "../../../shared/config/schema/session.ts";
+import { MAX_RECIPIENT } from "../../../config/schema/session.ts";
 import * as s from "../../schemas/blocks.ts";
 
 export const Channel = Type.Object(

@@ -1,13 +1,13 @@
 import Type from "typebox";
+import { resolveModel } from "../../../config/formats/modelList.ts";
+import { sessionKeyFault } from "../../../config/formats/sessionKey.ts";
+import type { Config } from "../../../config/schema/config.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../../models/hooks/acceptHook.ts";
 import type { Idempotency } from "../../../models/hooks/reserveIds.ts";
 import { DEPTH_HEADER, readDepth } from "../../../models/notifications/depth.ts";
 import { AGENT_HOOK, assignSessionOwner } from "../../../models/sessions/sessionOwners.ts";
-import { resolveModel } from "../../../shared/config/formats/modelList.ts";
-import { sessionKeyFault } from "../../../shared/config/formats/sessionKey.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
 import { invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";

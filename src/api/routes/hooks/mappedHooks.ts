@@ -1,7 +1,7 @@
 import Type from "typebox";
+import type { Config } from "../../../config/schema/config.ts";
 import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { checkDepth } from "../../../shared/text/json.ts";
 import { answerMeta } from "../../auth/handshake.ts";

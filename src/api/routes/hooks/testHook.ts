@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { resolveModel } from "../../../config/formats/modelList.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
-import { resolveModel } from "../../../shared/config/formats/modelList.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";

@@ -1,3 +1,6 @@
+import { readConfig, requireServers } from "../../../config/load.ts";
+import { reloadConfig } from "../../../config/reload.ts";
+import type { Config } from "../../../config/schema/config.ts";
 import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
@@ -5,9 +8,6 @@ import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailb
 import { connectDatabase } from "../../../models/db/database.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
-import { readConfig, requireServers } from "../../../shared/config/load.ts";
-import { reloadConfig } from "../../../shared/config/reload.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
 import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
 import { type Lifecycle, runProcess, StartError, type Started } from "../../../shared/process/lifecycle.ts";
 import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";

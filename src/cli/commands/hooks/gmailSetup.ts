@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
+import type { Json } from "../../../config/fill.ts";
+import { readConfig } from "../../../config/load.ts";
 import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { createPubSubSetup } from "../../../gmail/setup/pubsubSetup.ts";
-import type { Json } from "../../../shared/config/fill.ts";
-import { readConfig } from "../../../shared/config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { CommandError, EXIT } from "../../exit.ts";

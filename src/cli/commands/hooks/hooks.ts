@@ -1,6 +1,9 @@
 import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { describeMissing } from "../../../client/calls/missingValues.ts";
+import { readConfig } from "../../../config/load.ts";
+import { withoutOwnSecrets } from "../../../config/ownSecrets.ts";
+import type { Config } from "../../../config/schema/config.ts";
 import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
@@ -13,9 +16,6 @@ import { noMapping, selectMapping } from "../../../hooks/mappings/selectMapping.
 import { type MissingValue, missingValues } from "../../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../../hooks/templates/render.ts";
 import { Transforms } from "../../../hooks/transforms/transforms.ts";
-import { readConfig } from "../../../shared/config/load.ts";
-import { withoutOwnSecrets } from "../../../shared/config/ownSecrets.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { CommandError, EXIT } from "../../exit.ts";

@@ -1,6 +1,6 @@
-import { configFile, parseFile, readConfig } from "../../../shared/config/load.ts";
-import { redactConfig } from "../../../shared/config/redact.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
+import { configFile, parseFile, readConfig } from "../../../config/load.ts";
+import { redactConfig } from "../../../config/redact.ts";
+import type { Config } from "../../../config/schema/config.ts";
 import { readSettings } from "../../start/firstUse.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { configPath } from "../../../shared/config/load.ts";
+import { configPath } from "../../../config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
 import { writePrivateFile } from "../../configFile/privateFile.ts";

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readConfig } from "../../../shared/config/load.ts";
+import { readConfig } from "../../../config/load.ts";
 import { readableLine } from "../../../shared/logger.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { findRunningInstance } from "../../start/dataDirectoryLock.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readConfig } from "../../../shared/config/load.ts";
+import { readConfig } from "../../../config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 

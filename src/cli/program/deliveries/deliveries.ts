@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { CHANNELS } from "../../../shared/config/formats/channelNames.ts";
+import { CHANNELS } from "../../../shared/channelNames.ts";
 import type { DeliveryFilter } from "../../commands/deliveries/deliveries.ts";
 import type { ListOptions } from "../../commands/list.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";

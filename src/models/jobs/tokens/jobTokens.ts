@@ -1,6 +1,6 @@
+import { allTokens } from "../../../config/formats/tokenList.ts";
+import type { Config } from "../../../config/schema/config.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { allTokens } from "../../../shared/config/formats/tokenList.ts";
-import type { Config } from "../../../shared/config/schema/config.ts";
 import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";

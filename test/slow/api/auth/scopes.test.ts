@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { expect } from "chai";
 import type { AnyRoute } from "../../../../src/api/route.ts";
 import { allRoutes } from "../../../../src/api/routes/all.ts";
+import { parseConfig } from "../../../../src/config/load.ts";
 import { compileMappings } from "../../../../src/hooks/mappings/mapping.ts";
-import { parseConfig } from "../../../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 
 const tokenOf = (name: string) => `the-token-with-the-name-${name}`;

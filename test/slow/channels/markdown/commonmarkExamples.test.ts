@@ -3,7 +3,7 @@ import pino from "pino";
 import { openChannels } from "../../../../src/channels/channels.ts";
 import { parser } from "../../../../src/channels/markdown/parser.ts";
 import { toParts } from "../../../../src/channels/markdown/parts.ts";
-import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../../src/config/load.ts";
 import { expectLinearTime } from "../../../support/linearTime.ts";
 
 const require = createRequire(import.meta.url);

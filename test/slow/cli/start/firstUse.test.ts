@@ -15,7 +15,7 @@ import { expect } from "chai";
 import type { FoundAgent } from "../../../../src/cli/start/findAgents.ts";
 import { readSettings } from "../../../../src/cli/start/firstUse.ts";
 import { summary } from "../../../../src/cli/start/summary.ts";
-import { ConfigError, parseConfig, readConfig } from "../../../../src/shared/config/load.ts";
+import { ConfigError, parseConfig, readConfig } from "../../../../src/config/load.ts";
 import { StartError } from "../../../../src/shared/process/lifecycle.ts";
 import { runCli, type Service } from "../../../cli/service.ts";
 import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseConfig } from "../../../../src/shared/config/load.ts";
+import { parseConfig } from "../../../../src/config/load.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { fenced, MappedHookFixture } from "../../../support/hooks/mappedHookFixture.ts";
 import { startWorker } from "../../../support/worker.ts";

@@ -1,0 +1,179 @@
+import { dirname, resolve } from "node:path";
+import { Ajv } from "ajv";
+import JSON5 from "json5";
+import { StartError } from "../shared/process/lifecycle.ts";
+import { ownCommand } from "../shared/process/ownCommands.ts";
+import type { RedisAddress } from "../shared/queue/redisAddress.ts";
+import { isObject } from "../shared/text/json.ts";
+import { readTextFile } from "../shared/text/textFile.ts";
+import { crossChecks } from "./checks/config.ts";
+import { findDuplicateKeys } from "./duplicateKeys.ts";
+import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
+import { fillPresets } from "./presets/fillPresets.ts";
+import { explain, faultyKey } from "./problems.ts";
+import { type Config, ConfigSchema } from "./schema/config.ts";
+
+/** An unusable configuration. `problems` has one sentence for each fault, `source` the file or variable that has them. */
+export class ConfigError extends StartError {
+  readonly source: string;
+  readonly problems: readonly string[];
+
+  constructor(source: string, problems: readonly string[]) {
+    super(`The configuration (${source}) is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    this.source = source;
+    this.problems = problems;
+  }
+}
+
+const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, verbose: true }).compile(ConfigSchema);
+
+/** Returns the path of the configuration file: `SIGNALBOX_CONFIG`, by default `signalbox.json5` in the working directory. */
+export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");
+
+/** The variable that holds the text of the configuration where there is no file. */
+export const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
+
+/**
+ * Reads the configuration file, or the variable that replaces it; undefined when there is neither. The `path` of the variable
+ * is its name, and the paths in its text are relative to the working directory.
+ * @throws ConfigError when it cannot be read
+ */
+export function configFile(env: Environment): { readonly path: string; readonly text: string } | undefined {
+  const path = configPath(env);
+  try {
+    return { path, text: readTextFile(path) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);
+    if (env.SIGNALBOX_CONFIG) throw new ConfigError(path, ["SIGNALBOX_CONFIG names a file that does not exist"]);
+    return env[CONFIG_JSON] ? { path: CONFIG_JSON, text: env[CONFIG_JSON] } : undefined;
+  }
+}
+
+/** A configuration, and the value of its file before variables are filled in, by which `redactConfig` finds their places. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly written: Json;
+}
+
+/**
+ * Reads the configuration file, which may be absent, and the environment.
+ * @throws ConfigError naming every problem at once
+ */
+export function loadConfig(env: Environment): LoadedConfig {
+  const file = configFile(env);
+  const config = parseConfig(file?.text, file ? env : withGeneratedToken(env), file?.path);
+  return { config, written: parseFile(file?.text, file?.path ?? "environment") };
+}
+
+/** Reads the configuration alone. @throws ConfigError naming every problem at once */
+export const readConfig = (env: Environment): Config => loadConfig(env).config;
+
+/** The variable in which `start` passes its processes the generated hook token. It is ignored when a file exists. */
+export const GENERATED_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
+
+const withGeneratedToken = (env: Environment): Environment =>
+  env[GENERATED_HOOKS_TOKEN]
+    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[GENERATED_HOOKS_TOKEN], ...env }
+    : env;
+
+/**
+ * Turns a configuration file's text (JSON5, or undefined for none) and the environment into a frozen, checked value.
+ * @param path the file's path, to which other paths are relative; without it they are relative to the working directory
+ * @throws ConfigError naming every problem at once
+ */
+export function parseConfig(text: string | undefined, env: Environment, path?: string): Config {
+  const source = path ?? "environment";
+  const { value, missing } = substitute(parseFile(text, source), env);
+  const duplicates = findDuplicateKeys(text ?? "");
+  applyEnvironment(value, env);
+  fillPresets(value);
+  const errors = validate(value) ? [] : (validate.errors ?? []);
+  const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
+  // Only the first fault of a key is reported: an empty text, for example, violates its pattern too.
+  const reported = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
+  const config = withAbsolutePaths(value as unknown as Config, path);
+  const problems = [
+    ...duplicates.map(
+      ({ key, lines }) =>
+        `${key} is written twice (${lines}), and only the last one would be used: keep one, or merge them`,
+    ),
+    ...missing.map(({ key, name }) => `${key}: the environment variable ${name} is not set`),
+    ...reported.map((error) => explain(error, env)),
+    ...crossChecks(config, [...faulty, ...duplicates.map(({ key }) => key)]),
+  ];
+  if (problems.length > 0) throw new ConfigError(source, problems);
+  return deepFreeze(config);
+}
+
+/** Returns a configuration with absolute paths in place of those that are relative to the file. */
+function withAbsolutePaths(config: Config, path: string | undefined): Config {
+  const { hooks, redis } = config;
+  const base = path === undefined ? process.cwd() : dirname(path);
+  if (!isObject(hooks) || !isObject(redis) || !isObject(redis.tls)) return config; // the schema has reported the fault
+  const { transformsDir = "hooks/transforms", gmail } = hooks;
+  const at = <T>(path: T) => (typeof path === "string" && !isPem(path) ? resolve(base, path) : path);
+  const file = isObject(gmail) && { gmail: { ...gmail, credentialsFile: at(gmail.credentialsFile) } };
+  const ca = redis.tls.ca !== undefined && { ca: at(redis.tls.ca) };
+  return {
+    ...config,
+    redis: { ...redis, tls: { ...redis.tls, ...ca } },
+    hooks: { ...hooks, transformsDir: at(transformsDir), ...file },
+  } as Config;
+}
+
+const isPem = (text: string): boolean => text.trimStart().startsWith("-----BEGIN");
+
+/** Parses a configuration file without filling in variables or defaults. @throws ConfigError */
+export function parseFile(text: string | undefined, source: string): Json {
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON5.parse(text);
+  } catch (error) {
+    throw new ConfigError(source, [`it is not valid JSON5 (${(error as Error).message.replace(/^JSON5: /, "")})`]);
+  }
+  if (isObject(value)) return value;
+  throw new ConfigError(source, ["it must contain one object: { … }"]);
+}
+
+/**
+ * Returns the addresses of MongoDB and Redis for a process that was not started by `start`.
+ * @throws StartError when one is not configured
+ */
+export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisAddress: RedisAddress } {
+  const address = redisAddress(redis);
+  if (mongodb.uri && address) return { mongodbUri: mongodb.uri, redisAddress: address };
+  const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
+  throw new StartError(
+    `${missing} is not set: set it, or use \`${ownCommand("start")}\`, which starts its own servers.`,
+  );
+}
+
+/**
+ * Returns the address of the configured Redis; undefined when there is none.
+ * @throws StartError when the file of `redis.tls.ca` cannot be read
+ */
+export function redisAddress({ url, cluster, tls }: Config["redis"]): RedisAddress | undefined {
+  if (url === undefined) return undefined;
+  const { rejectUnauthorized, ca } = tls;
+  return { url, cluster, tls: { rejectUnauthorized, ...(ca !== undefined && { ca: readAuthority(ca) }) } };
+}
+
+function readAuthority(ca: string): string {
+  if (isPem(ca)) return ca;
+  try {
+    return readTextFile(ca);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`The file ${ca} cannot be read (${code}): correct REDIS_TLS_CA (redis.tls.ca).`);
+  }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const item of Object.values(value)) deepFreeze(item);
+    Object.freeze(value);
+  }
+  return value;
+}
