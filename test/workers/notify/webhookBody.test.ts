@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { NotifyEvent } from "../../../src/workers/notify/notifyEvent.ts";
+import type { Notification } from "../../../src/workers/notify/notification.ts";
 import { webhookBody } from "../../../src/workers/notify/webhookBody.ts";
 
 const MAX_BYTES = 20_000;
@@ -46,7 +46,7 @@ const data = fc.oneof(
 );
 
 const bodyOf = (of: object, format: "standard" | "cloudevents" = "standard") =>
-  webhookBody({ id: "e", type: "job.failed", at: new Date(0), subject: "s", data: of } as unknown as NotifyEvent, of, {
+  webhookBody({ id: "e", type: "job.failed", at: new Date(0), subject: "s", data: of } as unknown as Notification, of, {
     ...{ format, source: "https://jobs.example.com/api", hasIncluded: false },
   }).body;
 

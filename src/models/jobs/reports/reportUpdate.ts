@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { WantedEvents } from "../../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../../notifications/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
@@ -58,7 +58,7 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
 export function reportUpdate(
   report: ReportChange,
   now: Date,
-  { staleAfterSeconds, wanted }: { readonly staleAfterSeconds: number; readonly wanted: WantedEvents },
+  { staleAfterSeconds, wanted }: { readonly staleAfterSeconds: number; readonly wanted: WantedNotifications },
 ): mongo.Document[] {
   const path = stepPath(report.stepKey);
   const notes = noteFields({ id: report.reportId, ends: report.ends?.status, isReport: true }, wanted, now);
