@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { NOTIFICATION_TYPES } from "../../src/shared/notifications/catalogue.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";
+import { NOTIFICATION_TYPES } from "../../src/shared/notifications/catalogue.ts";
 
 const secretOf = (bytes: number, fill = 7) => `whsec_${Buffer.alloc(bytes, fill).toString("base64")}`;
 const SECRET = secretOf(24);
