@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
+import { aboutOf, NOTIFICATION_TYPES, type NotificationType } from "../shared/notifications/catalogue.ts";
 import { parseTemplate, TemplateError } from "../shared/text/template.ts";
 import { type Channels, recipientFault } from "./channels.ts";
-import { EVENT_TYPES, type EventType } from "./eventTypes.ts";
 import { type Check, duration, type Frozen, text } from "./nodes.ts";
 import { WebhookSchema, webhookFaults } from "./outbound.ts";
 
@@ -62,7 +62,7 @@ const Where = Type.Object(
 export const RuleSchema = Type.Object(
   {
     id: id("Name of the rule in deliveries, metrics and addresses. Unique.", "sales"),
-    on: Type.Array(Type.Enum([...EVENT_TYPES]), {
+    on: Type.Array(Type.Enum(NOTIFICATION_TYPES), {
       minItems: 1,
       uniqueItems: true,
       examples: [["job.failed", "job.stale", "job.recovered"]],
@@ -141,14 +141,14 @@ const TEMPLATE_ROOTS: readonly string[] = ["type", "timestamp", "data", "job", "
 
 const TARGETS = ["webhook", "channel", "wake"] as const;
 
-const isAboutJob = (type: EventType) => type !== "job.missing" && /^(job|gate)\./.test(type);
+const isAboutJob = (type: NotificationType) => ["job", "gate"].includes(aboutOf(type));
 
 /** The keys of `where` that not every event can match: whether events of a type can, and a text for these types. */
 const WHERE = {
   jobId: { matches: isAboutJob, types: "events of jobs and gates" },
   metadata: { matches: isAboutJob, types: "events of jobs and gates" },
   mapping: {
-    matches: (type: EventType) => type !== "job.missing",
+    matches: (type: NotificationType) => aboutOf(type) !== "expectation",
     types: "events of runs, deliveries and jobs that show a run",
   },
 } as const;
@@ -230,10 +230,10 @@ function targetFaults(to: Target, channels: Channels): Faults {
 }
 
 /** Checks that each included part belongs to the job or run of an event that the rule handles. */
-function includeFaults({ include }: Webhook, on: readonly EventType[]): Faults {
+function includeFaults({ include }: Webhook, on: readonly NotificationType[]): Faults {
   return include.map((part) => {
     const isOfRun = part === "reply";
-    const isUsed = on.some(isOfRun ? (type) => type.startsWith("run.") : isAboutJob);
+    const isUsed = on.some(isOfRun ? (type) => aboutOf(type) === "run" : isAboutJob);
     const types = isOfRun ? "runs" : "jobs or gates";
     return !isUsed && `to.webhook.include has ${part}, which only events of ${types} have, and on has none: remove it`;
   });

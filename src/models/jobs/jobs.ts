@@ -7,7 +7,7 @@ import { suffixedIds } from "../../shared/text/text.ts";
 import type { Documents } from "../db/documents.ts";
 import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
@@ -48,7 +48,7 @@ const UPDATED = { steps: 0, endedBy: 0 } as const;
 export interface JobSettings {
   /** The `staleAfterSeconds` of jobs that have none of their own. */
   readonly staleAfterSeconds: number;
-  readonly wanted: WantedEvents;
+  readonly wanted: WantedNotifications;
 }
 
 export class Jobs {
@@ -157,7 +157,7 @@ export class Jobs {
   }
 
   /** The events that are noted. */
-  get wanted(): WantedEvents {
+  get wanted(): WantedNotifications {
     return this.#settings.wanted;
   }
 
