@@ -3,7 +3,7 @@ import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import type { GateView } from "../../models/gates/gate.ts";
 import type { JobDoc } from "../../models/jobs/job.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
-import { type JobWithStep, viewJobs } from "../../models/jobs/read/viewJobs.ts";
+import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note, NotedType } from "../../models/notifications/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
@@ -11,10 +11,11 @@ import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
 import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { JobView } from "../../wire/job.ts";
 import type { EventFacts } from "./rule.ts";
 
 /** A job as the data of events contains it: a list row without the parts that `include` adds. */
-export type JobRow = Omit<JobWithStep, PayloadField>;
+export type JobRow = Omit<JobView, PayloadField>;
 
 /** An event as receivers read it, with what rules compare. Times are ISO 8601 UTC with milliseconds. */
 export interface NotifyEvent {

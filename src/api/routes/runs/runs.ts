@@ -7,11 +7,11 @@ import { trackRetried } from "../../../models/runs/trackRun.ts";
 import { readWaitsFor } from "../../../models/runs/waitsFor.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { agentHook, mappedHook } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
 import { HOOK_ACTOR } from "../../auth/apiAuth.ts";
 import * as examples from "../../examples/gateway.ts";
 import type { Awaited } from "../../live/waitingRequests.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { Delivery } from "../../schemas/delivery.ts";
 import { Usage } from "../../schemas/usage.ts";
 
