@@ -26,7 +26,7 @@ export function typescriptFile(
 function languageOf(names: ReadonlyMap<string, string>): Language {
   const language: Language = {
     scalars: { string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" },
-    free: "FreeObject",
+    free: "Record<string, unknown>",
     unknown: "unknown",
     literal: (values) => values.map((value) => JSON.stringify(value)).join(" | "),
     list: (item) => (item.includes(" | ") ? `(${item})[]` : `${item}[]`),
@@ -49,11 +49,7 @@ function declaration({ name, schema, about }: Published, names: ReadonlyMap<stri
     return `${comment}\n${fitted(`export type ${name} =`, type, "")}`;
   }
   const fields = Object.entries(shape.properties).flatMap(([field, one]) => {
-    const declared = fitted(
-      `  ${field}${isOptional(shape, field) ? "?" : ""}:`,
-      typeOf(one, names, language),
-      "  ",
-    );
+    const declared = fitted(`  ${field}${isOptional(shape, field) ? "?" : ""}:`, typeOf(one, names, language), "  ");
     return one.description === undefined ? [declared] : [commentOf(one.description, "  "), declared];
   });
   return `${comment}\nexport interface ${name} {\n${fields.join("\n")}\n}`;

@@ -57,32 +57,30 @@ export const cancelRequested = Type.Optional(
 export const RuleId = Identifier("The id of a rule of `notify`.");
 
 /**
- * The latest attempts that failed.
- * @param title the name of one of them
+ * An attempt that failed.
+ * @param title the name of the schema
  * @param error the schema of an error
  * @param further fields of an attempt
  */
-export const FailedAttempts = <Error extends TSchema, Further extends TProperties>(
+export const FailedAttempt = <Error extends TSchema, Further extends TProperties>(
   title: string,
   error: Error,
-  description: string,
   further: Further,
 ) =>
-  Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          attempt: Type.Integer({ minimum: 1, description: "The number of the attempt." }),
-          error,
-          ...further,
-          startedAt: Timestamp("When the attempt started."),
-          endedAt: Timestamp("When the attempt failed."),
-        },
-        named(title),
-      ),
-      { maxItems: 20, description },
-    ),
+  Type.Object(
+    {
+      attempt: Type.Integer({ minimum: 1, description: "The number of the attempt." }),
+      error,
+      ...further,
+      startedAt: Timestamp("When the attempt started."),
+      endedAt: Timestamp("When the attempt failed."),
+    },
+    named(title),
   );
+
+/** The latest attempts that failed. */
+export const FailedAttempts = <Attempt extends TSchema>(attempt: Attempt, description: string) =>
+  Type.Optional(Type.Array(attempt, { maxItems: 20, description }));
 
 export const Ok = Type.Object({ ok: Type.Literal(true, { description: "Always true." }) }, named("Ok"));
 

@@ -46,17 +46,19 @@ export const StepView = Type.Object(step, s.named("Step"));
 export type StepView = Static<typeof StepView>;
 export const StepFields = Object.keys(step) as (keyof typeof step)[];
 export const StepRow = Type.Partial(StepView, s.named("StepRow"));
+export const FailedStepAttempt = s.FailedAttempt(
+  "FailedStepAttempt",
+  s.nullable(Type.String({ description: "The message of the step when it failed, at most 1,000 characters of it." })),
+  {},
+);
+
 /** A step that is read on its own. */
 export const SingleStep = Type.Object(
   {
     ...step,
     failedAttempts: s.FailedAttempts(
-      "FailedStepAttempt",
-      s.nullable(
-        Type.String({ description: "The message of the step when it failed, at most 1,000 characters of it." }),
-      ),
+      FailedStepAttempt,
       "The latest 20 failed attempts, oldest first. Present if an attempt has failed.",
-      {},
     ),
     durationMs: Type.Optional(
       Type.Integer({
