@@ -41,7 +41,7 @@ describe("the wire shapes", () => {
 
     schemas.extract(Grown);
 
-    expect(schemas.components["StepSummary"]).to.have.nested.property("properties.colour.type", "integer");
+    expect(schemas.components.StepSummary).to.have.nested.property("properties.colour.type", "integer");
   });
 
   it("are the types that models return", () => {
