@@ -24,7 +24,11 @@ import { Expectations } from "./notifications/expectation.ts";
 import { LastScan } from "./notifications/lastScan.ts";
 import { NO_NOTES, type NoteNotifier } from "./notifications/note.ts";
 import { Outbox } from "./notifications/outbox.ts";
-import { NO_EVENTS, type WantedEvents, wantedEvents } from "./notifications/wantedEvents.ts";
+import {
+  NO_NOTIFICATIONS,
+  type WantedNotifications,
+  wantedNotifications,
+} from "./notifications/wantedNotifications.ts";
 import { type RunView, readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
 import { sumUsage } from "./runs/sumUsage.ts";
@@ -69,13 +73,13 @@ export interface Stores {
 export interface StoreSettings {
   readonly staleAfterSeconds: number;
   /** The events that are noted; without it none. */
-  readonly wanted?: WantedEvents;
+  readonly wanted?: WantedNotifications;
 }
 
 /** Returns the settings of the stores under a configuration. */
 export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound">): StoreSettings => ({
   ...config.jobs,
-  wanted: wantedEvents(config),
+  wanted: wantedNotifications(config),
 });
 
 /**
@@ -87,7 +91,7 @@ export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound
 export function openStores(
   { documents: collections }: Database,
   clock: Clock,
-  { staleAfterSeconds, wanted = NO_EVENTS }: StoreSettings,
+  { staleAfterSeconds, wanted = NO_NOTIFICATIONS }: StoreSettings,
   changes: ChangeNotifier = NO_NOTIFIER,
   notes: NoteNotifier = NO_NOTES,
   counter: JobCounter = NO_JOB_COUNTER,

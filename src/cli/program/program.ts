@@ -52,7 +52,7 @@ function formatItem(this: Help, term: string, termWidth: number, description: st
 
 const HELP_END = `
 \`signalbox help COMMAND\` shows the options of a command.
-Options may stand before or after the name of a command.
+Options follow the name of the command.
 A running service has a guide at /guide/.`;
 
 /**

@@ -9,7 +9,7 @@ import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
 import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, Status } from "./job.ts";
@@ -50,7 +50,7 @@ const UPDATED = { steps: 0, endedBy: 0 } as const;
 export interface JobSettings {
   /** The `staleAfterSeconds` of jobs that have none of their own. */
   readonly staleAfterSeconds: number;
-  readonly wanted: WantedEvents;
+  readonly wanted: WantedNotifications;
 }
 
 export class Jobs {
@@ -136,8 +136,8 @@ export class Jobs {
   }
 
   /** Returns the update of a job's document that applies a report now. */
-  reportUpdate(report: ReportChange): mongo.Document[] {
-    return reportUpdate(report, this.#clock.now(), this.#settings);
+  reportUpdate(report: ReportChange, { addsReplaced = false } = {}): mongo.Document[] {
+    return reportUpdate(report, this.#clock.now(), { ...this.#settings, addsReplaced });
   }
 
   /** Adds a job that a change of this process has ended to the figures; a running one is left out. */
@@ -159,7 +159,7 @@ export class Jobs {
   }
 
   /** The events that are noted. */
-  get wanted(): WantedEvents {
+  get wanted(): WantedNotifications {
     return this.#settings.wanted;
   }
 
