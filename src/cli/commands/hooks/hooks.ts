@@ -60,7 +60,6 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
-    maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: 2,
     env: withoutOwnSecrets(env),
     onOutput: (_run, _stream, line) => console.error(line),
