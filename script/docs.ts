@@ -25,6 +25,7 @@ import { WorkerMetrics } from "../src/workers/metrics.ts";
 import type { Notification, NotificationData } from "../src/workers/notify/notification.ts";
 import { notificationText } from "../src/workers/notify/notificationText.ts";
 import { webhookBody } from "../src/workers/notify/webhookBody.ts";
+import { clientTypes } from "./clientTypes/published.ts";
 import { configuration, environment } from "./configurationDocs.ts";
 import { dependencies } from "./dependencyDocs.ts";
 import { namesAt, requireSame, withRest, withRows } from "./docPage.ts";
@@ -42,10 +43,10 @@ const PAGES: Readonly<Record<string, (page: string) => string>> = {
   ".env.example": environment,
 };
 
-/** Returns the pages as they must be, by path. `npm run docs` writes them; a test compares them. */
+/** Returns the pages and the types of the clients as they must be, by path. `npm run docs` writes them; a test compares them. */
 export function generatedDocs(): Record<string, string> {
   const pages = Object.entries(PAGES).map(([path, renew]) => [path, renew(readFileSync(path, "utf8"))]);
-  return Object.fromEntries(pages);
+  return { ...Object.fromEntries(pages), ...clientTypes() };
 }
 
 function errors(page: string): string {

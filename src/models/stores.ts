@@ -32,7 +32,7 @@ import {
 import { type RunView, readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
 import { sumUsage } from "./runs/sumUsage.ts";
-import { Events } from "./sessions/event.ts";
+import { MainEvents } from "./sessions/mainEvent.ts";
 import { Messages } from "./sessions/message.ts";
 import { Sessions } from "./sessions/session.ts";
 
@@ -55,7 +55,7 @@ export interface Stores {
   readonly hookRequests: HookRequests;
   readonly sessions: Sessions;
   readonly messages: Messages;
-  readonly events: Events;
+  readonly mainEvents: MainEvents;
   readonly deliveries: Deliveries;
   /** The events that are not dispatched yet. */
   readonly outbox: Outbox;
@@ -115,7 +115,7 @@ export function openStores(
     hookCalls: new HookCalls(collections.hookCalls, clock),
     hookRequests: new HookRequests(collections.hookRequests),
     messages: new Messages(collections.messages),
-    events: new Events(collections.events, clock),
+    mainEvents: new MainEvents(collections.events, clock),
     outbox: new Outbox(collections, clock, notes),
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),

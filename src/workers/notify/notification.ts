@@ -2,7 +2,7 @@ import { type DeliveryView, viewDelivery } from "../../models/deliveries/readDel
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import type { GateView } from "../../models/gates/gate.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
-import { type JobWithStep, viewJobs } from "../../models/jobs/read/viewJobs.ts";
+import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note } from "../../models/notifications/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
@@ -11,10 +11,11 @@ import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
+import type { JobView } from "../../wire/job.ts";
 import type { NotificationFacts } from "./rule.ts";
 
 /** A job as the data of notifications contains it: a list row without the parts that `include` adds. */
-export type JobRow = Omit<JobWithStep, PayloadField>;
+export type JobRow = Omit<JobView, PayloadField>;
 
 /** A notification as receivers read it, with what rules compare. Times are ISO 8601 UTC with milliseconds. */
 export interface Notification {
