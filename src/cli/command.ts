@@ -8,6 +8,16 @@ export type Environment = () => Promise<NodeJS.ProcessEnv>;
 /** Adds arguments, options, examples and the action of a command. */
 export type Define = (command: Command, environment: Environment) => Command;
 
+/** A command or a group of commands. */
+export interface Entry {
+  readonly description: string;
+  /** Loads what a command does, with its arguments, options and examples. A group has none. */
+  readonly load?: () => Promise<Define>;
+  /** The examples of a group. */
+  readonly examples?: readonly string[];
+  readonly commands?: Readonly<Record<string, Entry>>;
+}
+
 /** The options of most commands that call the service. */
 export interface JsonOptions extends ServiceOptions {
   /** Whether to print JSON instead of text for people. */

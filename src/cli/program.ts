@@ -1,7 +1,7 @@
 import { Command, Help } from "commander";
 import { version } from "../shared/process/version.ts";
-import { type Environment, withExamples } from "./command.ts";
-import { COMMANDS, type Entry } from "./commands/all.ts";
+import { type Entry, type Environment, withExamples } from "./command.ts";
+import { COMMANDS } from "./commands/all.ts";
 
 /** Minimum width of the descriptions in the help. The default of 40 leaves a terminal of 60 columns to break words. */
 const MIN_HELP_COLUMN = 16;

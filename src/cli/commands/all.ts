@@ -1,14 +1,4 @@
-import type { Define } from "../command.ts";
-
-/** A command or a group of commands. */
-export interface Entry {
-  readonly description: string;
-  /** Loads what a command does, with its arguments, options and examples. A group has none. */
-  readonly load?: () => Promise<Define>;
-  /** The examples of a group. */
-  readonly examples?: readonly string[];
-  readonly commands?: Readonly<Record<string, Entry>>;
-}
+import type { Define, Entry } from "../command.ts";
 
 const leaf = (description: string, load: () => Promise<Define>): Entry => ({ description, load });
 

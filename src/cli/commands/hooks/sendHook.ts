@@ -37,8 +37,9 @@ export const sendWake: Define = (command, environment) =>
     ),
     "signalbox hooks send wake --text 'The nightly backup failed'",
   ).action(async (options: WakeOptions) => {
+    const env = await environment();
     const text = textOf(options.text, "The text");
-    return send(await environment(), options, async (service) => {
+    return send(env, options, async (service) => {
       needHookToken(service);
       const { mode } = options;
       const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
@@ -74,11 +75,12 @@ export const sendAgent: Define = (command, environment) =>
     "signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait",
     "signalbox hooks send agent --message - --session-key incidents --name Incident",
   ).action(async (options: AgentOptions) => {
+    const env = await environment();
     const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
     const fields = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const message = textOf(options.message, "The message");
-    return send(await environment(), options, async (service) => {
+    return send(env, options, async (service) => {
       needHookToken(service);
       const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
       if (options.wait) {
@@ -109,6 +111,7 @@ export const sendMapped: Define = (command, environment) =>
     "signalbox hooks send ci/build --body body.json",
     "signalbox hooks send github --body push.json --header 'X-Hub-Signature-256: sha256=2fd4e1c6'",
   ).action(async (name: string, options: MappedOptions) => {
+    const env = await environment();
     // The option is not required in commander, because `hooks send agent` would then require it too.
     if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
     const { bytes, value } = readJsonBody(options.body);
@@ -123,7 +126,7 @@ export const sendMapped: Define = (command, environment) =>
       if (runs.length === 0) printNote("The webhook starts no run.");
       print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
     };
-    return withService(await environment(), { ...options, fetch: sendUnchanged }, act, "mapped");
+    return withService(env, { ...options, fetch: sendUnchanged }, act, "mapped");
   });
 
 const wakeModeOption = (flags: string) =>
