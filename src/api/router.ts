@@ -13,6 +13,9 @@ import { prepareRoute } from "./preparedRoute.ts";
 import type { AnyRoute, Input, RouteSchemas } from "./route.ts";
 import { requestedWait } from "./wait.ts";
 
+/** How long a client may take to read the end of a stream. */
+const STREAM_END_TIMEOUT_MS = 1_000;
+
 export interface RouterOptions {
   readonly bodyLimit: number;
   /** Limits the memory of bodies that are being read. */
@@ -23,26 +26,29 @@ export interface RouterOptions {
   readonly authorize: (route: AnyRoute) => Middleware;
 }
 
+/** Returns a router without routes, for `addRoutes`. */
+export const emptyRouter = (): Router => new Router({ strict: true, sensitive: true });
+
 /**
- * Creates the router of the routes. The first route that matches a request handles it; middleware/notFound.ts handles all others.
+ * Adds routes. The first route that matches a request handles it; middleware/notFound.ts handles all others.
  * @param bodyReaders middleware that reads the body in place of `jsonBody`, by operationId
  */
-export function createRouter(
+export function addRoutes(
+  router: Router,
   routes: readonly AnyRoute[],
   deps: ApiDeps,
   options: RouterOptions,
   bodyReaders: Readonly<Record<string, Middleware>> = {},
-): Router {
-  const router = new Router({ strict: true, sensitive: true });
+): void {
   for (const r of routes) {
-    const layers: Middleware[] = [handle(r, deps, options.strict)];
-    if (r.schemas.body)
-      layers.unshift(bodyReaders[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
-    if (r.textBody) layers.unshift(textBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
-    if (isApi(r)) layers.unshift(options.authorize(r));
-    router[r.method](r.path, ...layers);
+    const bodyLimit = r.bodyLimit ?? options.bodyLimit;
+    // A body is read only for a caller who may call the route.
+    const layers: Middleware[] = [];
+    if (isApi(r)) layers.push(options.authorize(r));
+    if (r.textBody) layers.push(textBody(bodyLimit, options.bodies));
+    if (r.schemas.body) layers.push(bodyReaders[r.operationId] ?? jsonBody(bodyLimit, options.bodies));
+    router[r.method](r.path, ...layers, handle(r, deps, options.strict));
   }
-  return router;
 }
 
 /** Returns whether a route is under `/api`. Hooks and log-ins authorize their callers themselves. */
@@ -104,8 +110,6 @@ function publicHeaders(ctx: Context, headers: Readonly<Record<string, string>>):
 function limitStreamEnd(stream: EventEmitter, res: ServerResponse): void {
   stream.once("over", () => setTimeout(() => res.destroy(), STREAM_END_TIMEOUT_MS).unref());
 }
-
-const STREAM_END_TIMEOUT_MS = 1_000;
 
 /**
  * Checks the percent-encoding of a path: the router would take an invalid sequence literally, as part of another identifier.

@@ -1,6 +1,3 @@
-import { isAcknowledgement } from "../agents/prompt/acknowledgement.ts";
-import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
-import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
 import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
@@ -33,9 +30,9 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
-import { isVisible } from "../shared/text/text.ts";
 import type { Timings } from "../shared/timings.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
+import { enqueueDelivery } from "./deliveries/enqueueDelivery.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
 import { startGateExpiry } from "./gateExpiry.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -49,9 +46,7 @@ import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { notifyProcessor } from "./processors/notify.ts";
 import { retentionProcessor } from "./processors/retention.ts";
-import { finalizer } from "./runs/finalize.ts";
-import { modelLabels } from "./runs/modelLabels.ts";
-import { reportingEnv } from "./runs/reportingEnv.ts";
+import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
 import { startSchedules } from "./schedules.ts";
@@ -99,13 +94,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     rules: config.notify,
     readStopped: () => readStoppedChannels(stores),
   });
-  const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
-  const deliver = async ({ fault, channel, deliveryId, priority = 0 }: AddedDelivery) => {
-    if (fault === null) await queues.deliver({ deliveryId, channel }, { priority });
-    else metrics.deliveries.inc({ channel, outcome: "failed" });
-  };
-  const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
+  const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
+  const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
   const dispatch = {
     ...deps,
     rules: compileRules(config.notify),
@@ -123,7 +114,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     env: withoutOwnSecrets(env),
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed a line"),
   });
-  const jobTokens = new JobTokens(stores, clock, config.server);
   const sender = new WebhookSender({
     allowedHosts: config.outbound?.allowedHosts,
     timings: timings.webhook,
@@ -131,9 +121,20 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
-  const resolved = resolveModel(agents.defaults, undefined);
-  const model = resolved.ok ? resolved.model : undefined; // the configuration was checked
-  const modelLabel = modelLabels(agents.defaults.models, model);
+  const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
+  const model = resolved.ok ? resolved.model : undefined;
+  const defaults = { ...agents.defaults, ...(model !== undefined && { model }) };
+  const runDeps: ExecuteRunDeps = {
+    stores,
+    queues,
+    metrics,
+    delivery,
+    runner,
+    agent: defaults,
+    session,
+    jobTokens: new JobTokens(stores, clock, config.server),
+    url: env.SIGNALBOX_URL ?? localUrl(config.server),
+  };
   const processors = new Map<QueueDef, Processor>([
     [
       mappedHook,
@@ -151,28 +152,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         triggerHeartbeat: () => queues.triggerHeartbeat(),
       }),
     ],
-    [
-      agentHook,
-      agentHookProcessor({
-        stores,
-        runner,
-        session,
-        finalize,
-        metrics,
-        turns,
-        model,
-        modelLabel,
-        systemPrompt: agents.defaults.systemPrompt,
-        prompt: ({ name, request }) => {
-          const { message, instructions, allowUnsafe = false } = request;
-          return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
-        },
-        earlier: ({ name }, message) => fence(message, name ?? "agent hook"),
-        env: (run) => reportingEnv(run, jobTokens, env.SIGNALBOX_URL ?? localUrl(config.server)),
-        requeue: (runId, occasion, delayMs) =>
-          queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs }),
-      }),
-    ],
+    [agentHook, agentHookProcessor(runDeps, turns)],
     [
       heartbeat,
       heartbeatProcessor({
@@ -180,12 +160,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         runner,
         session,
         delivery,
-        deliver,
-        isWorthDelivering,
+        queues,
         metrics,
-        modelLabel,
         runnerName: runnerName(agents),
-        defaults: { ...agents.defaults, model },
+        defaults,
         ruleTurnsPerMinute: config.notifyTurnsPerMinute,
         // The built-in prompt is only about events, so that without them the model has nothing to do.
         needsEvents: agents.defaults.heartbeat.prompt === undefined,

@@ -9,7 +9,6 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { Timings } from "../shared/timings.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { logFailure, startPeriodic } from "./periodic.ts";
-import type { Finalize } from "./runs/finalize.ts";
 
 /** Maximum records that are looked up in Redis concurrently. */
 const ENQUEUE_CONCURRENCY = 500;
@@ -23,7 +22,7 @@ export interface SweepDeps {
   readonly queues: Queues;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly finalize: Finalize;
+  readonly finalize: (runId: string) => Promise<void>;
   /** The configured channels. */
   readonly channels: ReadonlySet<string>;
   readonly metrics: WorkerMetrics;

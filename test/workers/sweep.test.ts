@@ -5,7 +5,6 @@ import sinon from "sinon";
 import { agentHook, heartbeat, mappedHook } from "../../src/shared/queue/definitions.ts";
 import { TIMINGS } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
-import type { Finalize } from "../../src/workers/runs/finalize.ts";
 import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -193,7 +192,7 @@ describe("sweep", () => {
 
   async function sweepUntil(
     isDone: () => unknown,
-    { everyMs = 10, finalize = async () => {} }: { everyMs?: number; finalize?: Finalize } = {},
+    { everyMs = 10, finalize = async () => {} }: { everyMs?: number; finalize?: (runId: string) => Promise<void> } = {},
   ): Promise<void> {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);

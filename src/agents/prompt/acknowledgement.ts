@@ -1,3 +1,5 @@
+import { isVisible } from "../../shared/text/text.ts";
+
 /** Maximum characters beside the acknowledgement; a longer reply is a message to the user. */
 const MAX_OTHER_CHARS = 300;
 
@@ -24,3 +26,6 @@ export function isAcknowledgement(reply: string): boolean {
 
 /** Returns the number of characters without the marks at the end. */
 const lengthWithoutMarks = (chars: readonly string[]): number => chars.findLastIndex((char) => !MARK.test(char)) + 1;
+
+/** Returns whether a reply is worth delivering: not empty, and more than an acknowledgement. */
+export const isWorthDelivering = (reply: string): boolean => isVisible(reply) && !isAcknowledgement(reply);

@@ -134,8 +134,8 @@ export class Jobs {
   }
 
   /** Returns the update of a job's document that applies a report now. */
-  reportUpdate(report: ReportChange): mongo.Document[] {
-    return reportUpdate(report, this.#clock.now(), this.#settings);
+  reportUpdate(report: ReportChange, { addsReplaced = false } = {}): mongo.Document[] {
+    return reportUpdate(report, this.#clock.now(), { ...this.#settings, addsReplaced });
   }
 
   /** Adds a job that a change of this process has ended to the figures; a running one is left out. */

@@ -21,6 +21,25 @@ import { depthField } from "../notifications/depth.ts";
 import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 import { StoredUsage } from "./usage.ts";
 
+/*
+ * The states of a run, the values of `status`:
+ *
+ *   accepted --> queued ------------------------> completed, dropped    the mapping makes it an event, or drops it
+ *                  |  ^ \-----------------------> failed                the mapping fails, or it is cancelled
+ *          a worker|  |the worker stops, or the turn fails and another try is left
+ *         acquires |  |
+ *        the lease v  |
+ *                running -----------------------> completed             the turn replies
+ *                  |  ^ \-----------------------> failed                the last try fails, or it is cancelled
+ *                  +--+ another worker acquires the expired lease
+ *
+ *   failed --> queued    it is retried by hand, as the next `round`
+ *
+ * Two fields divide a state. `stage` divides queued: it is `mapping` until the mapping is applied, and only then may a worker
+ * acquire the run. `settled` divides the ends: it is false until the end is finalized (transcript, summary, delivery, next run).
+ * Two more follow from the status in the same update: `open` is true in queued and running, because partial indexes select by
+ * it, and `claim` holds the lease in running. The updates are in endUpdate.ts and runs.ts; workers/runs/executeRun.ts calls them.
+ */
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
 /** A run of an agent, or `wake` for a mapped hook that became an event of the main session. */

@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
+import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
-import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
+import type { Config } from "../../config/schema/config.ts";
+import { addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
 import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
@@ -12,9 +14,12 @@ import { backoff } from "../../shared/backoff.ts";
 import type { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
 import type { Timings } from "../../shared/timings.ts";
+import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
+import { modelLabel } from "../runs/modelLabel.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { runTurn, type TurnOutcome } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
@@ -29,17 +34,13 @@ export interface HeartbeatDeps {
   /** The runner for people, with its address if it has one. */
   readonly runnerName: string;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
-  readonly defaults: {
-    readonly systemPrompt?: string | undefined;
-    readonly model?: string | undefined;
-    readonly thinking?: string | undefined;
-    readonly timeoutSeconds: number;
-  };
+  readonly defaults: Pick<
+    Config["agents"]["defaults"],
+    "model" | "models" | "systemPrompt" | "thinking" | "timeoutSeconds"
+  >;
   readonly delivery: DeliverySettings;
+  readonly queues: Pick<Queues, "deliver">;
   readonly metrics: WorkerMetrics;
-  isWorthDelivering(reply: string): boolean;
-  /** Returns the label of a model in metrics. */
-  modelLabel(model: string | undefined): string;
   /** Maximum turns within a minute that only events of rules start. */
   readonly ruleTurnsPerMinute: number;
   /** Whether a scheduled turn is left out while no events are waiting. */
@@ -52,7 +53,6 @@ export interface HeartbeatDeps {
     events: readonly EventDoc[],
     delivered: ReadonlySet<string>,
   ): { readonly text: string; readonly taken: number; readonly told: number };
-  deliver(noted: AddedDelivery): Promise<void>;
 }
 
 /**
@@ -191,7 +191,7 @@ function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: R
     const history = await retryWhileMongoIsDown(read, { signal, timings });
     const messages = turnMessages(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
-    const onUsage = (usage: TurnUsage) => metrics.countUsage(usage, deps.modelLabel(model));
+    const onUsage = (usage: TurnUsage) => metrics.countUsage(usage, modelLabel(deps.defaults, model));
     return runner.run({ kind: "heartbeat", messages, model, thinking, env: {}, onUsage }, signal);
   };
   return runTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
@@ -199,13 +199,14 @@ function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: R
 
 /** Stores a turn, removes its events and delivers its reply. May run twice for one turn. */
 async function storeTurn(
-  { stores, delivery, isWorthDelivering, deliver }: HeartbeatDeps,
+  deps: HeartbeatDeps,
   turnId: string,
   prompt: string,
   { text: reply, isCutOff = false }: AgentReply,
   { whole, part, told }: IncludedEvents,
   { clock }: RunContext,
 ): Promise<void> {
+  const { stores, delivery } = deps;
   const depth = Math.max(0, ...[...whole, ...(part ? [part] : [])].map((event) => event.depth ?? 0));
   const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: markedReply({ reply, isCutOff }), depth };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
@@ -213,5 +214,5 @@ async function storeTurn(
   await stores.messages.addTurn(turnId, turn);
   if (part) await stores.events.updateTold(part._id, told);
   else await stores.events.take(whole.map(({ _id }) => _id));
-  if (noted) await deliver(noted);
+  if (noted) await enqueueDelivery(deps, noted);
 }

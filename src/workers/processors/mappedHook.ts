@@ -14,7 +14,6 @@ import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Finalize } from "../runs/finalize.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 
@@ -27,7 +26,7 @@ export interface MappedHookDeps {
   >;
   readonly defaults: Config["agents"]["defaults"];
   readonly metrics: WorkerMetrics;
-  readonly finalize: Finalize;
+  readonly finalize: (runId: string) => Promise<void>;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
   /** Returns for how many milliseconds a run is delayed because too many wait for this module; 0 when it may run. */
   backpressureDelayMs(module: string): number;

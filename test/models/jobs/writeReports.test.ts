@@ -282,6 +282,49 @@ describe("writeReports: concurrent reports", () => {
     expect(seen).to.deep.equal(["one", "two", "one", "two", "three", "two", "five", "five"]);
   });
 
+  it("on one step are applied in one batch, in the order of arrival, and leave only the newest output", async () => {
+    const { stores } = app;
+    await stores.jobs.put("a", {});
+    await reportStep(stores, "a", "s", { stepName: "S", output: { n: -1 } });
+    const write = sinon.spy(stores.jobs.collection, "bulkWrite");
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
+
+    const answers = await Promise.all(
+      numbers.map((n) => reportStep(stores, "a", "s", { progress: n, message: `m${n}`, output: { n } })),
+    );
+    const sizes = write.args.map(([updates]) => updates.length);
+    write.restore();
+
+    expect(sizes.length, `batches of ${sizes}`).to.be.at.most(3);
+    expect(answers.filter(({ created }) => created)).to.have.length(0);
+    const { step } = await readJob(stores, "a", { stepKey: "s" });
+    expect(step).to.deep.include({ progress: 99, message: "m99", output: { n: 99 } });
+    expect(await stores.payloads.collection.countDocuments({})).to.equal(1);
+  });
+
+  it("on one step are rejected before the one that creates it, and applied after it", async () => {
+    const { stores } = app;
+    await stores.jobs.put("a", {});
+    await stores.jobs.put("b", {});
+    const report = (jobId: string, more: StepReport) =>
+      reportStep(stores, jobId, "s", more).then(({ created }) => created, codeOf);
+
+    const answers = await Promise.all([
+      report("a", { progress: 90 }),
+      report("b", { progress: 1 }),
+      report("a", { stepName: "S", progress: 10 }),
+      report("a", { progress: 20 }),
+      report("a", { stepName: "T", status: "failed" }),
+      report("b", { progress: 2 }),
+    ]);
+
+    expect(answers).to.deep.equal(["invalid_body", "invalid_body", true, false, false, "invalid_body"]);
+    expect((await stored(stores, "a")).steps).to.deep.equal([
+      { stepKey: "s", stepName: "T", status: "failed", progress: 20, message: null, output: null, attempts: 1 },
+    ]);
+    expect((await stored(stores, "b")).steps).to.deep.equal([]);
+  });
+
   it("are applied except for the one that cannot be written", async () => {
     const { stores } = app;
     for (const jobId of ["a", "b", "c"]) await stores.jobs.put(jobId, {});

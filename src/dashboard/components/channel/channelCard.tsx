@@ -55,7 +55,7 @@ function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps &
         )}
       </p>
       {canAct && (
-        <p class="channel-acts">
+        <p class="acts">
           <button
             type="button"
             aria-label={`Resume ${channel}`}

@@ -28,7 +28,7 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
   const formId = useId();
   return (
     <>
-      <p class="channel-acts">
+      <p class="acts">
         <button
           type="button"
           aria-expanded={isOpen}
@@ -107,7 +107,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
-      <p class="channel-acts">
+      <p class="acts">
         <button type="submit" value="send" class="primary" disabled={isPending}>
           Send
         </button>

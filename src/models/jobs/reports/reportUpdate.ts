@@ -50,6 +50,13 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
   return { jobId, $or: [exists, { $expr: { $lt: [size, MAX_JOB_BYTES] } }] };
 }
 
+interface UpdateSettings {
+  readonly staleAfterSeconds: number;
+  readonly wanted: WantedEvents;
+  /** Whether an earlier report of the same batch has an output: what it replaced is kept. */
+  readonly addsReplaced: boolean;
+}
+
 /**
  * Returns the update of a job's document that applies a report to the step, the job, and the copy of the current step. The update
  * computes all values from the stored document, so that concurrent reports of any number of processes take effect one after the
@@ -58,7 +65,7 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
 export function reportUpdate(
   report: ReportChange,
   now: Date,
-  { staleAfterSeconds, wanted }: { readonly staleAfterSeconds: number; readonly wanted: WantedEvents },
+  { staleAfterSeconds, wanted, addsReplaced }: UpdateSettings,
 ): mongo.Document[] {
   const path = stepPath(report.stepKey);
   const notes = noteFields({ id: report.reportId, ends: report.ends?.status, isReport: true }, wanted, now);
@@ -69,7 +76,7 @@ export function reportUpdate(
         seq,
         updatedAt: { $max: ["$updatedAt", now] },
         lastReportAt: { $max: ["$lastReportAt", now] },
-        ...changedJob(report, now),
+        ...changedJob(report, now, addsReplaced),
         [path]: { $mergeObjects: [newStep(report, now), `$${path}`, changedStep(report, `$${path}`, now), { seq }] },
       },
     },
@@ -128,11 +135,13 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
 function changedJob(
   { message, jobProgress, output, ends, reportId, stepKey }: ReportChange,
   now: Date,
+  addsReplaced: boolean,
 ): mongo.Document {
-  const replaced = [
+  const replacedNow = [
     `$${stepPath(stepKey)}.output.payload`,
     ...(ends?.status === "completed" ? ["$output.payload"] : []),
   ];
+  const replaced = addsReplaced ? { $concatArrays: [{ $ifNull: ["$replaced", []] }, replacedNow] } : replacedNow;
   return {
     ...(message !== undefined && { message: { $literal: message } }),
     ...(jobProgress !== undefined && { progress: { $max: ["$progress", jobProgress] } }),

@@ -53,91 +53,107 @@ type Applied = ReportOutcome | AppError;
 
 /**
  * Applies reports in the order in which they arrived. Each report is one atomic update of its job's document. A batch takes one
- * command, and one read for the responses.
+ * command, and one read for the responses, which show each step as it is after the batch.
  * @returns the outcome of each report, or the AppError that rejects it: job_not_found, invalid_body (a new step without
  *   stepName), too_many_steps
  * @throws AppError unavailable
  */
 export async function writeReports(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
   await stores.payloads.write(reports.flatMap(({ payloads }) => payloads));
+  const results = reports.length > 1 ? await applyBatch(stores.jobs, reports) : [];
   const applied = new Map<Report, Applied>();
-  for (let open = reports; open.length > 0; ) {
-    const { batch, rest } = takeDistinct(open);
-    const results = batch.length > 1 ? await applyBatch(stores, batch) : [];
-    for (const [i, report] of batch.entries()) applied.set(report, results[i] ?? (await applyOne(stores, report)));
-    open = rest;
+  for (const [i, report] of reports.entries()) {
+    applied.set(report, results[i] ?? (await applyAlone(stores.jobs, report)));
   }
   await deleteUnused(stores, applied);
-  return reports.map((report) => applied.get(report)!);
+  return [...applied.values()];
 }
 
 /**
- * Splits reports into a batch that one command may apply, and the rest. A batch has at most one report on a step, because the
- * response to the first would show the second. Later reports on the same job wait too, which keeps their order.
- */
-function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Report[] } {
-  const batch: Report[] = [];
-  const rest: Report[] = [];
-  const taken = new Map<string, Set<string>>();
-  const waiting = new Set<string>();
-  for (const report of reports) {
-    const { jobId, stepKey } = report;
-    const steps = taken.get(jobId) ?? new Set();
-    if (waiting.has(jobId) || steps.has(stepKey)) {
-      waiting.add(jobId);
-      rest.push(report);
-    } else {
-      taken.set(jobId, steps.add(stepKey));
-      batch.push(report);
-    }
-  }
-  return { batch, rest };
-}
-
-/**
- * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as
- * long for jobs of thousands of steps.
+ * Applies reports in one batch.
  * @returns null for each report that must be applied again, alone: MongoDB does not return which updates of a batch matched
  *   nothing, and stops at an update that makes a document too large
  */
-async function applyBatch(
-  { jobs }: ReportStores,
-  reports: readonly Report[],
-  { isLastAttempt = false } = {},
-): Promise<(Applied | null)[]> {
-  const { collection } = jobs;
-  const updates = reports.map((report) => ({
-    updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
-  }));
-  const written = await collection.bulkWrite(updates).catch(ifTooLarge);
-  const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
-  const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
-  const found = await collection.find<JobDoc>(query, { projection: { ...OUTCOME, ...steps } });
-  const byId = new Map(found.map((job) => [job.jobId, job]));
-  const areAllApplied = written?.matchedCount === reports.length;
+async function applyBatch(jobs: Jobs, reports: readonly Report[]): Promise<(Applied | null)[]> {
+  const { matchedCount, found } = await write(jobs, reports);
+  const fates = matchedCount === reports.length ? undefined : fatesOf(reports, found, matchedCount);
   return reports.map((report) => {
-    const job = byId.get(report.jobId);
-    const step = job && stepOf(job, report);
-    if (step && (areAllApplied || step.reportId.equals(report.reportId))) return outcomeOf(jobs, report, job);
-    if (reports.length > 1) return null;
-    if (!written) return tooManySteps();
-    if (!job) return jobNotFound(report.jobId);
-    if (!step && report.stepName === undefined)
-      return invalidField("stepName", "is required when a report creates a step");
-    // The job has no room for the step, unless the job was created between the update and the read.
-    return !step && isLastAttempt ? tooManySteps() : null;
+    const fate = fates?.get(report) ?? "applied";
+    if (fate === "rejected") return withoutStepName();
+    const job = found.get(report.jobId);
+    return fate === "applied" && job && stepOf(job, report) ? outcomeOf(jobs, report, job) : null;
   });
+}
+
+/** `rejected`: the report had no stepName, and its step did not exist yet. */
+type Fate = "applied" | "rejected" | "unknown";
+
+/** Returns what became of the reports of a batch in which some updates matched nothing, as far as the jobs show it. */
+function fatesOf(
+  reports: readonly Report[],
+  found: ReadonlyMap<string, JobDoc>,
+  matchedCount: number | undefined,
+): ReadonlyMap<Report, Fate> {
+  const fates = new Map<Report, Fate>();
+  const presumed = new Set<Report>();
+  for (const group of Map.groupBy(reports, ({ jobId, stepKey }) => JSON.stringify([jobId, stepKey])).values()) {
+    const [first] = group as [Report];
+    const job = found.get(first.jobId);
+    const step = job && stepOf(job, first);
+    const creator = group.findIndex(({ stepId }) => stepId === step?.stepId);
+    const newest = group.findLastIndex(({ reportId }) => step?.reportId.equals(reportId));
+    for (const [i, report] of group.entries()) {
+      if (i > newest) fates.set(report, "unknown");
+      else if (i < creator) fates.set(report, report.stepName === undefined ? "rejected" : "unknown");
+      else fates.set(report, "applied");
+      if (i < newest && creator === -1) presumed.add(report);
+    }
+  }
+  // Without a creator among the reports the step existed before them, unless another process created it meanwhile.
+  const count = [...fates.values()].filter((fate) => fate === "applied").length;
+  if (count !== matchedCount) for (const report of presumed) fates.set(report, "unknown");
+  return fates;
 }
 
 /** Maximum attempts to apply a report whose job or step another process creates between the update and the read. */
 const MAX_ATTEMPTS = 3;
 
-async function applyOne(stores: ReportStores, report: Report): Promise<Applied> {
+async function applyAlone(jobs: Jobs, report: Report): Promise<Applied> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const [applied] = await applyBatch(stores, [report], { isLastAttempt: attempt === MAX_ATTEMPTS });
-    if (applied) return applied;
+    const { matchedCount, found } = await write(jobs, [report]);
+    const job = found.get(report.jobId);
+    const step = job && stepOf(job, report);
+    if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return outcomeOf(jobs, report, job);
+    if (matchedCount === undefined) return tooManySteps();
+    if (!job) return jobNotFound(report.jobId);
+    if (!step && report.stepName === undefined) return withoutStepName();
+    // The job has no room for the step, unless the job was created between the update and the read.
+    if (!step && attempt === MAX_ATTEMPTS) return tooManySteps();
   }
   throw new Error("the report was not applied although its step exists");
+}
+
+/**
+ * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as
+ * long for jobs of thousands of steps.
+ * @returns the number of updates that matched, undefined if one would have made a document too large; and the jobs with the steps of
+ *   the reports
+ */
+async function write(
+  jobs: Jobs,
+  reports: readonly Report[],
+): Promise<{ matchedCount: number | undefined; found: ReadonlyMap<string, JobDoc> }> {
+  const withOutput = new Set<string>();
+  const updates = reports.map((report) => {
+    const addsReplaced = withOutput.has(report.jobId);
+    if (report.output) withOutput.add(report.jobId);
+    return { updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report, { addsReplaced }) } };
+  });
+  const written = await jobs.collection.bulkWrite(updates).catch(ifTooLarge);
+  const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
+  const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
+  const found = await jobs.collection.find<JobDoc>(query, { projection: { ...OUTCOME, ...steps } });
+  return { matchedCount: written?.matchedCount, found: new Map(found.map((job) => [job.jobId, job])) };
 }
 
 /** Returns the step of a report. A key such as `constructor` also names an inherited property, which is not a step. */
@@ -171,10 +187,12 @@ async function deleteUnused({ payloads }: ReportStores, applied: ReadonlyMap<Rep
     .catch(() => {});
 }
 
-function ifTooLarge(error: unknown): null {
-  if (error instanceof AppError && error.code === "body_too_large") return null;
+function ifTooLarge(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "body_too_large") return undefined;
   throw error;
 }
+
+const withoutStepName = (): AppError => invalidField("stepName", "is required when a report creates a step");
 
 function tooManySteps(): AppError {
   const detail =

@@ -1,0 +1,164 @@
+import type Router from "@koa/router";
+import type { Context, Middleware } from "koa";
+import { BUILT_IN_HOOKS } from "../config/checks/mappings.ts";
+import { allTokens } from "../config/formats/tokenList.ts";
+import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
+import type { AppError } from "../shared/errors.ts";
+import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
+import { answerGraph } from "./auth/handshake.ts";
+import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
+import { HookNotFound } from "./auth/hookNotFound.ts";
+import { type CountFailure, hookTokens, type RecordRefusal, TokenVerifier } from "./auth/tokenVerifier.ts";
+import type { ApiDeps } from "./deps.ts";
+import { mountAnswerPage } from "./gates/answerPage.ts";
+import { mountGuide } from "./guide/guide.ts";
+import { MCP_PATH } from "./mcp/operation.ts";
+import { withoutConfiguredNames } from "./metrics/metrics.ts";
+import { jsonBody } from "./middleware/body.ts";
+import { toOpenApi } from "./openapi/openapi.ts";
+import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
+import { mountDocs } from "./reference/docs.ts";
+import type { OpenApi } from "./reference/document.ts";
+import type { AnyRoute } from "./route.ts";
+import { addRoutes, type RouterOptions } from "./router.ts";
+
+const HOOK_ADVICE =
+  "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
+
+/** Responses that require authentication must not be cached, errors included. */
+const NO_STORE = { "Cache-Control": "no-store" };
+
+/** Returns whether a path is another one or lies below it. */
+export const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
+
+/** A part of the application that authenticates its requests in its own way. Its routes are in the router that all share. */
+export interface Mount {
+  /** Returns whether a path belongs to this part. */
+  readonly owns: (path: string) => boolean;
+  /** Authenticates a request to this part before its route is looked for. */
+  readonly enter: Middleware;
+}
+
+/** What every part is mounted with. */
+export interface MountDeps {
+  readonly deps: ApiDeps;
+  readonly router: Router;
+  readonly options: RouterOptions;
+  readonly routes: readonly AnyRoute[];
+  readonly auth: ApiAuth;
+  readonly countFailure: CountFailure;
+  readonly recordRefusal: RecordRefusal;
+}
+
+interface ApiOptions {
+  readonly isHook: (path: string) => boolean;
+  /** Returns the metrics of all processes that share the port, in Prometheus' text format. */
+  readonly readMetrics: () => Promise<{ type: string; text: string }>;
+}
+
+/** Adds the API, the browser's log-in, the probes and the metrics. */
+export function mountApi(
+  { deps, router, options, routes, auth }: MountDeps,
+  { isHook, readMetrics }: ApiOptions,
+): Mount {
+  const ownRoutes = routes.filter(({ path }) => !isHook(path));
+  addRoutes(router, ownRoutes, deps, options);
+  router.get("/metrics", async (ctx) => {
+    const { type, text } = await readMetrics();
+    const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be unavailable, and metrics must still be served
+    ctx.set("Content-Type", type);
+    ctx.body = canRead ? text : withoutConfiguredNames(text);
+  });
+  return {
+    owns: (path) => isUnder(path, "/api") || path === LOGIN_PATH,
+    enter: (ctx, next) => {
+      ctx.set(NO_STORE);
+      return ctx.path === LOGIN_PATH ? auth.provideLogin(ctx, next) : auth.authenticate(ctx, next);
+    },
+  };
+}
+
+interface HookMount extends Mount {
+  /** Returns the error for a path of the hooks without a hook, and undefined for any other path. */
+  readonly findFault: (ctx: Context) => AppError | undefined;
+}
+
+/** Adds the hooks, if they are enabled: the built-in ones, and one for each name of a mapping. */
+export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): HookMount {
+  const { deps, router, options, routes, auth, countFailure, recordRefusal } = mount;
+  const { hooks, clock, log, sns, refusedRequests } = deps;
+  const owns = (path: string) => hooks.enabled && isUnder(path, hooks.path);
+  if (hooks.enabled) deps.metrics.addHooks([...BUILT_IN_HOOKS, ...mappings.map(({ key }) => key)]);
+  const notFound = new HookNotFound(hooks.path, mappings);
+  const verifier = new TokenVerifier(hooks.enabled ? allTokens(hooks.token) : [], {
+    extractTokens: hookTokens,
+    countFailure,
+    advice: HOOK_ADVICE,
+    recordRefusal,
+  });
+  const hookAuth = {
+    mappings,
+    basePath: hooks.path,
+    verifier,
+    tokenTable: auth.table,
+    clock,
+    log,
+    bodies: options.bodies,
+    notFound,
+    sns,
+  };
+  const ownRoutes = routes.filter(({ path }) => owns(path));
+  addRoutes(router, ownRoutes, deps, options, { callHook: authenticateSender(hookAuth) });
+  const checkToken = authenticateHook(hookAuth);
+  const answerHandshake = answerGraph(mappings, hooks.path);
+  const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
+  return {
+    owns,
+    enter: (ctx, next) =>
+      ignoreTrailingSlash(ctx, () => {
+        const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, next));
+        if (hooks.keepRequests === undefined) return authenticated();
+        return refusedRequests.collect(ctx, hookName(hooks.path, ctx.path), authenticated);
+      }),
+    findFault: (ctx) =>
+      owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? notFound.unknownName(ctx) : undefined,
+  };
+}
+
+/** Adds the endpoint of the Model Context Protocol, whose tools call the routes. */
+export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mount {
+  const { bodies, bodyLimit, strict } = options;
+  let loading: Promise<Middleware> | undefined;
+  const load = async () => (await import("./mcp/endpoint.ts")).mcpEndpoint(routes, deps, { strict, bodies });
+  router.post(MCP_PATH, jsonBody(bodyLimit, bodies), async (ctx, next) => {
+    loading ??= load(); // with the first request, so that processes without such requests save its memory
+    return (await loading)(ctx, next);
+  });
+  return {
+    owns: (path) => path === MCP_PATH,
+    enter: (ctx, next) => {
+      ctx.set(NO_STORE);
+      return auth.authenticateAgent(ctx, next);
+    },
+  };
+}
+
+/**
+ * Adds the pages: the API's reference, the dashboard, the page behind the link of a gate, and the guide. They need no caller: the
+ * dashboard reads through the API, and the link is its own authority. Each of them sets its own cache headers.
+ * @returns a function that responds with the dashboard to a browser at an unknown address, and returns whether it has responded
+ */
+export function mountPages(
+  { deps, router, options, routes, countFailure, recordRefusal }: MountDeps,
+  { basePath, version }: { readonly basePath: string; readonly version: string },
+): (ctx: Context) => boolean {
+  const info = { title: "Signalbox", version, description: about(basePath) };
+  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
+  const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
+  mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
+  mountGuide(router, DASHBOARD, basePath);
+  return sendDashboard;
+}
+
+const about = (basePath: string) =>
+  `Signalbox tracks jobs and runs agents. For job tracking, create a job with \`PUT /api/jobs/{jobId}\`, report its steps, and read its progress. For agents, call a hook with \`POST /hooks/agent\` and read the run with \`GET /api/runs/{runId}\`.\n\nErrors are problem details (RFC 9457) with a stable \`code\`: see [all codes](${basePath}/docs/errors). The [guide](${basePath}/guide/reference/api) explains the API with examples.`;

@@ -1,0 +1,203 @@
+import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
+import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
+import { fence } from "../../agents/prompt/fence.ts";
+import type { AgentMessage, AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
+import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
+import type { Config } from "../../config/schema/config.ts";
+import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
+import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
+import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
+import { finalizeRun } from "../../models/runs/finalizeRun.ts";
+import type { AgentRun, AttemptReport, RunError } from "../../models/runs/run.ts";
+import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
+import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
+import { withLease } from "../../shared/lease.ts";
+import { agentHook } from "../../shared/queue/definitions.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
+import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
+import type { WorkerMetrics } from "../metrics.ts";
+import type { RunContext } from "../runWorkers.ts";
+import { modelLabel } from "./modelLabel.ts";
+import { reportingEnv } from "./reportingEnv.ts";
+import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
+import { runTurn, type TurnOutcome } from "./turn.ts";
+import { turnMessages } from "./turnMessages.ts";
+
+const MAX_TRIES = 3;
+/** Maximum `Retry-After` that is obeyed, because the later runs of the session wait too. */
+const MAX_RETRY_AFTER_MS = 15 * 60_000;
+/** The origin of a message whose run has no name, in the notice of its fence. */
+const UNNAMED = "agent hook";
+
+const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
+
+/** What finalizing a run needs. */
+export interface FinalizeDeps {
+  readonly stores: Stores;
+  readonly queues: Pick<Queues, "add" | "deliver" | "triggerHeartbeat">;
+  readonly metrics: WorkerMetrics;
+  readonly delivery: DeliverySettings;
+}
+
+export interface ExecuteRunDeps extends FinalizeDeps {
+  readonly runner: AgentRunner;
+  /** `agents.defaults`. Its model is for a run that names none: no default was configured when the run was accepted. */
+  readonly agent: Pick<Config["agents"]["defaults"], "model" | "models" | "systemPrompt">;
+  readonly session: { readonly maxMessages: number; readonly maxChars: number };
+  readonly jobTokens: JobTokens;
+  /** The address of the service, for programs that report on the job of their run. */
+  readonly url: string;
+}
+
+/**
+ * Executes an agent run that is queued: acquires the lease on it and on its session, runs one agent turn, stores how that
+ * ended, and finalizes the run. The sweep continues a run that is not finished here, so that every part may run twice.
+ * @returns how the run ended, for the log
+ */
+export async function executeRun(deps: ExecuteRunDeps, runId: string, context: RunContext): Promise<string> {
+  const { stores, metrics } = deps;
+  const run = await acquireRun(stores, runId, context.clock, context.timings.lease.durationMs);
+  if (run === "over") await finalize(deps, runId); // the run may have been cancelled before it started
+  if (typeof run === "string") return run;
+  const began = performance.now();
+  if (run.attempts === 1) {
+    metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
+  }
+  const report: Report = {};
+  const outcome = run.attempts > MAX_TRIES ? crashed() : await turnUnderLease(deps, run, report, context);
+  metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
+  metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
+  const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, report, context), context);
+  if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
+  await retryWhileMongoIsDown(() => finalize(deps, runId), context);
+  return outcome.kind;
+}
+
+/** What the runner reports while the turn runs. */
+type Report = { -readonly [K in keyof AttemptReport]: AttemptReport[K] };
+
+/** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
+const crashed = (): TurnOutcome => ({
+  kind: "failed",
+  error: new AppError("agent_failed", { detail: `The worker process ended during the last of ${MAX_TRIES} attempts.` }),
+});
+
+/** Runs the turn while the lease is renewed. The turn ends when the lease is lost. */
+function turnUnderLease(
+  deps: ExecuteRunDeps,
+  run: AgentRun,
+  report: Report,
+  context: RunContext,
+): Promise<TurnOutcome> {
+  const lease = {
+    renew: (until: Date) => renewRun(deps.stores, run, until),
+    now: () => context.clock.now(),
+  };
+  const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
+  const work = (signal: AbortSignal) => turn(deps, run, report, { ...context, signal });
+  return withLease(lease, context.timings.lease, (lost) => runTurn(work, { ...bounds, lost }));
+}
+
+/** Prepares the turn and runs it. */
+async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context: RunContext): Promise<AgentReply> {
+  const { stores, agent, metrics } = deps;
+  const { model = agent.model, thinking } = withoutNulls(run);
+  const messages = await retryWhileMongoIsDown(async () => {
+    await trackStarted(stores, run);
+    return readMessages(deps, run);
+  }, context);
+  const env = await retryWhileMongoIsDown(() => reportingEnv(run, deps.jobTokens, deps.url), context);
+  const onUsage = (usage: TurnUsage) => {
+    report.usage = usage;
+    metrics.countUsage(usage, modelLabel(agent, model));
+  };
+  const onStderr = (text: string) => {
+    report.stderr = text;
+  };
+  return deps.runner.run({ kind: "run", messages, model, thinking, env, onUsage, onStderr }, context.signal);
+}
+
+const withoutNulls = ({ request: { model, thinking } }: AgentRun) => ({
+  model: model ?? undefined,
+  thinking: thinking ?? undefined,
+});
+
+/** Returns the messages for the agent: the conversation so far, and the prompt of the run. */
+async function readMessages({ stores, session, agent }: ExecuteRunDeps, run: AgentRun): Promise<AgentMessage[]> {
+  const { message, instructions, allowUnsafe = false } = run.request;
+  const source = run.name ?? UNNAMED;
+  const recent = await stores.messages.findRecent(run.sessionKey, session);
+  // A message from outside is as untrusted in later turns as in its own.
+  const history = recent.map(({ role, content, outside }) => ({
+    role,
+    content: outside ? fence(content, source) : content,
+  }));
+  return turnMessages(agent.systemPrompt, history, agentPrompt({ message, source, instructions, allowUnsafe }));
+}
+
+/**
+ * Stores how a turn ended: the end of the run, or that it waits for another try.
+ * @returns "requeued" when this worker has enqueued the run again; "ended" also when the run was cancelled or another
+ *   worker continues it
+ */
+async function storeOutcome(
+  deps: ExecuteRunDeps,
+  run: AgentRun,
+  outcome: TurnOutcome,
+  report: AttemptReport,
+  { clock, timings }: RunContext,
+): Promise<"requeued" | "ended"> {
+  const { runs, sessions } = deps.stores;
+  // The occasion makes the id of this queue entry unique.
+  const requeue = ({ _id: runId }: AgentRun, occasion: string, delayMs: number) =>
+    deps.queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs });
+  switch (outcome.kind) {
+    case "stopped":
+      await runs.release(run, report.usage);
+      await sessions.release(run.sessionKey, run.claim.token);
+      await requeue(run, run.claim.token, 0);
+      return "requeued";
+    case "lost":
+      return "ended";
+    case "replied": {
+      const { text: reply, isCutOff } = outcome.reply;
+      const end = { kind: "completed", reply, ...(isCutOff && { replyCutOff: true }) } as const;
+      await runs.end(run, end, report).catch((thrown: unknown) => {
+        if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
+        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts }, report);
+      });
+      return "ended";
+    }
+    case "failed": {
+      const { code, message, quote } = outcome.error;
+      const error = { code, message: quote === undefined ? message : `${message}\n${quote}` };
+      if (outcome.error.retry && run.attempts < MAX_TRIES) {
+        const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
+        const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
+        const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, report);
+        await sessions.release(run.sessionKey, run.claim.token);
+        if (!isOurs) return "ended";
+        await trackRetry(deps.stores, run, message);
+        await requeue(run, `try-${run.attempts + 1}`, delayMs);
+        return "requeued";
+      }
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, report);
+      return "ended";
+    }
+  }
+}
+
+/** Finalizes a run, then enqueues what follows from its end. Ignores a run that has not ended or is already finalized. */
+export async function finalize(deps: FinalizeDeps, runId: string): Promise<void> {
+  const { stores, queues, delivery: settings } = deps;
+  const run = await stores.runs.findUnfinalized(runId);
+  if (!run) return;
+  const { nextRunId, delivery, wake } = await finalizeRun(stores, run, { ...settings, isWorthDelivering });
+  // The job id names this end, because the next run's own job may be leaving the queue at this moment.
+  if (nextRunId) {
+    await queues.add(agentHook, { runId: nextRunId }, { jobId: `${nextRunId}-after-${runId}-${run.round}` });
+  }
+  if (delivery) await enqueueDelivery(deps, delivery);
+  if (wake) await queues.triggerHeartbeat();
+}
