@@ -7,8 +7,9 @@ import "@swc/core"; // Fails where the parser is missing; dependency-cruiser wou
 /** @type {Record<string, [allowed: string[], why: string]>} */
 const FOLDERS = {
   shared: [[], "shared is a leaf, so that everything can use it."],
+  wire: [["shared"], "wire declares the shape of each resource, for whoever sends, returns or documents it."],
   config: [["shared"], "config reads the file of the operator, before anything else is started."],
-  models: [["shared", "config"], "models hold the documents and their queries; they work without HTTP and queues."],
+  models: [["shared", "wire", "config"], "models hold the documents and their queries; they work without HTTP and queues."],
   hooks: [["shared", "config"], "hooks match and render requests; whoever calls them reads and writes the documents."],
   agents: [["shared", "config"], "agents carry out one turn; workers read and write the documents around it."],
   channels: [["shared", "config"], "channels send one message; workers read and write the documents around it."],
@@ -17,11 +18,11 @@ const FOLDERS = {
     "gmail makes runs of mails as the API makes them of requests, without the API.",
   ],
   api: [
-    ["shared", "config", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
+    ["shared", "wire", "config", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
     "api and workers never import each other: their contract is the documents and the queue definitions.",
   ],
   workers: [
-    ["shared", "config", "models", "hooks", "agents", "channels"],
+    ["shared", "wire", "config", "models", "hooks", "agents", "channels"],
     "workers and api never import each other: their contract is the documents and the queue definitions.",
   ],
   cli: [

@@ -14,14 +14,21 @@ import { SCOPES } from "../src/config/formats/scopes.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { AUDIT_ACTIONS } from "../src/models/audit.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
+import {
+  ANY_NOTIFICATION_TYPES,
+  type AnyNotificationType,
+  NOTIFICATIONS,
+  subjectPath,
+} from "../src/shared/notifications/catalogue.ts";
+import { SAMPLE_TIME } from "../src/shared/notifications/samples.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
-import { eventText } from "../src/workers/notify/eventText.ts";
-import type { EventData, NotifyEvent } from "../src/workers/notify/notifyEvent.ts";
+import type { Notification, NotificationData } from "../src/workers/notify/notification.ts";
+import { notificationText } from "../src/workers/notify/notificationText.ts";
 import { webhookBody } from "../src/workers/notify/webhookBody.ts";
+import { clientTypes } from "./clientTypes/published.ts";
 import { configuration, environment } from "./configurationDocs.ts";
 import { dependencies } from "./dependencyDocs.ts";
 import { namesAt, requireSame, withRest, withRows } from "./docPage.ts";
-import { EVENT_EXAMPLES, EVENT_TIME } from "./eventExamples.ts";
 
 const PROGRAM = await buildProgram(async () => ({}));
 
@@ -38,10 +45,10 @@ const PAGES: Readonly<Record<string, (page: string) => string>> = {
   ".env.example": environment,
 };
 
-/** Returns the pages as they must be, by path. `npm run docs` writes them; a test compares them. */
+/** Returns the pages and the types of the clients as they must be, by path. `npm run docs` writes them; a test compares them. */
 export function generatedDocs(): Record<string, string> {
   const pages = Object.entries(PAGES).map(([path, renew]) => [path, renew(readFileSync(path, "utf8"))]);
-  return Object.fromEntries(pages);
+  return { ...Object.fromEntries(pages), ...clientTypes() };
 }
 
 function errors(page: string): string {
@@ -142,13 +149,12 @@ function metricRows(registry: Registry): string[] {
 
 const PUBLIC_URL = "https://jobs.example.com";
 
-type ExampleType = keyof typeof EVENT_EXAMPLES;
-
-/** Renews the list of the events, with the body and the text of each. */
+/** Renews the list of the notifications, with the body and the text of each. */
 function notificationEvents(page: string): string {
-  const types = Object.keys(EVENT_EXAMPLES) as ExampleType[];
-  const rows = types.map((type) => `| [\`${type}\`](#${anchorOf(type)}) | ${EVENT_EXAMPLES[type].when} |`);
-  const sections = [jsonBlock(bodyOf("job.completed", "cloudevents")), ...types.map(eventSection)];
+  const rows = ANY_NOTIFICATION_TYPES.map(
+    (type) => `| [\`${type}\`](#${anchorOf(type)}) | ${NOTIFICATIONS[type].when} |`,
+  );
+  const sections = [jsonBlock(bodyOf("job.completed", "cloudevents")), ...ANY_NOTIFICATION_TYPES.map(eventSection)];
   return withRest(
     withRows(page, "| type | happens when |", rows),
     "with the media type `application/cloudevents+json`:\n\n",
@@ -163,44 +169,28 @@ const anchorOf = (type: string): string => headingOf(type).toLowerCase().replace
 
 const jsonBlock = (body: string): string => `\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\``;
 
-function eventSection(type: ExampleType): string {
+function eventSection(type: AnyNotificationType): string {
   const words = "Text of a message without a `template`:";
   const body = jsonBlock(bodyOf(type, "standard"));
   return `## ${headingOf(type)}\n\n${body}\n\n${words}\n\n\`\`\`text\n${textOf(type)}\n\`\`\``;
 }
 
-function bodyOf(type: ExampleType, format: "standard" | "cloudevents"): string {
-  const event = exampleEvent(type);
+function bodyOf(type: AnyNotificationType, format: "standard" | "cloudevents"): string {
+  const event = exampleOf(type);
   return webhookBody(event, event.data, { format, source: `${PUBLIC_URL}/api`, hasIncluded: false }).body;
 }
 
 /** Returns the text as a chat without formatting shows it. */
-function textOf(type: ExampleType): string {
-  const event = exampleEvent(type);
+function textOf(type: AnyNotificationType): string {
+  const event = exampleOf(type);
   const limits = { dialect: "plain", limit: 100_000, unit: "utf16" } as const;
-  const parts = toParts(eventText(event, undefined, PUBLIC_URL + event.path), limits);
-  return parts.map(({ plain }) => plain).join("\n");
+  const url = PUBLIC_URL + subjectPath(type, event.data);
+  return toParts(notificationText(event, undefined, url), limits)
+    .map(({ plain }) => plain)
+    .join("\n");
 }
 
-function exampleEvent(type: ExampleType): NotifyEvent {
-  const { data } = EVENT_EXAMPLES[type];
-  return {
-    id: "697e3f1c5a2b4d0012c8e9f4",
-    type,
-    at: EVENT_TIME,
-    data,
-    path: pathOf(data),
-    facts: {},
-    subject: "",
-    callbackUrl: undefined,
-    asks: undefined,
-    onlyRule: undefined,
-    depth: 0,
-  };
-}
-
-function pathOf({ job, run, delivery }: EventData): string {
-  if (job) return `/jobs/${encodeURIComponent(job.jobId)}`;
-  if (run) return `/runs/${run.runId}`;
-  return delivery ? "/deliveries" : "/";
+function exampleOf(type: AnyNotificationType): Pick<Notification, "id" | "type" | "at" | "subject" | "data"> {
+  const data = NOTIFICATIONS[type].example as NotificationData;
+  return { id: "697e3f1c5a2b4d0012c8e9f4", type, at: new Date(SAMPLE_TIME), subject: "", data };
 }

@@ -6,7 +6,7 @@ import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
-import { PING_STATE_PATTERN } from "./schemas/blocks.ts";
+import { PING_STATE_PATTERN } from "./schemas/requests.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.

@@ -116,7 +116,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   let current = config;
   const metrics = new Metrics(
     () => queues.depths(),
-    () => stores.events.countWaiting(),
+    () => stores.mainEvents.countWaiting(),
     () => live.size,
     () => http.connections(),
     () => stores.jobStatistics.read(),

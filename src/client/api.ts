@@ -1,16 +1,7 @@
 import { pathSegment } from "./connection.ts";
-import type {
-  FreeObject,
-  Gate,
-  GateAnswer,
-  GateStatus,
-  Job,
-  JobFields,
-  JobFilter,
-  Page,
-  Status,
-  Step,
-} from "./records/jobs.ts";
+import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
+import type { FreeObject, Job, Status, Step } from "./records/jobs.ts";
+import type { JobFields, JobFilter, Page } from "./records/options.ts";
 import type {
   AgentHook,
   Delivery,

@@ -2,7 +2,8 @@ import type { CallOptions } from "./api.ts";
 import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { CancelledError, SignalboxError } from "./error.ts";
-import type { FreeObject, Gate, GateAction, Job } from "./records/jobs.ts";
+import type { Gate, GateAction } from "./records/gates.ts";
+import type { FreeObject, Job } from "./records/jobs.ts";
 import { waitForEnd } from "./wait.ts";
 
 export interface Question extends CallOptions {

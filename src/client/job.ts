@@ -3,7 +3,8 @@ import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment } from "./connection.ts";
 import type { Answer, Question } from "./gate.ts";
-import type { Job, JobFields } from "./records/jobs.ts";
+import type { Job } from "./records/jobs.ts";
+import type { JobFields } from "./records/options.ts";
 import { Reporter } from "./reporter.ts";
 import { StepReporter } from "./step.ts";
 

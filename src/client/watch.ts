@@ -5,7 +5,8 @@ import { pathSegment, toError } from "./connection.ts";
 import { abortedOf, startDeadline } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents } from "./events.ts";
-import type { JobFilter, JobSummary, StepSummary } from "./records/jobs.ts";
+import type { JobSummary, StepSummary } from "./records/jobs.ts";
+import type { JobFilter } from "./records/options.ts";
 import type { Delivery, RunSummary } from "./records/runs.ts";
 
 /** One change, sent when it happens. */

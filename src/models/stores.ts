@@ -24,11 +24,15 @@ import { Expectations } from "./notifications/expectation.ts";
 import { LastScan } from "./notifications/lastScan.ts";
 import { NO_NOTES, type NoteNotifier } from "./notifications/note.ts";
 import { Outbox } from "./notifications/outbox.ts";
-import { NO_EVENTS, type WantedEvents, wantedEvents } from "./notifications/wantedEvents.ts";
+import {
+  NO_NOTIFICATIONS,
+  type WantedNotifications,
+  wantedNotifications,
+} from "./notifications/wantedNotifications.ts";
 import { type RunView, readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
 import { sumUsage } from "./runs/sumUsage.ts";
-import { Events } from "./sessions/event.ts";
+import { MainEvents } from "./sessions/mainEvent.ts";
 import { Messages } from "./sessions/message.ts";
 import { Sessions } from "./sessions/session.ts";
 
@@ -51,7 +55,7 @@ export interface Stores {
   readonly hookRequests: HookRequests;
   readonly sessions: Sessions;
   readonly messages: Messages;
-  readonly events: Events;
+  readonly mainEvents: MainEvents;
   readonly deliveries: Deliveries;
   /** The events that are not dispatched yet. */
   readonly outbox: Outbox;
@@ -69,13 +73,13 @@ export interface Stores {
 export interface StoreSettings {
   readonly staleAfterSeconds: number;
   /** The events that are noted; without it none. */
-  readonly wanted?: WantedEvents;
+  readonly wanted?: WantedNotifications;
 }
 
 /** Returns the settings of the stores under a configuration. */
 export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound">): StoreSettings => ({
   ...config.jobs,
-  wanted: wantedEvents(config),
+  wanted: wantedNotifications(config),
 });
 
 /**
@@ -87,7 +91,7 @@ export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound
 export function openStores(
   { documents: collections }: Database,
   clock: Clock,
-  { staleAfterSeconds, wanted = NO_EVENTS }: StoreSettings,
+  { staleAfterSeconds, wanted = NO_NOTIFICATIONS }: StoreSettings,
   changes: ChangeNotifier = NO_NOTIFIER,
   notes: NoteNotifier = NO_NOTES,
   counter: JobCounter = NO_JOB_COUNTER,
@@ -111,7 +115,7 @@ export function openStores(
     hookCalls: new HookCalls(collections.hookCalls, clock),
     hookRequests: new HookRequests(collections.hookRequests),
     messages: new Messages(collections.messages),
-    events: new Events(collections.events, clock),
+    mainEvents: new MainEvents(collections.events, clock),
     outbox: new Outbox(collections, clock, notes),
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),

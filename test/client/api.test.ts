@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
-import { JobRead, SingleStep } from "../../src/api/schemas/blocks.ts";
 import { Delivery as ServedDelivery } from "../../src/api/schemas/delivery.ts";
 import {
   type Client,
@@ -11,6 +10,8 @@ import {
   SignalboxError,
   type Step,
 } from "../../src/client/client.ts";
+import { JobRead } from "../../src/wire/job.ts";
+import { SingleStep } from "../../src/wire/step.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { answers, startChannelServer } from "../support/servers/channelServer.ts";
 import { freePort } from "../support/servers/servers.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../src/config/formats/eventTypes.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";
+import { NOTIFICATION_TYPES } from "../../src/shared/notifications/catalogue.ts";
 
 const secretOf = (bytes: number, fill = 7) => `whsec_${Buffer.alloc(bytes, fill).toString("base64")}`;
 const SECRET = secretOf(24);
@@ -64,7 +64,7 @@ describe("notify: the check of a rule", () => {
       message({}, { chanel: "telegram" }),
       "to.chanel is not a known key; did you mean notify.0.to.channel?",
     ],
-    ["an unknown event", rule({ on: ["job.faild"] }), `on.0 must be one of ${EVENT_TYPES.join(", ")}`],
+    ["an unknown event", rule({ on: ["job.faild"] }), `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}`],
     ["no event", rule({ on: [] }), "on must not be empty"],
     ["an id with capital letters", rule({ id: "Sales" }), "id must look like sales"],
     ["an address that is none", webhook({ url: "https://a b" }), "to.webhook.url is not a valid URL"],

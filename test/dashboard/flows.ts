@@ -49,7 +49,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
         await page.goto(`${app.url}/requests`);
         await operate(link(page, "ci"));
         await operate(button(page, "Dry run"));
-        await page.getByRole("heading", { name: "ci takes it" }).waitFor();
+        await page.getByRole("heading", { name: "Matches ci" }).waitFor();
         await operate(button(page, "Replay"));
         await page.getByText("Replayed", { exact: true }).waitFor();
         expect(await app.stores.runs.collection.native.countDocuments({ replayOf: { $exists: true } })).to.equal(1);

@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
+import * as s from "../../wire/blocks.ts";
+import { JobHead } from "../../wire/job.ts";
+import { StepSummary } from "../../wire/step.ts";
 import { RunHead } from "../routes/runs/runs.ts";
-import * as s from "../schemas/blocks.ts";
 import { Delivery } from "../schemas/delivery.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
@@ -31,14 +33,14 @@ const EVENTS = {
     ),
     "The first event of each stream, and each change of its state.",
   ),
-  job: event("job", "JobEvent", s.JobHead, "The current state of a job."),
+  job: event("job", "JobEvent", JobHead, "The current state of a job."),
   jobRemoved: event(
     "job_removed",
     "JobRemovedEvent",
     Type.Object({ jobId: s.JobId }, s.named("RemovedJob")),
     "The job was deleted, or no longer matches the filters.",
   ),
-  step: event("step", "StepEvent", s.StepSummary, "The current state of a step, without its output."),
+  step: event("step", "StepEvent", StepSummary, "The current state of a step, without its output."),
   run: event("run", "RunEvent", RunHead, "The current state of a run, without its reply and deliveries."),
   delivery: event("delivery", "DeliveryEvent", Delivery, "The current state of a delivery."),
   reload: event(

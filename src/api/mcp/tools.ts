@@ -1,6 +1,6 @@
 import type { Scope } from "../../config/formats/scopes.ts";
+import { JobFields } from "../../wire/job.ts";
 import type { AnyRoute } from "../route.ts";
-import { JobFields } from "../schemas/blocks.ts";
 
 /** A tool: what a model reads about it, and the route that it calls. */
 export interface ToolDefinition {

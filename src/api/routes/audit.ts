@@ -1,8 +1,9 @@
 import Type from "typebox";
 import { AUDIT_ACTIONS } from "../../models/audit.ts";
+import * as s from "../../wire/blocks.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
+import * as q from "../schemas/requests.ts";
 import { parseTimes } from "../validate.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -60,7 +61,7 @@ const getAudit = route({
         ),
         from: Type.Optional(s.Timestamp("Entries from this time on.")),
         before: Type.Optional(s.Timestamp("Entries from before this time.")),
-        ...s.idPaging,
+        ...q.idPaging,
       },
       closed,
     ),

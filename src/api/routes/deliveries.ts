@@ -5,10 +5,11 @@ import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as s from "../../wire/blocks.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { Delivery, DeliveryKind, DeliveryReceipt } from "../schemas/delivery.ts";
+import * as q from "../schemas/requests.ts";
 
 const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";
 
@@ -46,7 +47,7 @@ const getDeliveries = route({
           }),
         ),
         ...filters,
-        ...s.idPaging,
+        ...q.idPaging,
       },
       closed,
     ),

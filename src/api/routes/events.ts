@@ -1,11 +1,11 @@
 import Type from "typebox";
+import * as s from "../../wire/blocks.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
 import { LiveEvent, LiveJobEvent } from "../live/eventSchemas.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const HEADERS = {

@@ -8,14 +8,15 @@ import { findGate, findGateJob, findGateWithJob, listGates } from "../../models/
 import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
 import { invalidField } from "../../shared/errors.ts";
+import * as s from "../../wire/blocks.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
 import { visibleName } from "../gates/visibleName.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { AnswerBody, Gate, GateBody, GateKey } from "../schemas/gates.ts";
+import * as q from "../schemas/requests.ts";
 
 /** Maximum size of a question or an answer in bytes. */
 const BODY_LIMIT = 256 * 1024;
@@ -169,7 +170,7 @@ const getGates = route({
             description: "Gates with this status. Repeat the parameter for several.",
           }),
         ),
-        ...s.idPaging,
+        ...q.idPaging,
       },
       { additionalProperties: false },
     ),

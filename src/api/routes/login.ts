@@ -1,9 +1,10 @@
 import Type from "typebox";
+import * as s from "../../wire/blocks.ts";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
+import * as q from "../schemas/requests.ts";
 
 const getSession = route({
   method: "get",
@@ -72,7 +73,7 @@ const logIn = route({
       s.named("LoginRequest"),
     ),
   },
-  answers: { 204: s.NoContent },
+  answers: { 204: q.NoContent },
   errors: [],
   async handler({ body, authContext }) {
     const cookie = await authContext.logIn(body.token);
@@ -91,7 +92,7 @@ const logOut = route({
   description: "Invalidates the cookie of this browser and removes it.",
   example: examples.logOut,
   schemas: {},
-  answers: { 204: s.NoContent },
+  answers: { 204: q.NoContent },
   errors: [],
   async handler({ authContext: { cookie, logOut } }, { live }) {
     const headers = { "Set-Cookie": await logOut() };

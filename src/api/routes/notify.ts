@@ -2,9 +2,9 @@ import Type from "typebox";
 import { deliveryIdOf } from "../../models/deliveries/delivery.ts";
 import { readExpectations, readRules } from "../../models/notifications/readRules.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as s from "../../wire/blocks.ts";
 import * as examples from "../examples/notify.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const Target = Type.Object(

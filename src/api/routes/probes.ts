@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { withTimeout } from "../../shared/timeouts.ts";
+import * as s from "../../wire/blocks.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 
 const PROBE_TIMEOUT_MS = 3_000;
 

@@ -4,10 +4,10 @@ import type { Config } from "../../config/schema/config.ts";
 import { preset } from "../../hooks/mappings/presets.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { version } from "../../shared/process/version.ts";
+import * as s from "../../wire/blocks.ts";
 import type { ApiDeps } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { Check, runProbes } from "./probes.ts";
 
 const textOrNull = (description: string) => s.nullable(Type.String({ description }));

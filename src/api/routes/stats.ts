@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { MAX_NAMES, readJobHistory } from "../../models/figures/readFigures.ts";
 import { AppError } from "../../shared/errors.ts";
+import * as s from "../../wire/blocks.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import * as s from "../schemas/blocks.ts";
 import { Usage } from "../schemas/usage.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as s from "./blocks.ts";
+import * as s from "../../wire/blocks.ts";
 
 export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"], {
   description:

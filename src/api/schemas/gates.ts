@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ACTIONS, STATUSES } from "../../models/gates/gate.ts";
-import * as s from "./blocks.ts";
+import * as s from "../../wire/blocks.ts";
+import * as q from "../schemas/requests.ts";
 
 export const GateKey = s.Identifier(
   "Identifies the gate within its job. Chosen by the client. It can be used only once.",
@@ -67,7 +68,7 @@ export const GateBody = Type.Object(
         "The action of the gate if it expires (default `decline`). `accept` needs the scope `gates:answer`, and a form that its defaults fill: they become the `content`.",
       ),
     ),
-    ...s.readOnly(
+    ...q.readOnly(
       "gateId",
       "jobId",
       "key",
@@ -79,7 +80,7 @@ export const GateBody = Type.Object(
       "createdAt",
       "answeredAt",
     ),
-    ...s.readOnly("cancelRequested"),
+    ...q.readOnly("cancelRequested"),
   },
   s.named("Question"),
 );

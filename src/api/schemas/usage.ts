@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as s from "./blocks.ts";
+import * as s from "../../wire/blocks.ts";
 
 /** Usage of runs. Null if nothing reported it. */
 export const Usage = (description: string) =>

@@ -1,6 +1,6 @@
 import type { Call, CallOptions } from "../api.ts";
 import { pathSegment } from "../connection.ts";
-import type { Page } from "../records/jobs.ts";
+import type { Page } from "../records/options.ts";
 import type {
   DryRun,
   HookRequest,

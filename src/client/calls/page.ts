@@ -1,6 +1,6 @@
 import { type Call, type CallOptions, filterQuery } from "../api.ts";
 import { pathSegment } from "../connection.ts";
-import type { JobFilter } from "../records/jobs.ts";
+import type { JobFilter } from "../records/options.ts";
 import type { DeliveryKind, DeliveryState, Run, RunStatus } from "../records/runs.ts";
 import type { Stats } from "../records/service.ts";
 

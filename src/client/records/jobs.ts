@@ -1,156 +1,194 @@
-/** The types of the service's requests and responses. Times are ISO 8601 in UTC with milliseconds. */
+/** Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with milliseconds. */
 
-export type Status = "running" | "completed" | "failed";
-
+/** Any JSON object. */
 export type FreeObject = Record<string, unknown>;
 
-/** A step as in live events and in `currentStep`. */
+/** The status of a job or a step. */
+export type Status = "running" | "completed" | "failed";
+
+/** A step without its output, as in live events and in `currentStep`. */
 export interface StepSummary {
-  /** Assigned by the service. */
+  /** Identifies the step. Assigned by the service. */
   stepId: string;
+  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
   jobId: string;
+  /** Identifies the step within its job. Chosen by the client; percent-encode it in a URL. */
   stepKey: string;
+  /** A name for people. */
   stepName: string;
+  /** Whether the work is in progress, has succeeded or has failed. */
   status: Status;
-  /** The step's own progress, 0–100. */
+  /** Progress of the step in percent. */
   progress: number;
+  /** The latest message of the step. */
   message: string | null;
+  /** When the step was first reported. */
   createdAt: string;
+  /** When the step was last reported. */
   updatedAt: string;
-  /** When the current attempt began. */
+  /** When the current attempt of the step started. */
   startedAt: string;
+  /** Number of attempts. Increases when a failed or completed step is reported as running again. */
   attempts: number;
+  /** When the step was last reported. */
   lastReportAt: string;
+  /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
   stale: boolean;
 }
 
-/** A failed attempt of a step or of a run. */
-export interface FailedAttempt<Error> {
+/** An attempt of a step that failed. */
+export interface FailedStepAttempt {
+  /** The number of the attempt. */
   attempt: number;
-  error: Error;
-  /** The end of standard error of the program; only of a run, if it wrote something. */
-  stderr?: string;
+  /** The message of the step when it failed, at most 1,000 characters of it. */
+  error: string | null;
+  /** When the attempt started. */
   startedAt: string;
+  /** When the attempt failed. */
   endedAt: string;
 }
 
-export interface Step extends StepSummary {
+/** A step, as the service returns it. */
+export interface Step {
+  /** Identifies the step. Assigned by the service. */
+  stepId: string;
+  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
+  jobId: string;
+  /** Identifies the step within its job. Chosen by the client; percent-encode it in a URL. */
+  stepKey: string;
+  /** A name for people. */
+  stepName: string;
+  /** Whether the work is in progress, has succeeded or has failed. */
+  status: Status;
+  /** Progress of the step in percent. */
+  progress: number;
+  /** The latest message of the step. */
+  message: string | null;
+  /** When the step was first reported. */
+  createdAt: string;
+  /** When the step was last reported. */
+  updatedAt: string;
+  /** When the current attempt of the step started. */
+  startedAt: string;
+  /** Number of attempts. Increases when a failed or completed step is reported as running again. */
+  attempts: number;
+  /** When the step was last reported. */
+  lastReportAt: string;
+  /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
+  stale: boolean;
+  /** Result of the step: any JSON object. */
   output: FreeObject | null;
-  /** The duration of the current attempt once it is completed; only in the response for a single step. */
+  /** The latest 20 failed attempts, oldest first. Present if an attempt has failed. */
+  failedAttempts?: FailedStepAttempt[];
+  /** Duration of the latest attempt in milliseconds. Present when the step is completed. */
   durationMs?: number;
-  /** The latest 20 failed attempts, oldest first; only in the response for a single step, if an attempt has failed. */
-  failedAttempts?: FailedAttempt<string | null>[];
+}
+
+/** A request to cancel a job. */
+export interface CancelRequest {
+  /** When cancellation was requested first. */
+  requestedAt: string;
+  /** Why the result is no longer wanted. */
+  reason: string | null;
 }
 
 /** A job as in live events. */
 export interface JobSummary {
+  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
   jobId: string;
+  /** A name for people. */
   name: string | null;
+  /** A description for people. */
   description: string | null;
+  /** Whether the work is in progress, has succeeded or has failed. */
   status: Status;
-  /** The overall progress, 0–100; never decreases. */
+  /** Progress of the whole job in percent. Never decreases. */
   progress: number;
+  /** The latest message of the job or of one of its steps. */
   message: string | null;
+  /** When the job was created. */
   createdAt: string;
+  /** When the job last changed. */
   updatedAt: string;
+  /** When the job or one of its steps was last reported. Null before the first report. */
   lastReportAt: string | null;
-  /** Whether the job is running without a report for too long. */
+  /** True if the job is running and has not been reported for longer than `staleAfterSeconds`. */
   stale: boolean;
-  /** When the job becomes stale without another report; null once it has ended, and while it waits for a person. */
+  /**
+   * When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a
+   * person.
+   */
   staleAt: string | null;
+  /**
+   * Seconds without a report after which the running job counts as stale. Null means the configured
+   * `jobs.staleAfterSeconds`.
+   */
   staleAfterSeconds: number | null;
-  /** The request to cancel the job. A failed job with one is cancelled. */
-  cancel: { requestedAt: string; reason: string | null } | null;
-  /** The keys of the open gates, oldest first. */
+  /**
+   * The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the
+   * job is started again after its end.
+   */
+  cancel: CancelRequest | null;
+  /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
   waitingFor: string[];
-  /** The running step with the most recent report. */
+  /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
 }
 
 /** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
-export interface Job extends JobSummary {
-  input: FreeObject | null;
-  metadata: FreeObject | null;
-  output: FreeObject | null;
-  /** Only in the responses to `put` and `cancel`: present once cancellation was requested. */
-  cancelRequested?: true;
-  /** Present if the request names a step by its key; null if there is no such step. */
-  step?: Step | null;
-  /** Present if the request includes the steps; oldest first. */
-  steps?: Step[];
-}
-
-export type GateStatus = "open" | "answered" | "expired" | "withdrawn";
-
-export type GateAction = "accept" | "decline" | "cancel";
-
-/** A question to a person, attached to a job. */
-export interface Gate {
-  gateId: string;
+export interface Job {
+  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
   jobId: string;
-  key: string;
-  /** Grows with each change of the question. Send it with the answer. */
-  revision: number;
-  title: string;
-  message: string | null;
-  /** The form as a JSON Schema: MCP's `requestedSchema`. */
-  requestedSchema: FreeObject | null;
-  status: GateStatus;
-  action: GateAction | null;
-  content: FreeObject | null;
-  answeredBy: string | null;
-  createdAt: string;
-  answeredAt: string | null;
-  expiresAt: string | null;
-  /** The action if it expires. */
-  onExpiry: GateAction;
-  /** Only in the responses to `get` and to the opening: present once cancellation of the job was requested. */
-  cancelRequested?: true;
-}
-
-export interface GateAnswer {
-  action: GateAction;
-  /** The entered values, if the action is `accept`. */
-  content?: FreeObject | null;
   /** A name for people. */
-  answeredBy?: string;
-  /** The `revision` of the gate that was shown: the answer is refused if the gate has changed since. */
-  revision?: number;
-}
-
-/** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
-export interface JobFields {
-  name?: string | null;
-  description?: string | null;
-  input?: object | null;
-  metadata?: object | null;
-  staleAfterSeconds?: number | null;
-  /** Address to which the end of the job is sent as a signed webhook; its host must be allowed by the operator. */
-  callbackUrl?: string | null;
-}
-
-export interface JobFilter {
-  status?: Status | readonly Status[] | undefined;
-  /** A prefix of the name, case-insensitive. */
-  name?: string | undefined;
-  /** Words that each begin a word of the name, or a prefix of the jobId. Lists take it, deletions do not. */
-  search?: string | undefined;
-  /** A prefix of the jobId. */
-  jobId?: string | undefined;
-  createdFrom?: string | undefined;
-  createdBefore?: string | undefined;
-  updatedFrom?: string | undefined;
-  updatedBefore?: string | undefined;
-  stale?: boolean | undefined;
-  /** Failed jobs whose cancellation was requested, or all others. */
-  cancelled?: boolean | undefined;
-  /** Values that the metadata must have; the keys of nested values are joined with dots. */
-  metadata?: Readonly<Record<string, string | readonly string[]>> | undefined;
-}
-
-export interface Page {
-  /** Maximum number of rows; 100 by default. */
-  limit?: number | undefined;
-  /** The nextCursor of the previous page. */
-  cursor?: string | undefined;
+  name: string | null;
+  /** A description for people. */
+  description: string | null;
+  /** Input of the job: any JSON object. */
+  input: FreeObject | null;
+  /** Data to find the job by, such as `{"team": "data"}`: any JSON object. */
+  metadata: FreeObject | null;
+  /** Whether the work is in progress, has succeeded or has failed. */
+  status: Status;
+  /** Progress of the whole job in percent. Never decreases. */
+  progress: number;
+  /** The latest message of the job or of one of its steps. */
+  message: string | null;
+  /** Result of the job: any JSON object. Null until the job completes. */
+  output: FreeObject | null;
+  /** When the job was created. */
+  createdAt: string;
+  /** When the job last changed. */
+  updatedAt: string;
+  /** When the job or one of its steps was last reported. Null before the first report. */
+  lastReportAt: string | null;
+  /** True if the job is running and has not been reported for longer than `staleAfterSeconds`. */
+  stale: boolean;
+  /**
+   * When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a
+   * person.
+   */
+  staleAt: string | null;
+  /**
+   * Seconds without a report after which the running job counts as stale. Null means the configured
+   * `jobs.staleAfterSeconds`.
+   */
+  staleAfterSeconds: number | null;
+  /**
+   * The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the
+   * job is started again after its end.
+   */
+  cancel: CancelRequest | null;
+  /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
+  waitingFor: string[];
+  /** The running step that was reported last. Null if no step is running. */
+  currentStep: StepSummary | null;
+  /** The step that `stepKey` names; null if it does not exist. */
+  step?: Step | null;
+  /** All steps, oldest first; present with `include=steps`. */
+  steps?: Step[];
+  /**
+   * Present once cancellation of the job was requested: stop the work and report the step as failed with `failJob`.
+   * Reports that are in flight at the same time can still lack it.
+   */
+  cancelRequested?: true;
 }

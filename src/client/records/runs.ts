@@ -1,5 +1,3 @@
-import type { FailedAttempt } from "./jobs.ts";
-
 /** The usage of agent runs, as model servers and programs report it. A member is null if nothing reported it. */
 export interface Usage {
   /** Includes cached tokens. */
@@ -31,6 +29,16 @@ export interface RunSummary {
   endedAt: string | null;
 }
 
+/** A failed attempt of a run. */
+export interface FailedRunAttempt {
+  attempt: number;
+  error: NonNullable<RunSummary["error"]>;
+  /** The end of standard error of the program, if it wrote something. */
+  stderr?: string;
+  startedAt: string;
+  endedAt: string;
+}
+
 export interface Run extends RunSummary {
   reply: string | null;
   /** Whether the end of the reply is missing, because the model reached its length limit. */
@@ -45,7 +53,7 @@ export interface Run extends RunSummary {
   /** The ended run whose request this run repeats; null for other runs. */
   againOf: string | null;
   /** The latest 20 failed attempts, oldest first; only in the response for a single run, if an attempt has failed. */
-  failedAttempts?: FailedAttempt<NonNullable<RunSummary["error"]>>[];
+  failedAttempts?: FailedRunAttempt[];
   /** The placeholders of the mapping that had no value; only in the response for a single run, if there are any. */
   missingValues?: MissingValue[];
   /**

@@ -1,5 +1,5 @@
+import { aboutOf, type NotificationType } from "../../shared/notifications/catalogue.ts";
 import { readAllowedHost } from "../../shared/outbound/allowedHosts.ts";
-import type { EventType } from "../formats/eventTypes.ts";
 import { recipientFault } from "../formats/recipient.ts";
 import { parseTemplate, TemplateError } from "../formats/template.ts";
 import type { Config } from "../schema/config.ts";
@@ -15,14 +15,14 @@ const TEMPLATE_ROOTS: readonly string[] = ["type", "timestamp", "data", "job", "
 
 const TARGETS = ["webhook", "channel", "wake"] as const;
 
-const isAboutJob = (type: EventType) => type !== "job.missing" && /^(job|gate)\./.test(type);
+const isAboutJob = (type: NotificationType) => ["job", "gate"].includes(aboutOf(type));
 
 /** The keys of `where` that not every event can match: whether events of a type can, and a text for these types. */
 const WHERE = {
   jobId: { matches: isAboutJob, types: "events of jobs and gates" },
   metadata: { matches: isAboutJob, types: "events of jobs and gates" },
   mapping: {
-    matches: (type: EventType) => type !== "job.missing",
+    matches: (type: NotificationType) => aboutOf(type) !== "expectation",
     types: "events of runs, deliveries and jobs that show a run",
   },
 } as const;
@@ -134,10 +134,10 @@ function webhookFaults({ url, secret, headers = {} }: Webhook): Faults {
 }
 
 /** Checks that each included part belongs to the job or run of an event that the rule handles. */
-function includeFaults({ include }: Webhook, on: readonly EventType[]): Faults {
+function includeFaults({ include }: Webhook, on: readonly NotificationType[]): Faults {
   return include.map((part) => {
     const isOfRun = part === "reply";
-    const isUsed = on.some(isOfRun ? (type) => type.startsWith("run.") : isAboutJob);
+    const isUsed = on.some(isOfRun ? (type) => aboutOf(type) === "run" : isAboutJob);
     const types = isOfRun ? "runs" : "jobs or gates";
     return !isUsed && `to.webhook.include has ${part}, which only events of ${types} have, and on has none: remove it`;
   });

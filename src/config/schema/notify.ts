@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { CHANNELS } from "../../shared/channelNames.ts";
-import { EVENT_TYPES } from "../formats/eventTypes.ts";
+import { NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
 import { duration, optionalSection, text, textMap } from "../nodes.ts";
 
 /** The pattern of an entry in a list of hosts: a name, an IP address, or `*.` and a name for everything below it. */
@@ -106,7 +106,7 @@ const Where = Type.Object(
 export const RuleSchema = Type.Object(
   {
     id: id("Name of the rule in deliveries, metrics and addresses. Unique.", "sales"),
-    on: Type.Array(Type.Enum([...EVENT_TYPES]), {
+    on: Type.Array(Type.Enum(NOTIFICATION_TYPES), {
       minItems: 1,
       uniqueItems: true,
       examples: [["job.failed", "job.stale", "job.recovered"]],

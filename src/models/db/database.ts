@@ -17,7 +17,7 @@ import { expectationSchema } from "../notifications/expectation.ts";
 import { lastScanSchema } from "../notifications/lastScan.ts";
 import { outboxSchema } from "../notifications/outboxRecord.ts";
 import { runSchema } from "../runs/run.ts";
-import { eventSchema } from "../sessions/event.ts";
+import { mainEventSchema } from "../sessions/mainEvent.ts";
 import { messageSchema } from "../sessions/message.ts";
 import { sessionSchema } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
@@ -40,7 +40,7 @@ export const SCHEMAS = {
   hookRequests: hookRequestSchema,
   sessions: sessionSchema,
   messages: messageSchema,
-  events: eventSchema,
+  events: mainEventSchema,
   deliveries: deliverySchema,
   outbox: outboxSchema,
   alerts: alertSchema,

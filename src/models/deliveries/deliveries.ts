@@ -6,7 +6,7 @@ import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { isHeld, RecordLease } from "../db/lease.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import {
   AS_READ,
   type AttemptCounts,
@@ -36,7 +36,7 @@ export class Deliveries {
     clock: Clock,
     changes: ChangeNotifier,
     notes: NoteNotifier,
-    wanted: WantedEvents,
+    wanted: WantedNotifications,
   ) {
     this.collection = collection;
     this.#inserter = new BatchInserter(

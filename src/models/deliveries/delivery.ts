@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
 import {
   boolean,
   date,
@@ -14,7 +15,7 @@ import {
   timestamp,
 } from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
-import { NOTED_INDEX, NotedType, Notes } from "../notifications/note.ts";
+import { NOTED_INDEX, Notes } from "../notifications/note.ts";
 
 export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
 export type DeliveryState = Static<typeof DeliveryState>;
@@ -30,7 +31,7 @@ export type DeliveryKind = Static<typeof DeliveryKind>;
 export const DeliveredEvent = object({
   /** The id of the event, which is the `webhook-id` of each request. */
   id: string,
-  type: oneOf(NotedType.enum),
+  type: oneOf(ANY_NOTIFICATION_TYPES),
   /** The id of the rule; null for the `callbackUrl` of a job or run, and for a test of a channel. */
   rule: nullable(string),
 });

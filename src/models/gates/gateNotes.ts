@@ -1,5 +1,5 @@
 import { appendNotes, type Note } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import { type GateDoc, type GateView, viewGate } from "./gate.ts";
 
 /** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */
@@ -13,7 +13,7 @@ const MAX_MESSAGE_CHARS = 4_000;
  * repeated.
  * @param at when the job's update is made
  */
-export function gateNote(gate: GateDoc, { types }: WantedEvents, at: Date): { readonly notes?: object } {
+export function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { readonly notes?: object } {
   const type = TYPES[gate.status];
   if (type === undefined || !types.has(type)) return {};
   // A gate opens once and closes once.

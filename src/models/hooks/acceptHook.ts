@@ -189,17 +189,17 @@ const full = (mapping: string) =>
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptWake(
-  { events, idempotencyKeys }: Stores,
+  { mainEvents, idempotencyKeys }: Stores,
   { text, mode, depth }: { readonly text: string; readonly mode: WakeMode; readonly depth?: number },
   idempotency?: Idempotency,
 ): Promise<{ eventId: string; isNew: boolean }> {
   const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
     idsOf: (eventId) => ({ eventId }),
     async insert({ eventId: _id }, fingerprint) {
-      return (await events.add([{ _id, text, source: "wake hook", wake: mode === "now", fingerprint, depth }])) > 0;
+      return (await mainEvents.add([{ _id, text, source: "wake hook", wake: mode === "now", fingerprint, depth }])) > 0;
     },
     async find(ids) {
-      const found = await events.findAcceptance(ids.eventId);
+      const found = await mainEvents.findAcceptance(ids.eventId);
       return found && { ...found, ids };
     },
   });

@@ -114,24 +114,3 @@ export interface JobChange {
   readonly output?: FreeObject | null;
   readonly callbackUrl?: string | null;
 }
-
-/** A job as clients read it, without its steps. Times are ISO 8601 UTC with milliseconds. */
-export interface JobView {
-  jobId: string;
-  name: string | null;
-  description: string | null;
-  input: FreeObject | null;
-  metadata: FreeObject | null;
-  status: Status;
-  progress: number;
-  message: string | null;
-  output: FreeObject | null;
-  createdAt: string;
-  updatedAt: string;
-  lastReportAt: string | null;
-  stale: boolean;
-  staleAt: string | null;
-  staleAfterSeconds: number | null;
-  cancel: { requestedAt: string; reason: string | null } | null;
-  waitingFor: string[];
-}

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import { date, listOf, object, optional, type Stored, string } from "../db/fields.ts";
 import { appendNotes } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import type { StepDoc } from "./step.ts";
 
 /** The final status of a job. */
@@ -52,7 +52,7 @@ export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document =
  * Returns the fields of the last stage of an update of a job that note the events that it is. There are none if nobody
  * wants an event that it can be.
  */
-export function noteFields(transition: JobTransition, wanted: WantedEvents, now: Date): mongo.Document {
+export function noteFields(transition: JobTransition, wanted: WantedNotifications, now: Date): mongo.Document {
   const endsSilence = transition.isReport && wanted.types.has("job.recovered");
   const notes = [
     ...(endsSilence ? [recovered(transition, now)] : []),
@@ -81,7 +81,7 @@ function recovered({ id }: JobTransition, now: Date): ConditionalNote {
 function ended(
   { id, reason }: JobTransition,
   status: EndStatus,
-  { types, callbacks }: WantedEvents,
+  { types, callbacks }: WantedNotifications,
   now: Date,
 ): ConditionalNote[] {
   const type = `job.${status}` as const;

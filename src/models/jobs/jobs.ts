@@ -4,13 +4,15 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { suffixedIds } from "../../shared/text/text.ts";
+import type { JobView } from "../../wire/job.ts";
+import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
 import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
-import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
+import type { JobChange, JobDoc, Status } from "./job.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
@@ -19,7 +21,7 @@ import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
-import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
+import { type StepDoc, stepSummary } from "./step.ts";
 
 /** A job without its steps, which may take megabytes. */
 export type JobHead = Omit<JobDoc, "steps">;
@@ -48,7 +50,7 @@ const UPDATED = { steps: 0, endedBy: 0 } as const;
 export interface JobSettings {
   /** The `staleAfterSeconds` of jobs that have none of their own. */
   readonly staleAfterSeconds: number;
-  readonly wanted: WantedEvents;
+  readonly wanted: WantedNotifications;
 }
 
 export class Jobs {
@@ -157,7 +159,7 @@ export class Jobs {
   }
 
   /** The events that are noted. */
-  get wanted(): WantedEvents {
+  get wanted(): WantedNotifications {
     return this.#settings.wanted;
   }
 
@@ -250,7 +252,7 @@ export class Jobs {
    * Returns a job as clients read it.
    * @param free its free objects
    */
-  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): JobView {
+  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep"> {
     return {
       jobId: job.jobId,
       name: job.name,

@@ -1,10 +1,10 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { withTimeSuffix } from "../../shared/text/text.ts";
+import type { StepReceipt } from "../../wire/step.ts";
 import type { Stores } from "../stores.ts";
 import type { Status } from "./job.ts";
 import { reportStep, type StepReport } from "./reports/reportStep.ts";
-import type { StepReceipt } from "./step.ts";
 
 /** The content of a ping: that the program runs, how far it is in percent, or how it ended. */
 export type Ping =

@@ -1,3 +1,4 @@
+import type { SingleStep, StepReceipt, StepSummary, StepView } from "../../wire/step.ts";
 import {
   date,
   listOf,
@@ -10,9 +11,8 @@ import {
   type Stored,
   string,
 } from "../db/fields.ts";
-import type { FreeObject } from "./freeObject.ts";
 import { PayloadRef } from "./payloads.ts";
-import { FailedAttempt, type FailedAttemptView, viewFailedAttempts } from "./reports/failedAttempts.ts";
+import { FailedAttempt, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
 /** A step as its job's document stores it. */
 export const StepDoc = object({
@@ -40,42 +40,6 @@ export type StepDoc = Stored<typeof StepDoc>;
 /** Returns the name of a step's field in `steps`. It encodes `.` and `$`, which have a meaning in MongoDB's paths, and `%`. */
 export const stepField = (stepKey: string): string =>
   stepKey.replace(/[%.$]/g, encodeURIComponent).replaceAll(".", "%2E");
-
-/** The fields of a step that every view has. Times are ISO 8601 UTC with milliseconds. */
-export interface StepReceipt {
-  stepId: string;
-  jobId: string;
-  stepKey: string;
-  stepName: string;
-  status: StepDoc["status"];
-  progress: number;
-  message: string | null;
-  createdAt: string;
-  updatedAt: string;
-  startedAt: string;
-}
-
-/** A step in the response to a report. `cancelRequested` is present once cancellation of the job was requested. */
-export interface ReportReceipt extends StepReceipt {
-  cancelRequested?: true;
-}
-
-/** A step without its output, as `currentStep` shows it. */
-export interface StepSummary extends StepReceipt {
-  attempts: number;
-  lastReportAt: string;
-  stale: boolean;
-}
-
-export interface StepView extends StepSummary {
-  output: FreeObject | null;
-}
-
-/** A step read on its own. A completed one has `durationMs`, and one of which an attempt has failed `failedAttempts`. */
-export interface SingleStepView extends StepView {
-  durationMs?: number;
-  failedAttempts?: FailedAttemptView<string | null>[];
-}
 
 /** Returns a step as the response to a report shows it. */
 export function stepReceipt(jobId: string, step: StepDoc): StepReceipt {
@@ -114,7 +78,7 @@ export function stepSummary(
 }
 
 /** Returns the view of a step with its failed attempts, and with the duration of a completed one. */
-export function singleStep(view: StepView, step: StepDoc): SingleStepView {
+export function singleStep(view: StepView, step: StepDoc): SingleStep {
   const { status, endedAt, updatedAt, startedAt } = step;
   const { failedAttempts } = step;
   return {

@@ -1,3 +1,4 @@
+import { ANY_NOTIFICATION_TYPES, type AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import type { Documents } from "../db/documents.ts";
 import {
   boolean,
@@ -14,7 +15,6 @@ import {
 } from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { depthField } from "./depth.ts";
-import { NotedType } from "./note.ts";
 
 /**
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
@@ -37,7 +37,7 @@ const Minute = object({
   /** The number of events of the next summary, the names of the first ones, and its type. */
   more: number,
   listed: listOf(string),
-  type: nullable(oneOf(NotedType.enum)),
+  type: nullable(oneOf(ANY_NOTIFICATION_TYPES)),
   /** The largest depth of these events; missing for 0. */
   depth: optional(number),
 });
@@ -46,7 +46,7 @@ type Minute = Stored<typeof Minute>;
 /** A summary whose delivery may not be stored yet. */
 const Summary = object({
   id: string,
-  type: oneOf(NotedType.enum),
+  type: oneOf(ANY_NOTIFICATION_TYPES),
   more: number,
   listed: listOf(string),
   depth: optional(number),
@@ -101,7 +101,7 @@ const SUMMARY_AFTER_MS = 45_000;
 /** An event about a subject, and how its rule limits messages. */
 export interface AlertEvent {
   readonly id: string;
-  readonly type: NotedType;
+  readonly type: AnyNotificationType;
   readonly at: Date;
   /** The number of events that it stands for: more than one if others were dropped before it. */
   readonly count: number;
@@ -289,7 +289,7 @@ function minuteAt(minute: Minute | undefined, now: Date): Minute {
 const dueMs = ({ since, summarized }: Minute): number => since.getTime() + (summarized ? MINUTE_MS : SUMMARY_AFTER_MS);
 
 /** An alert about a failed delivery must not be the subject of another one, also as a part of a summary. */
-const withListed = (minute: Minute, type: NotedType, { name, held, depth }: Omit<Listed, "now">): Minute => ({
+const withListed = (minute: Minute, type: AnyNotificationType, { name, held, depth }: Omit<Listed, "now">): Minute => ({
   ...minute,
   ...depthField(Math.max(minute.depth ?? 0, depth)),
   more: minute.more + 1 + held,

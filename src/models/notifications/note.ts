@@ -1,20 +1,15 @@
 import { mongo } from "mongoose";
-import Type, { type Static } from "typebox";
-import { EVENT_TYPES } from "../../config/formats/eventTypes.ts";
+import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
 import { date, free, listOf, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
 
-/** The types of events: those that rules name, and `test`, which an operator requests for one rule. */
-export const NotedType = Type.Enum([...EVENT_TYPES, "test"]);
-export type NotedType = Static<typeof NotedType>;
-
 /**
- * An event that has happened to a record and is not dispatched yet. The update that makes the transition also adds the note, so
+ * A notification that is not dispatched yet: a change of state of the record that it is stored in. The update that makes the transition also adds the note, so
  * that neither exists without the other. A worker turns the note into deliveries and removes it.
  */
 export const Note = object({
   /** The id of the event: constant over every repetition, and without a dot, which Standard Webhooks does not permit. */
   id: string,
-  type: oneOf(NotedType.enum),
+  type: oneOf(ANY_NOTIFICATION_TYPES),
   at: date,
   /** Fields of the record at that moment, in place of those that it has when the note is read. */
   was: optional(free<Readonly<Record<string, unknown>>>()),

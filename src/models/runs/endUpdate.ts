@@ -2,14 +2,14 @@ import type { mongo } from "mongoose";
 import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import { newNoteId } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import type { MappingOutcome, RunDoc, RunOutcome } from "./run.ts";
 
 /** Returns the update of a run that ends, with the note of the event. */
 export function endUpdate(
   { kind: status, ...outcome }: RunOutcome,
   now: Date,
-  wanted: WantedEvents,
+  wanted: WantedNotifications,
 ): mongo.UpdateFilter<RunDoc> {
   const error = status === "completed" ? { error: null } : {};
   const over = { open: false, claim: null, notBefore: null, settled: false, endedAt: now };
@@ -18,7 +18,11 @@ export function endUpdate(
 }
 
 /** Returns the update of a run whose mapping has an outcome, with the note of the event if that ends the run. */
-export function mappingUpdate(mapped: MappingOutcome, now: Date, wanted: WantedEvents): mongo.UpdateFilter<RunDoc> {
+export function mappingUpdate(
+  mapped: MappingOutcome,
+  now: Date,
+  wanted: WantedNotifications,
+): mongo.UpdateFilter<RunDoc> {
   const stage = "turn" as const;
   const over = { open: false, endedAt: now };
   const used = { "mapped.call": null, "mapped.item": null };
@@ -52,7 +56,7 @@ type EndStatus = "completed" | "failed" | "dropped";
  * Returns the operator that notes the end of a run; empty if nobody wants the event.
  * @param was the fields that a retry of the run changes. The reply stays.
  */
-function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks }: WantedEvents) {
+function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks }: WantedNotifications) {
   const type = `run.${status}` as const;
   if (!types.has(type) && !callbacks) return {};
   return { $push: { notes: { id: newNoteId(), type, at, was: { status, ...was } } } };

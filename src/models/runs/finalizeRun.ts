@@ -52,7 +52,7 @@ const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?
 async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run), depth: run.depth };
-  await stores.events.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
+  await stores.mainEvents.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
   return deliver(stores, run, settings);
 }
 

@@ -8,7 +8,7 @@ import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import type { HookCalls } from "../hooks/hookCall.ts";
 import { readHookCall } from "../hooks/hookCall.ts";
-import { type FailedAttemptView, viewFailedAttempts } from "../jobs/reports/failedAttempts.ts";
+import { viewFailedAttempts } from "../jobs/reports/failedAttempts.ts";
 import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
@@ -46,7 +46,7 @@ export interface RunView extends RunHead {
   /** The ended run whose request this run repeats; null for other runs. */
   againOf: string | null;
   /** Only of a run that is read on its own; missing if no try has failed. */
-  failedAttempts?: FailedAttemptView<RunError>[];
+  failedAttempts?: ReturnType<typeof viewFailedAttempts<NonNullable<RunDoc["failedTries"]>[number]>>;
   /** Only of a run that is read on its own; missing if all placeholders of its mapping had a value. */
   missingValues?: NonNullable<RunDoc["missingValues"]>;
   /** Only of a run that is read on its own; missing if the program of its latest attempt wrote nothing to standard error. */

@@ -7,7 +7,7 @@ import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
 import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedEvents } from "../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
 import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
@@ -33,14 +33,14 @@ export class Runs {
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
   readonly #notes: NoteNotifier;
-  readonly #wanted: WantedEvents;
+  readonly #wanted: WantedNotifications;
 
   constructor(
     collection: Documents<RunDoc>,
     clock: Clock,
     changes: ChangeNotifier,
     notes: NoteNotifier,
-    wanted: WantedEvents,
+    wanted: WantedNotifications,
   ) {
     this.collection = collection;
     this.#inserter = new BatchInserter(

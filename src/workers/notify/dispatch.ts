@@ -3,8 +3,8 @@ import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { Note } from "../../models/notifications/note.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
-import { eventTitle } from "./eventTitle.ts";
-import { type NotifyEvent, readEvent } from "./notifyEvent.ts";
+import { type Notification, readNotification } from "./notification.ts";
+import { notificationTitle } from "./notificationTitle.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
 import { type SendDeps, send, sendCallback, sendSummary } from "./send.ts";
 
@@ -27,7 +27,7 @@ export interface DispatchDeps extends SendDeps {
 interface Entry {
   readonly record: NotedRecord;
   readonly note: Note;
-  readonly event: NotifyEvent;
+  readonly event: Notification;
 }
 
 /** A rule that sends an event, with the number of events that were held back or dropped before it. */
@@ -100,7 +100,7 @@ async function dispatchPage(
   const dispatched: DispatchedNote[] = [];
   await eachOf(deps, due, async ({ record, note }) => {
     await orCountFailure(deps, { record, note }, async () => {
-      entries.push({ record, note, event: await readEvent(deps.stores, record, note) });
+      entries.push({ record, note, event: await readNotification(deps.stores, record, note) });
     });
   });
   entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
@@ -170,7 +170,7 @@ async function decideAll(
 }
 
 /** Returns the keys of the alerts that decide whether a rule sends an event. */
-function keysOf(rule: Rule, event: NotifyEvent): string[] {
+function keysOf(rule: Rule, event: Notification): string[] {
   const { subject, type } = event;
   if (event.onlyRule !== undefined || !matchesWhere(rule, event.facts)) return [];
   const isHandled = rule.on.has(type);
@@ -181,10 +181,10 @@ function keysOf(rule: Rule, event: NotifyEvent): string[] {
   ];
 }
 
-const endsFailures = (rule: Rule, { type }: NotifyEvent) => type === "job.completed" && rule.after > 1;
+const endsFailures = (rule: Rule, { type }: Notification) => type === "job.completed" && rule.after > 1;
 
 /** Questions have a minute of their own, because nobody can answer one in a summary. */
-const minuteKey = (rule: Rule, { type }: NotifyEvent) =>
+const minuteKey = (rule: Rule, { type }: Notification) =>
   alertKey(rule.id, null, { isQuestion: type === "gate.opened" });
 
 /** Decides about the events of one page, in the order in which they happened. */
@@ -245,7 +245,7 @@ class PageDecisions {
       held = decision.held;
     }
     if (rule.to.webhook) return { kind: "send", held };
-    const listed = { name: eventTitle(event), held, depth, now: this.#deps.clock.now() };
+    const listed = { name: notificationTitle(event), held, depth, now: this.#deps.clock.now() };
     return this.#changes.admit(minuteKey(rule, event), { id, type }, listed);
   }
 }

@@ -6,7 +6,7 @@ import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { EventData } from "./notifyEvent.ts";
+import type { NotificationData } from "./notification.ts";
 
 export type Include = NonNullable<Config["notify"][number]["to"]["webhook"]>["include"];
 
@@ -21,7 +21,7 @@ const MAX_INCLUDED_LENGTH = 4 * 1024 * 1024;
 export async function withIncluded(
   stores: Stores,
   record: NotedRecord,
-  data: EventData,
+  data: NotificationData,
   include: Include,
 ): Promise<object> {
   if (include.length === 0 || (record.kind !== "job" && record.kind !== "run")) return data;

@@ -4,20 +4,20 @@ import type { Config } from "../../config/schema/config.ts";
 import { nameKey } from "../../models/db/nameSearch.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { SearchTerm } from "../../models/jobs/search/searchKeys.ts";
-import type { NotedType } from "../../models/notifications/note.ts";
+import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 
 type RuleConfig = Config["notify"][number];
 
 /** A rule of the configuration whose texts are parsed. */
 export interface Rule extends Pick<RuleConfig, "id" | "to" | "where"> {
-  readonly on: ReadonlySet<NotedType>;
+  readonly on: ReadonlySet<AnyNotificationType>;
   readonly template: Template | undefined;
   readonly after: number;
   readonly cooldownMs: number;
 }
 
 /** The values that `where` compares. A field is undefined if the record of the event has none. */
-export interface EventFacts {
+export interface NotificationFacts {
   readonly name?: string | undefined;
   readonly jobId?: string | undefined;
   readonly metadataTerms?: readonly SearchTerm[] | undefined;
@@ -38,7 +38,7 @@ export function compileRules(rules: Config["notify"]): readonly Rule[] {
 }
 
 /** Returns whether a rule handles an event with these facts. All conditions that it has must match. */
-export function matchesWhere({ where = {} }: Pick<Rule, "where">, facts: EventFacts): boolean {
+export function matchesWhere({ where = {} }: Pick<Rule, "where">, facts: NotificationFacts): boolean {
   const { name, jobId, metadata = {}, mapping } = where;
   return (
     (name === undefined || (facts.name !== undefined && nameKey(facts.name).startsWith(nameKey(name)))) &&

@@ -4,15 +4,16 @@ import { answerUrl } from "../../models/gates/answerLinks.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
 import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
-import { NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
+import { NOTIFICATION_PREFIX } from "../../models/sessions/mainEvent.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { subjectPath } from "../../shared/notifications/catalogue.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import { eventText, heldText, summaryText } from "./eventText.ts";
-import { eventTitle, summaryTitle } from "./eventTitle.ts";
 import { withIncluded } from "./included.ts";
-import type { NotifyEvent } from "./notifyEvent.ts";
+import type { Notification } from "./notification.ts";
+import { heldText, notificationText, summaryText } from "./notificationText.ts";
+import { notificationTitle, summaryTitle } from "./notificationTitle.ts";
 import type { Rule } from "./rule.ts";
 import { webhookBody } from "./webhookBody.ts";
 
@@ -32,7 +33,7 @@ export interface SendDeps {
 
 /** An event and the record that it is about. */
 interface RecordedEvent {
-  readonly event: NotifyEvent;
+  readonly event: Notification;
   readonly record: NotedRecord;
 }
 
@@ -44,14 +45,14 @@ const TOO_DEEP =
 export async function send(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
   if (rule.to.webhook) return sendWebhook(deps, rule, { event, record }, held);
   const link = await linkOf(deps, rule, event);
-  const text = eventText(event, rule.template, link) + heldText(held);
-  return sendText(deps, rule, event, { text, title: eventTitle(event), link });
+  const text = notificationText(event, rule.template, link) + heldText(held);
+  return sendText(deps, rule, event, { text, title: notificationTitle(event), link });
 }
 
 /** Sends the summary of the events that were too many for a rule within a minute. */
 export async function sendSummary(deps: SendDeps, rule: Rule, summary: Summary): Promise<void> {
   const { more, listed, depth = 0 } = summary;
-  const link = urlOf(deps, { path: "/" });
+  const link = urlOf(deps, "/");
   const message = { text: summaryText(more, listed, link), title: summaryTitle(more), link };
   return sendText(deps, rule, { ...summary, depth }, message);
 }
@@ -60,7 +61,7 @@ export async function sendSummary(deps: SendDeps, rule: Rule, summary: Summary):
 async function sendText(
   deps: SendDeps,
   rule: Rule,
-  { id, type, depth }: Pick<NotifyEvent, "id" | "type" | "depth">,
+  { id, type, depth }: Pick<Notification, "id" | "type" | "depth">,
   { text, title, link }: { readonly text: string; readonly title: string; readonly link: string | undefined },
 ): Promise<void> {
   const { stores } = deps;
@@ -71,7 +72,7 @@ async function sendText(
   if (wake !== undefined) {
     const isNow = wake === "now";
     const told = { _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow };
-    if (fault === null) await stores.events.add([{ ...told, depth: depth + 1 }]);
+    if (fault === null) await stores.mainEvents.add([{ ...told, depth: depth + 1 }]);
     const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault });
     if (isNew) count(deps, rule.id, type);
     if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: fault === null ? "sent" : "failed" });
@@ -100,14 +101,14 @@ async function sendWebhook(deps: SendDeps, rule: Rule, { event, record }: Record
 }
 
 /** Sends an event to the `callbackUrl` of its job or run. */
-export async function sendCallback(deps: SendDeps, event: NotifyEvent, url: string): Promise<void> {
+export async function sendCallback(deps: SendDeps, event: Notification, url: string): Promise<void> {
   const body = webhookBody(event, event.data, { format: "standard", source: sourceOf(deps), hasIncluded: false });
   await addWebhook(deps, event, null, { ...body, url });
 }
 
 async function addWebhook(
   deps: SendDeps,
-  { id, type, depth }: NotifyEvent,
+  { id, type, depth }: Notification,
   rule: string | null,
   webhook: { readonly body: string; readonly contentType: string; readonly url: string | null },
 ): Promise<void> {
@@ -130,7 +131,7 @@ async function addAndDeliver(
 }
 
 /** Returns why a rule does not send an event, or null. */
-function faultOf({ log }: SendDeps, rule: string, event: Pick<NotifyEvent, "id" | "type" | "depth">): string | null {
+function faultOf({ log }: SendDeps, rule: string, event: Pick<Notification, "id" | "type" | "depth">): string | null {
   if (event.depth < MAX_DEPTH) return null;
   log.warn({ rule, event: event.id, type: event.type }, "a rule has stopped: turns of the agent cause its events");
   return TOO_DEEP;
@@ -142,13 +143,15 @@ const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.not
  * Returns the link in a message. A question to people has the link with which they answer. The agent does not get it, because a
  * person must decide.
  */
-async function linkOf(deps: SendDeps, { to }: Rule, event: NotifyEvent): Promise<string | undefined> {
+async function linkOf(deps: SendDeps, { to }: Rule, event: Notification): Promise<string | undefined> {
   const { publicUrl, stores } = deps;
-  if (event.asks === undefined || publicUrl === undefined || to.wake !== undefined) return urlOf(deps, event);
+  if (event.asks === undefined || publicUrl === undefined || to.wake !== undefined) {
+    return urlOf(deps, subjectPath(event.type, event.data));
+  }
   return answerUrl(stores.answerLinks, publicUrl, event.asks);
 }
 
-const urlOf = ({ publicUrl }: SendDeps, { path }: Pick<NotifyEvent, "path">): string | undefined =>
+const urlOf = ({ publicUrl }: SendDeps, path: string): string | undefined =>
   publicUrl === undefined ? undefined : publicUrl + path;
 
 const sourceOf = ({ publicUrl }: SendDeps): string => (publicUrl === undefined ? "signalbox" : `${publicUrl}/api`);

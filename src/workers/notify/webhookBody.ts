@@ -1,5 +1,6 @@
 import type { WebhookRequest } from "../../models/deliveries/delivery.ts";
-import type { NotifyEvent } from "./notifyEvent.ts";
+import type { RunHead } from "../../models/runs/readRuns.ts";
+import type { JobRow, Notification } from "./notification.ts";
 
 /** Maximum size of a body without included parts in bytes. Source: the Standard Webhooks specification. */
 const MAX_BODY_BYTES = 20_000;
@@ -22,6 +23,10 @@ const IDS = new Set(["jobId", "runId", "stepId", "stepKey", "gateId", "key", "de
 const FREE = new Set(["requestedSchema", "content"]);
 
 type Format = "standard" | "cloudevents";
+/** The parts of a notification that a body has. */
+type Sent = Pick<Notification, "id" | "type" | "at" | "subject"> & {
+  readonly data: { readonly job?: Pick<JobRow, "jobId">; readonly run?: Pick<RunHead, "runId"> };
+};
 
 /**
  * Returns the request that sends an event.
@@ -29,7 +34,7 @@ type Format = "standard" | "cloudevents";
  * @param source the address of the service, which names it in CloudEvents
  */
 export function webhookBody(
-  event: NotifyEvent,
+  event: Sent,
   data: object,
   { format, source, hasIncluded }: { format: Format; source: string; hasIncluded: boolean },
 ): Omit<WebhookRequest, "url"> {
@@ -43,10 +48,10 @@ export function webhookBody(
   return { body: fitting ?? (shorter.at(-1) as string), contentType };
 }
 
-const standard = ({ type, at }: NotifyEvent, data: object) => ({ type, timestamp: at.toISOString(), data });
+const standard = ({ type, at }: Sent, data: object) => ({ type, timestamp: at.toISOString(), data });
 
 /** Source: CloudEvents 1.0.2, JSON format in structured mode. */
-const cloudEvent = ({ id, type, at, subject, data: { job, run } }: NotifyEvent, data: object, source: string) => ({
+const cloudEvent = ({ id, type, at, subject, data: { job, run } }: Sent, data: object, source: string) => ({
   specversion: "1.0",
   id,
   source,

@@ -143,7 +143,7 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
  * was cancelled meanwhile stays cancelled.
  */
 async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcome): Promise<MappedOutcome> {
-  const { runs, events, hookCalls, hookRequests } = deps.stores;
+  const { runs, mainEvents, hookCalls, hookRequests } = deps.stores;
   const { _id, round, sessionKey, mapped, requestId } = run;
   // These runs end here and are not finalized. Recorded first, because nobody returns to a run that has ended.
   const end = made.kind === "dropped" ? "dropped" : "completed";
@@ -159,7 +159,9 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
       const { text, wake, ...event } = made;
       const { name } = event;
       if (await runs.isUnmapped(_id, round)) {
-        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth }]);
+        await mainEvents.add([
+          { _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth },
+        ]);
         await runs.applyMapping(_id, round, event);
       }
       if (wake) await deps.triggerHeartbeat();

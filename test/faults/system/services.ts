@@ -119,14 +119,14 @@ export async function startServices(random: Random): Promise<Services> {
   };
 }
 
-interface EventData {
+interface NotificationData {
   readonly job?: { readonly jobId: string };
   readonly run?: { readonly runId: string };
   readonly gate?: { readonly key: string };
   readonly delivery?: { readonly deliveryId: string };
 }
 
-function subjectOf({ job, run, gate, delivery }: EventData): string {
+function subjectOf({ job, run, gate, delivery }: NotificationData): string {
   if (gate) return `gate ${job?.jobId}/${gate.key}`;
   if (delivery) return `delivery ${delivery.deliveryId}`;
   return job ? `job ${job.jobId}` : `run ${run?.runId}`;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
+import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import type { Lifecycle } from "../../../src/shared/process/lifecycle.ts";
 import { TIMINGS, type Timings } from "../../../src/shared/timings.ts";
 import { type Service, startProcess } from "../../support/process.ts";
@@ -18,7 +18,7 @@ export const TOKEN = "a-hook-token-of-length";
 const PROCESS = "test/faults/system/process.mjs";
 
 /** The events that are notified. */
-const NOTIFIED = EVENT_TYPES.filter((type) => type !== "job.missing");
+const NOTIFIED = NOTIFICATION_TYPES.filter((type) => type !== "job.missing");
 
 /** The service's processes: their numbers and their modules. */
 export interface Processes {

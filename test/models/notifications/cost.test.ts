@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
-import { NO_EVENTS, type WantedEvents } from "../../../src/models/notifications/wantedEvents.ts";
+import { NO_NOTIFICATIONS, type WantedNotifications } from "../../../src/models/notifications/wantedNotifications.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
+import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";
 
@@ -12,9 +12,9 @@ const REPORTS: Record<string, StepReport> = {
   "one that completes the job": { ...STEP, status: "completed", progress: 100, output: { ok: true } },
   "one that fails the job": { ...STEP, status: "failed", failJob: true, message: "Broken" },
 };
-const WANTED: Record<string, WantedEvents> = {
-  "every rule": { types: new Set(EVENT_TYPES), callbacks: false },
-  "every rule, and callbacks": { types: new Set(EVENT_TYPES), callbacks: true },
+const WANTED: Record<string, WantedNotifications> = {
+  "every rule": { types: new Set(NOTIFICATION_TYPES), callbacks: false },
+  "every rule, and callbacks": { types: new Set(NOTIFICATION_TYPES), callbacks: true },
   callbacks: { types: new Set(), callbacks: true },
 };
 const CALLBACK = "https://ci.example.com/done";
@@ -28,7 +28,7 @@ describe("the cost of a report", () => {
 
   let number = 0;
   /** Returns the commands of a report on a new job, whose first report has come, and the notes of the job then. */
-  async function cost(wanted: WantedEvents, report: StepReport, { together = 1, silent = false } = {}) {
+  async function cost(wanted: WantedNotifications, report: StepReport, { together = 1, silent = false } = {}) {
     const stores = openStores(app.database, app.clock, { staleAfterSeconds: 60, wanted });
     const jobId = `job-${number++}`;
     await stores.jobs.put(jobId, { ...(wanted.callbacks && { callbackUrl: CALLBACK }) });
@@ -50,7 +50,7 @@ describe("the cost of a report", () => {
   for (const [what, report] of Object.entries(REPORTS))
     for (const together of [1, 20])
       it(`is the same with and without rules: ${what}${together > 1 ? `, ${together} at once` : ""}`, async () => {
-        const without = await cost(NO_EVENTS, report, { together });
+        const without = await cost(NO_NOTIFICATIONS, report, { together });
         expect(without.commands).not.to.deep.equal([]);
         expect(without.events).to.deep.equal([]);
         for (const [name, wanted] of Object.entries(WANTED)) {
@@ -61,7 +61,7 @@ describe("the cost of a report", () => {
       });
 
   it("is the same when the report ends a silence that was announced", async () => {
-    const without = await cost(NO_EVENTS, REPORTS["a plain one"]!);
+    const without = await cost(NO_NOTIFICATIONS, REPORTS["a plain one"]!);
     const { commands, events } = await cost(WANTED["every rule"]!, REPORTS["a plain one"]!, { silent: true });
     expect(commands).to.deep.equal(without.commands);
     expect(events).to.deep.equal(["job.stale", "job.recovered"]);

@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import { CloudEvent, HTTP } from "cloudevents";
-import type { NotifyEvent } from "../../../src/workers/notify/notifyEvent.ts";
 import { webhookBody } from "../../../src/workers/notify/webhookBody.ts";
 
 describe("the body of a webhook in the format cloudevents", () => {
   it("is an event that the SDK of CloudEvents parses", () => {
     const data = { job: { jobId: "build", status: "failed" } };
-    const event = { id: "evt_1", type: "job.failed", at: new Date(0), subject: "build", data };
-    const { body, contentType } = webhookBody(event as unknown as NotifyEvent, data, {
+    const event = { id: "evt_1", type: "job.failed" as const, at: new Date(0), subject: "build", data };
+    const { body, contentType } = webhookBody(event, data, {
       ...{ format: "cloudevents", source: "https://jobs.example.com/api", hasIncluded: false },
     });
 

@@ -14,8 +14,7 @@ export async function faultsOf(schema: Schema, document: object): Promise<string
       (error: Error) => [error.message],
     );
     const faults = [...missingFields(schema, document), ...invalid];
-    const isSame = isDeepStrictEqual(plain(read.toObject({ flattenMaps: true })), plain(document));
-    return faults.length > 0 || isSame ? faults : ["has values of other types"];
+    return faults.length > 0 || isSame(read.toObject(), document) ? faults : ["has values of other types"];
   } catch (error) {
     return [String(error)]; // An unknown field, or a value that cannot be cast.
   }
@@ -31,6 +30,25 @@ function missingFields(schema: Schema, document: object, at = ""): string[] {
     return [value].flat().flatMap((one) => missingFields(nested, one as object, `${at}${path}.`));
   });
 }
+
+/** Keys that mongoose drops. The service writes documents without it. */
+const DROPPED: readonly unknown[] = ["__proto__", "constructor", "prototype"];
+
+/** Returns whether mongoose has read the values that are stored. Names such as `__proto__` and `_bsontype` may be keys. */
+function isSame(read: unknown, stored: unknown): boolean {
+  if (Array.isArray(stored)) {
+    return Array.isArray(read) && read.length === stored.length && stored.every((one, i) => isSame(read[i], one));
+  }
+  if (!isPlainObject(stored)) return isDeepStrictEqual(plain({ value: read }), plain({ value: stored }));
+  if (!(read instanceof Map) && !isPlainObject(read)) return false;
+  const values = new Map(read instanceof Map ? read : Object.entries(read));
+  for (const name of DROPPED) values.delete(name);
+  const entries = Object.entries(stored).filter(([name]) => !DROPPED.includes(name));
+  return values.size === entries.length && entries.every(([key, value]) => isSame(values.get(key), value));
+}
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
 /** Returns a value as BSON stores it, so that wrappers of mongoose are gone. */
 const plain = (document: object): object => mongo.BSON.deserialize(mongo.BSON.serialize(document));

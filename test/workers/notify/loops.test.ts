@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
+import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
 
@@ -41,7 +41,7 @@ describe("notify: loops", () => {
   });
 
   describe("from an event of the depth 3, which a turn has caused", () => {
-    const on = EVENT_TYPES.filter((type) => !OUTSIDE.includes(type));
+    const on = NOTIFICATION_TYPES.filter((type) => !OUTSIDE.includes(type));
     const rules = Object.entries(TARGETS).map(([id, to]) => ({ id, on, to }));
 
     /** Makes each event happen to a run of the depth 3, its job and the deliveries of its replies. */
@@ -110,8 +110,8 @@ describe("notify: loops", () => {
     );
 
     const { clock, stores } = fixture.app;
-    const add = stores.events.add.bind(stores.events);
-    stores.events.add = (events) => {
+    const add = stores.mainEvents.add.bind(stores.mainEvents);
+    stores.mainEvents.add = (events) => {
       clock.advance(2_000); // longer than the cooldown
       return add(events);
     };

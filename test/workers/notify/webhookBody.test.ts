@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { NotifyEvent } from "../../../src/workers/notify/notifyEvent.ts";
 import { webhookBody } from "../../../src/workers/notify/webhookBody.ts";
 
 const MAX_BYTES = 20_000;
@@ -46,7 +45,7 @@ const data = fc.oneof(
 );
 
 const bodyOf = (of: object, format: "standard" | "cloudevents" = "standard") =>
-  webhookBody({ id: "e", type: "job.failed", at: new Date(0), subject: "s", data: of } as unknown as NotifyEvent, of, {
+  webhookBody({ id: "e", type: "job.failed", at: new Date(0), subject: "s", data: of }, of, {
     ...{ format, source: "https://jobs.example.com/api", hasIncluded: false },
   }).body;
 

@@ -15,22 +15,20 @@ from ._async_client import AsyncClient
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import Client
 from ._errors import Cancelled, SignalboxError
-from ._queue import Pace
-from ._records import (
+from ._options import (
     AgentRequest,
     Assignment,
-    CancelRecord,
     Event,
     GateAnswer,
     GateRecord,
     JobFields,
     JobFilter,
-    JobRecord,
     Question,
     RunRecord,
-    StepRecord,
     UsageRecord,
 )
+from ._queue import Pace
+from ._records import CancelRecord, JobRecord, StepRecord
 from ._reporter import Job, Step
 
 __version__ = "0.1.0"

@@ -20,7 +20,7 @@ from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import BaseClient, Topic
 from ._http import Request
-from ._records import (
+from ._options import (
     AgentRequest,
     Assignment,
     Event,
@@ -28,10 +28,9 @@ from ._records import (
     GateRecord,
     GateStatus,
     JobFilter,
-    JobRecord,
     RunRecord,
-    StepRecord,
 )
+from ._records import JobRecord, StepRecord
 from ._watch import watch, watch_job
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from . import _requests
 from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
-from ._records import GateAnswer, JobFields, JobRecord, Question
+from ._options import GateAnswer, JobFields, Question
+from ._records import JobRecord
 from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 

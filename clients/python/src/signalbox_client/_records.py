@@ -1,231 +1,152 @@
-"""The types of the service's requests and responses. Times are ISO 8601 in UTC with milliseconds."""
+"""
+The records that the service returns. Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with
+milliseconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypedDict, Union
+from typing import Any, Literal, TypedDict
 
+#: The status of a job or a step.
 Status = Literal["running", "completed", "failed"]
-Time = Union[str, datetime]
+
+
+class StepSummaryRecord(TypedDict):
+    """A step without its output, as in live events and in `currentStep`."""
+
+    #: Identifies the step. Assigned by the service.
+    stepId: str
+    #: Identifies the job. Chosen by the client; percent-encode it in a URL.
+    jobId: str
+    #: Identifies the step within its job. Chosen by the client; percent-encode it in a URL.
+    stepKey: str
+    #: A name for people.
+    stepName: str
+    #: Whether the work is in progress, has succeeded or has failed.
+    status: Status
+    #: Progress of the step in percent.
+    progress: float
+    #: The latest message of the step.
+    message: str | None
+    #: When the step was first reported.
+    createdAt: str
+    #: When the step was last reported.
+    updatedAt: str
+    #: When the current attempt of the step started.
+    startedAt: str
+    #: Number of attempts. Increases when a failed or completed step is reported as running again.
+    attempts: int
+    #: When the step was last reported.
+    lastReportAt: str
+    #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
+    stale: bool
+
+
+class FailedStepAttemptRecord(TypedDict):
+    """An attempt of a step that failed."""
+
+    #: The number of the attempt.
+    attempt: int
+    #: The message of the step when it failed, at most 1,000 characters of it.
+    error: str | None
+    #: When the attempt started.
+    startedAt: str
+    #: When the attempt failed.
+    endedAt: str
 
 
 class StepRecord(TypedDict, total=False):
     """A step, as the service returns it."""
 
+    #: Identifies the step. Assigned by the service.
     stepId: str
+    #: Identifies the job. Chosen by the client; percent-encode it in a URL.
     jobId: str
+    #: Identifies the step within its job. Chosen by the client; percent-encode it in a URL.
     stepKey: str
+    #: A name for people.
     stepName: str
+    #: Whether the work is in progress, has succeeded or has failed.
     status: Status
-    #: The step's own progress, 0-100.
+    #: Progress of the step in percent.
     progress: float
+    #: The latest message of the step.
     message: str | None
-    output: dict[str, Any] | None
+    #: When the step was first reported.
     createdAt: str
+    #: When the step was last reported.
     updatedAt: str
-    #: When the current attempt began.
+    #: When the current attempt of the step started.
     startedAt: str
+    #: Number of attempts. Increases when a failed or completed step is reported as running again.
     attempts: int
+    #: When the step was last reported.
     lastReportAt: str
+    #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
     stale: bool
-    #: The duration of a completed attempt; only in the response for a single step.
+    #: Result of the step: any JSON object.
+    output: dict[str, Any] | None
+    #: The latest 20 failed attempts, oldest first. Present if an attempt has failed.
+    failedAttempts: list[FailedStepAttemptRecord]
+    #: Duration of the latest attempt in milliseconds. Present when the step is completed.
     durationMs: int
-    #: The latest 20 failed attempts, oldest first; only in the response for a single step, if an attempt has failed.
-    failedAttempts: list[dict[str, Any]]
 
 
 class CancelRecord(TypedDict):
     """A request to cancel a job."""
 
+    #: When cancellation was requested first.
     requestedAt: str
+    #: Why the result is no longer wanted.
     reason: str | None
 
 
 class JobRecord(TypedDict, total=False):
-    """A job, as the service returns it."""
+    """A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change."""
 
+    #: Identifies the job. Chosen by the client; percent-encode it in a URL.
     jobId: str
+    #: A name for people.
     name: str | None
+    #: A description for people.
     description: str | None
-    status: Status
-    #: The overall progress, 0-100; never decreases.
-    progress: float
-    message: str | None
+    #: Input of the job: any JSON object.
     input: dict[str, Any] | None
+    #: Data to find the job by, such as `{"team": "data"}`: any JSON object.
     metadata: dict[str, Any] | None
+    #: Whether the work is in progress, has succeeded or has failed.
+    status: Status
+    #: Progress of the whole job in percent. Never decreases.
+    progress: float
+    #: The latest message of the job or of one of its steps.
+    message: str | None
+    #: Result of the job: any JSON object. Null until the job completes.
     output: dict[str, Any] | None
+    #: When the job was created.
     createdAt: str
+    #: When the job last changed.
     updatedAt: str
+    #: When the job or one of its steps was last reported. Null before the first report.
     lastReportAt: str | None
+    #: True if the job is running and has not been reported for longer than `staleAfterSeconds`.
     stale: bool
+    #: When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a
+    #: person.
     staleAt: str | None
+    #: Seconds without a report after which the running job counts as stale. Null means the configured
+    #: `jobs.staleAfterSeconds`.
     staleAfterSeconds: int | None
-    #: The request to cancel the job. A failed job with one is cancelled.
+    #: The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when
+    #: the job is started again after its end.
     cancel: CancelRecord | None
-    #: The keys of the open gates, oldest first.
+    #: The keys of the open gates, oldest first. While the job waits for a person, it is not stale.
     waitingFor: list[str]
-    #: The running step with the most recent report.
-    currentStep: StepRecord | None
-    #: Present if the request includes the steps; oldest first.
+    #: The running step that was reported last. Null if no step is running.
+    currentStep: StepSummaryRecord | None
+    #: The step that `stepKey` names; null if it does not exist.
+    step: StepRecord | None
+    #: All steps, oldest first; present with `include=steps`.
     steps: list[StepRecord]
-
-
-GateAction = Literal["accept", "decline", "cancel"]
-
-
-class Question(TypedDict, total=False):
-    """The optional fields of a question to a person."""
-
-    #: What a person needs to know to decide.
-    message: str | None
-    #: The form as a JSON Schema: a flat object, as MCP's `requestedSchema`.
-    schema: Mapping[str, Any] | None
-    #: The seconds after which the gate expires, counted from when it is opened.
-    expires_in: float | None
-    #: The action if it expires; `decline` by default.
-    on_expiry: GateAction
-
-
-class GateAnswer(NamedTuple):
-    """The answer of a person. `content` has the entered values if the action is `accept`."""
-
-    action: GateAction
-    content: dict[str, Any] | None
-
-
-GateStatus = Literal["open", "answered", "expired", "withdrawn"]
-
-
-class GateRecord(TypedDict):
-    """A question to a person, attached to a job, by the service's names."""
-
-    gateId: str
-    jobId: str
-    key: str
-    #: Grows with each change of the question.
-    revision: int
-    title: str
-    message: str | None
-    #: The form as a JSON Schema: MCP's `requestedSchema`.
-    requestedSchema: dict[str, Any] | None
-    status: GateStatus
-    action: GateAction | None
-    content: dict[str, Any] | None
-    answeredBy: str | None
-    createdAt: str
-    answeredAt: str | None
-    expiresAt: str | None
-    #: The action if it expires.
-    onExpiry: GateAction
-
-
-class UsageRecord(TypedDict):
-    """What a run used, as the model server or the program reports it. A member is None if nothing reported it."""
-
-    #: Includes cached tokens.
-    inputTokens: int | None
-    cachedInputTokens: int | None
-    #: Includes reasoning tokens.
-    outputTokens: int | None
-    reasoningTokens: int | None
-    #: US dollars. Never estimated.
-    costUsd: float | None
-
-
-class RunRecord(TypedDict, total=False):
-    """A run of an agent, as the service returns it."""
-
-    runId: str
-    #: `wake` is an event of the main session.
-    kind: Literal["agent", "wake"]
-    name: str | None
-    sessionKey: str | None
-    status: Literal["queued", "running", "completed", "failed", "dropped"]
-    attempts: int
-    reply: str | None
-    #: Whether the end of the reply is missing, because the model reached its length limit.
-    replyCutOff: bool
-    #: What all attempts used together; None if nothing was reported.
-    usage: UsageRecord | None
-    error: dict[str, str] | None
-    deliveries: list[dict[str, Any]]
-    #: The kept request that the run was made of, and the one of which it is a replay.
-    requestId: str | None
-    replayOf: str | None
-    #: The end of standard error of the program of the latest attempt; absent if it wrote nothing.
-    stderr: str
-    createdAt: str
-    startedAt: str | None
-    endedAt: str | None
-
-
-class JobFields(TypedDict, total=False):
-    """The fields of a job that its creator sets. Absent fields stay as they are; None clears a field."""
-
-    name: str | None
-    description: str | None
-    input: Mapping[str, Any] | None
-    metadata: Mapping[str, Any] | None
-    stale_after_seconds: int | None
-    #: Where the end of the job is sent. Its host must be one of ``outbound.allowedHosts`` of the service.
-    callback_url: str | None
-
-
-class JobFilter(TypedDict, total=False):
-    status: Status | Sequence[Status]
-    #: A prefix of the name, case-insensitive.
-    name: str
-    #: A prefix of the job's id.
-    job_id: str
-    created_from: Time
-    created_before: Time
-    updated_from: Time
-    updated_before: Time
-    stale: bool
-    #: Failed jobs whose cancellation was requested, or all others.
-    cancelled: bool
-    #: Values that the metadata must have; the keys of nested values are joined with dots.
-    metadata: Mapping[str, str | Sequence[str]]
-
-
-class AgentRequest(TypedDict, total=False):
-    """The optional fields of a request to an agent."""
-
-    name: str
-    session_key: str
-    wake_mode: Literal["now", "next-heartbeat"]
-    deliver: bool
-    channel: str
-    to: str
-    model: str
-    thinking: str
-    timeout_seconds: int
-
-
-class _Range(TypedDict, total=False):
-    #: The share of the job's progress that the step covers, 0-100.
-    jobProgressStart: float
-    jobProgressEnd: float
-
-
-class Assignment(_Range):
-    """
-    The identity of a step, as plain JSON, which an orchestrator passes to the code that does the work. It stays the
-    same after a retry or a recovery, so that every report updates the same record.
-    """
-
-    jobId: str
-    stepKey: str
-    stepName: str
-
-
-class Event(NamedTuple):
-    """
-    A live event. `state` is the first of each connection: after `{"live": False}` no events arrive until the next
-    `{"live": True}`. `reload` means that events were lost: read the state again. The others are `job`, `job_removed`,
-    `step`, `run` and `delivery`.
-    """
-
-    type: str
-    data: dict[str, Any]
+    #: Present once cancellation of the job was requested: stop the work and report the step as failed with `failJob`.
+    #: Reports that are in flight at the same time can still lack it.
+    cancelRequested: Literal[True]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from . import _requests
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
-from ._records import GateAnswer, JobFields, JobRecord, Question
+from ._options import GateAnswer, JobFields, Question
+from ._records import JobRecord
 from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 from ._retry import call_with_retry, wait_for_end

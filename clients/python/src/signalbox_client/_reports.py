@@ -11,7 +11,7 @@ from typing import Any, Optional
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Connection, Request, path_segment
 from ._queue import Report, ReportQueue
-from ._records import Assignment
+from ._options import Assignment
 from ._sender import Sender
 
 #: The service's limit: it rejects the whole report, including a completion, if the message is longer.

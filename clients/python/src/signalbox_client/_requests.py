@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from ._http import Request, path_segment
-from ._records import GateAnswer, Question
+from ._options import GateAnswer, Question
 
 JOBS = "/api/jobs"
 RUNS = "/api/runs"

@@ -10,7 +10,8 @@ from typing import Any, Callable, cast
 from ._errors import SignalboxError
 from ._http import Connection, Request, path_segment, to_error
 from ._queue import backoff
-from ._records import Event, JobRecord
+from ._options import Event
+from ._records import JobRecord
 from ._requests import JOBS, filter_query, get_job
 from ._retry import call_with_retry
 from ._sender import Sender

@@ -6,10 +6,10 @@ import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { Delivery, DeliveryReceipt } from "../../schemas/delivery.ts";
 import { Channel, Recipient } from "./schemas.ts";
 

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
 import { readChannels } from "../../../models/deliveries/readChannels.ts";
+import * as s from "../../../wire/blocks.ts";
 import * as channelExamples from "../../examples/channels.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { Channel, ReplyTarget } from "./schemas.ts";
 
 const getChannels = route({

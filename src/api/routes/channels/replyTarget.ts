@@ -1,10 +1,10 @@
 import Type from "typebox";
 import type { Stores } from "../../../models/stores.ts";
 import { CHANNELS } from "../../../shared/channelNames.ts";
+import * as s from "../../../wire/blocks.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { requireChannel } from "./actions.ts";
 import { Recipient, ReplyTarget } from "./schemas.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { MAX_RECIPIENT } from "../../../config/schema/session.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as s from "../../../wire/blocks.ts";
 
 export const Channel = Type.Object(
   {

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/hooks/hookRequest.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as s from "../../../wire/blocks.ts";
 import { MissingValues, RunError } from "../runs/runs.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });

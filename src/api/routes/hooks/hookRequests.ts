@@ -5,13 +5,14 @@ import { OUTCOMES } from "../../../models/hooks/hookRequest.ts";
 import { findHookRequest, listHookRequests, viewRow } from "../../../models/hooks/readHookRequests.ts";
 import { senderContext } from "../../../models/sessions/sessionOwners.ts";
 import { AppError } from "../../../shared/errors.ts";
+import * as s from "../../../wire/blocks.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/inbox.ts";
 import { dryRun } from "../../inbox/dryRun.ts";
 import { callOf, headOf, kindOf, scopesForReplay, selectFor } from "../../inbox/replay.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { type AnyRoute, route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import * as shapes from "./hookRequestSchemas.ts";
 
@@ -43,7 +44,7 @@ const listRequests = route({
         ),
         from: Type.Optional(s.Timestamp("Requests from this time on.")),
         before: Type.Optional(s.Timestamp("Requests before this time.")),
-        ...s.idPaging,
+        ...q.idPaging,
       },
       closed,
     ),

@@ -11,9 +11,10 @@ import { AGENT_HOOK, assignSessionOwner } from "../../../models/sessions/session
 import { invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 import { endOfRun, Run, viewForSender } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
@@ -134,7 +135,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
         {
           ...agentFields,
           timeoutSeconds: timeoutField(maxTimeoutSeconds),
-          callbackUrl: Type.Optional(s.CallbackUrl("run")),
+          callbackUrl: Type.Optional(q.CallbackUrl("run")),
         },
         { ...open, title: "AgentHook" },
       ),

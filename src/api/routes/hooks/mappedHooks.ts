@@ -4,6 +4,7 @@ import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { checkDepth } from "../../../shared/text/json.ts";
+import * as s from "../../../wire/blocks.ts";
 import { answerMeta } from "../../auth/handshake.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
@@ -11,7 +12,6 @@ import * as inboxExamples from "../../examples/inbox.ts";
 import { keptRequest } from "../../inbox/keptRequest.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -3,9 +3,9 @@ import { resolveModel } from "../../../config/formats/modelList.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { RunId } from "./hooks.ts";
 
 const TEST = {

@@ -1,10 +1,12 @@
 import Type from "typebox";
-import { type JobRead, nextStaleAt, readJob } from "../../../models/jobs/read/readJobs.ts";
+import { nextStaleAt, readJob } from "../../../models/jobs/read/readJobs.ts";
 import type { Stores } from "../../../models/stores.ts";
+import * as s from "../../../wire/blocks.ts";
+import { JobRead } from "../../../wire/job.ts";
 import { etagOf, matchesETag } from "../../etag.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 
 export const getJob = route({
   method: "get",
@@ -38,7 +40,7 @@ export const getJob = route({
   canWait: true,
   isLarge: ({ include }) => include === "steps",
   answerHeaders: { ETag: "Changes with everything that the response shows." },
-  answers: { 200: s.JobRead, 304: s.NoContent },
+  answers: { 200: JobRead, 304: q.NoContent },
   errors: ["job_not_found"],
   async handler(
     { params: { jobId }, query, headers: { "if-none-match": known }, wait },

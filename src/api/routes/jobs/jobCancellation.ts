@@ -2,9 +2,10 @@ import Type from "typebox";
 import { viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import { cancelJob } from "../../../models/runs/cancel.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
+import { ChangedJob, JobReceipt, Reason } from "../../../wire/job.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 
 const cancel = route({
   method: "post",
@@ -20,14 +21,14 @@ const cancel = route({
     params: Type.Object({ jobId: s.JobId }),
     body: Type.Object(
       {
-        reason: Type.Optional(s.nullable(s.Reason)),
+        reason: Type.Optional(s.nullable(Reason)),
         force: Type.Optional(Type.Boolean({ description: "Whether the job fails at once." })),
       },
       s.named("JobCancellation"),
     ),
   },
-  answers: { 202: s.JobView },
-  receipt: s.JobReceipt,
+  answers: { 202: ChangedJob },
+  receipt: JobReceipt,
   errors: ["job_not_found", "job_ended"],
   audit: ({ params, body }) => (body.force ? { action: "job.cancel", target: params.jobId } : null),
   async handler({ params: { jobId }, body }, { stores, queues, metrics }) {

@@ -5,12 +5,14 @@ import type { JobChange } from "../../../models/jobs/job.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
+import * as s from "../../../wire/blocks.ts";
+import { ChangedJob, JobFields, JobReceipt, JobRow, StaleAfterSeconds } from "../../../wire/job.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
 import { metadataOf, withMetadata } from "../../metadataFilter.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 
@@ -23,7 +25,7 @@ const JobBody = Type.Object(
     metadata: Type.Optional(
       s.nullable(s.FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
     ),
-    staleAfterSeconds: Type.Optional(s.nullable(s.StaleAfterSeconds)),
+    staleAfterSeconds: Type.Optional(s.nullable(StaleAfterSeconds)),
     status: Type.Optional(s.Status),
     progress: Type.Optional(
       s.Progress(
@@ -32,8 +34,8 @@ const JobBody = Type.Object(
     ),
     message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
     output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
-    callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
-    ...s.readOnly(
+    callbackUrl: Type.Optional(s.nullable(q.CallbackUrl("job"))),
+    ...q.readOnly(
       "jobId",
       "createdAt",
       "updatedAt",
@@ -75,8 +77,8 @@ const putJob = route({
     "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.",
   example: examples.putJob,
   schemas: { params, body: JobBody },
-  answers: { 200: s.JobView, 201: s.JobView },
-  receipt: s.JobReceipt,
+  answers: { 200: ChangedJob, 201: ChangedJob },
+  receipt: JobReceipt,
   errors: [],
   async handler({ params, body }, { stores, metrics, callbackHosts }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
@@ -164,18 +166,18 @@ const getJobs = route({
       {
         ...readFilters,
         fields: Type.Optional(
-          Type.Array(Type.Enum(s.JobFields), {
+          Type.Array(Type.Enum(JobFields), {
             minItems: 1,
             explode: false,
             description: "Fields to return for each job, separated by commas. `jobId` is always returned.",
           }),
         ),
-        ...s.paging,
+        ...q.paging,
       },
       withMetadata,
     ),
   },
-  answers: { 200: Type.Object({ jobs: s.Rows(s.JobRow), nextCursor: s.nextCursor }, s.named("JobList")) },
+  answers: { 200: Type.Object({ jobs: s.Rows(JobRow), nextCursor: s.nextCursor }, s.named("JobList")) },
   errors: [],
   authContext: "api",
   async handler({ query, authContext }, { stores, clock }) {

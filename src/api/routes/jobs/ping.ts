@@ -1,10 +1,11 @@
 import Type from "typebox";
 import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
+import * as s from "../../../wire/blocks.ts";
 import { type Caller, mayDo } from "../../auth/caller.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -89,7 +90,7 @@ const pingPercent = route({
     params: Type.Object({
       jobId: s.JobId,
       state: Type.String({
-        pattern: s.PING_STATE_PATTERN,
+        pattern: q.PING_STATE_PATTERN,
         description: "`done`, `fail`, or the progress in percent, from 0 to less than 100.",
       }),
     }),

@@ -1,9 +1,11 @@
 import Type from "typebox";
 import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { invalidField } from "../../../shared/errors.ts";
+import * as s from "../../../wire/blocks.ts";
+import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 
 const ReportBody = Type.Object(
   {
@@ -37,8 +39,8 @@ const ReportBody = Type.Object(
     failJob: Type.Optional(
       Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
     ),
-    ...s.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
-    ...s.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
+    ...q.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
+    ...q.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
   },
   s.named("StepReport"),
 );
@@ -54,8 +56,8 @@ export const putStep = route({
     "Creates the step with its first report (201) and updates it with later ones (200). Report when a step starts, at about every 5 points of progress, and when it completes or fails.\n\nWith `progress`, `jobProgressStart` and `jobProgressEnd`, the progress of the job becomes start + progress / 100 × (end − start). It never decreases. A report that brings the job to 100 must include `output`, which becomes the output of the job, and completes the job.\n\nThe call is idempotent by stepKey: after a network error, 429 or 503, send the same report again.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`.",
   example: examples.reportStep,
   schemas: { params: Type.Object({ jobId: s.JobId, stepKey: s.StepKey }), body: ReportBody },
-  answers: { 200: s.StepReceipt, 201: s.StepReceipt },
-  receipt: s.BareStepReceipt,
+  answers: { 200: StepReceipt, 201: StepReceipt },
+  receipt: BareStepReceipt,
   errors: ["job_not_found", "output_required", "too_many_steps"],
   async handler({ params, body }, { stores, metrics }) {
     const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;

@@ -1,14 +1,16 @@
 import Type from "typebox";
 import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
+import * as s from "../../../wire/blocks.ts";
+import { SingleStep, StepFields, StepRow } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 import { putStep } from "./reportStep.ts";
 
 const closed = { additionalProperties: false } as const;
 
 const fields = Type.Optional(
-  Type.Array(Type.Enum(s.StepFields), {
+  Type.Array(Type.Enum(StepFields), {
     minItems: 1,
     explode: false,
     description: "Fields to return for each step, separated by commas. `stepKey` is always returned.",
@@ -25,8 +27,8 @@ const getSteps = route({
   description:
     "Returns the steps of a job, oldest first, with their outputs. Use `fields` to leave out what you do not need. A page can have fewer rows than `limit` when its rows are large; the list ends when `nextCursor` is null.",
   example: examples.listSteps,
-  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...s.paging }, closed) },
-  answers: { 200: Type.Object({ steps: s.Rows(s.StepRow), nextCursor: s.nextCursor }, s.named("StepList")) },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...q.paging }, closed) },
+  answers: { 200: Type.Object({ steps: s.Rows(StepRow), nextCursor: s.nextCursor }, s.named("StepList")) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
     const { limit = 100, cursor, fields } = query;
@@ -45,7 +47,7 @@ const getStep = route({
     "Returns one step with its output. After the step has completed, `durationMs` is the duration of its latest attempt.",
   example: examples.getStep,
   schemas: { params: Type.Object({ jobId: s.JobId, stepKey: s.StepKey }) },
-  answers: { 200: s.SingleStep },
+  answers: { 200: SingleStep },
   errors: ["job_not_found", "step_not_found"],
   async handler({ params }, { stores }) {
     return { status: 200, body: await readStep(stores, params.jobId, params.stepKey) };

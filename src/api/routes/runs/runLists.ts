@@ -1,9 +1,10 @@
 import Type from "typebox";
 import { listRuns } from "../../../models/runs/readRuns.ts";
 import { countRuns } from "../../../models/runs/runStats.ts";
+import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { Run, RunStatus } from "./runs.ts";
 
@@ -47,7 +48,7 @@ const getRuns = route({
           }),
         ),
         ...runFilters,
-        ...s.idPaging,
+        ...q.idPaging,
       },
       closed,
     ),

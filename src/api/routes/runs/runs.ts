@@ -7,11 +7,11 @@ import { trackRetried } from "../../../models/runs/trackRun.ts";
 import { readWaitsFor } from "../../../models/runs/waitsFor.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { agentHook, mappedHook } from "../../../shared/queue/definitions.ts";
+import * as s from "../../../wire/blocks.ts";
 import { HOOK_ACTOR } from "../../auth/apiAuth.ts";
 import * as examples from "../../examples/gateway.ts";
 import type { Awaited } from "../../live/waitingRequests.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
 import { Delivery } from "../../schemas/delivery.ts";
 import { Usage } from "../../schemas/usage.ts";
 
@@ -99,6 +99,12 @@ const RunReceipt = {
   schema: Type.Pick(RunHead, ["runId", "status", "createdAt", "startedAt", "endedAt"], s.named("RunReceipt")),
 } as const;
 
+const FailedRunAttempt = s.FailedAttempt(
+  "FailedRunAttempt",
+  { ...RunError, description: "Why the attempt failed." },
+  { stderr: Stderr("The end of what the program of this attempt wrote to standard error, at most 4 KiB.") },
+);
+
 export const Run = Type.Object(
   {
     ...head,
@@ -121,10 +127,8 @@ export const Run = Type.Object(
       description: "The `runId` of the ended run whose request this run repeats; null for other runs.",
     }),
     failedAttempts: s.FailedAttempts(
-      "FailedRunAttempt",
-      { ...RunError, description: "Why the attempt failed." },
+      FailedRunAttempt,
       "The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.",
-      { stderr: Stderr("The end of what the program of this attempt wrote to standard error, at most 4 KiB.") },
     ),
     missingValues: Type.Optional(
       MissingValues(

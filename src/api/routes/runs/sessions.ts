@@ -2,9 +2,10 @@ import Type from "typebox";
 import { readMessages } from "../../../models/runs/readRuns.ts";
 import { MESSAGE_CURSOR_PATTERN } from "../../../models/sessions/message.ts";
 import { listSessions } from "../../../models/sessions/readSessions.ts";
+import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import * as s from "../../schemas/blocks.ts";
+import * as q from "../../schemas/requests.ts";
 
 const closed = { additionalProperties: false } as const;
 const MAX_EVENTS_CHARS = 1024 * 1024;
@@ -19,7 +20,7 @@ const getSessions = route({
   description: "Returns the conversations of the agent, the latest first.",
   example: examples.listSessions,
   schemas: {
-    query: Type.Object(s.idPaging, closed),
+    query: Type.Object(q.idPaging, closed),
   },
   answers: {
     200: Type.Object(
@@ -54,7 +55,7 @@ const getWaitingEvents = route({
   summary: "List waiting events of the main session",
   description: "Returns the events that wait for the next turn of the main session, oldest first.",
   example: examples.listWaitingEvents,
-  schemas: { query: Type.Object({ limit: s.paging.limit }, closed) },
+  schemas: { query: Type.Object({ limit: q.paging.limit }, closed) },
   answers: {
     200: Type.Object(
       {
@@ -80,8 +81,8 @@ const getWaitingEvents = route({
   errors: [],
   async handler({ query: { limit = 100 } }, { stores }) {
     const [{ events }, waiting] = await Promise.all([
-      stores.events.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
-      stores.events.countWaiting(),
+      stores.mainEvents.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
+      stores.mainEvents.countWaiting(),
     ]);
     const rows = events.map(({ _id, text, source, createdAt }) => ({
       eventId: _id,
@@ -108,7 +109,7 @@ const removeWaitingEvent = route({
   errors: ["event_not_found"],
   audit: ({ params }) => ({ action: "event.delete", target: params.eventId }),
   async handler({ params }, { stores }) {
-    await stores.events.remove(params.eventId);
+    await stores.mainEvents.remove(params.eventId);
     return { status: 200, body: { ok: true as const } };
   },
 });
@@ -125,7 +126,7 @@ const getMessages = route({
   example: examples.listMessages,
   schemas: {
     params: Type.Object({ sessionKey: s.Identifier("Identifies the conversation; `main` is the main session.") }),
-    query: Type.Object({ limit: s.paging.limit, cursor: s.cursor(MESSAGE_CURSOR_PATTERN) }, closed),
+    query: Type.Object({ limit: q.paging.limit, cursor: q.cursor(MESSAGE_CURSOR_PATTERN) }, closed),
   },
   answers: {
     200: Type.Object(

@@ -1,11 +1,13 @@
-import type { FailedAttempt } from "../../../client/client.ts";
+import type { FailedRunAttempt, FailedStepAttempt } from "../../../client/client.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
 import { Clamp } from "../values/clamp.tsx";
 import { When } from "../values/when.tsx";
 
+type FailedAttempt = Omit<FailedRunAttempt, "error"> & Pick<FailedRunAttempt | FailedStepAttempt, "error">;
+
 interface FailedAttemptsProps {
-  readonly attempts: readonly FailedAttempt<string | null | { readonly message: string }>[] | undefined;
+  readonly attempts: readonly FailedAttempt[] | undefined;
 }
 
 /** The failed attempts of a step or a run, newest first. */

@@ -1,3 +1,4 @@
+import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
 import type { Stores } from "../../stores.ts";
@@ -6,30 +7,19 @@ import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { lengthOf } from "../payloads.ts";
 import { type JobFilter, jobQuery, olderThan } from "../search/jobFilter.ts";
-import type { SingleStepView, StepView } from "../step.ts";
 import { readJobWithSteps } from "./readSteps.ts";
-import { type JobWithStep, pick, viewJobs } from "./viewJobs.ts";
+import { pick, viewJobs } from "./viewJobs.ts";
 
-export interface JobRead extends JobWithStep {
-  step?: SingleStepView | null;
-  steps?: StepView[];
-}
-
-type JobField = keyof JobWithStep;
-
-/** A job in the response to a change. `cancelRequested` is present once cancellation was requested. */
-export interface WrittenJob extends JobWithStep {
-  cancelRequested?: true;
-}
+type JobField = keyof JobView;
 
 /** Returns a job after a change of it. @throws AppError as `viewJob` */
-export async function viewWrittenJob(stores: Stores, job: JobHead): Promise<WrittenJob> {
+export async function viewWrittenJob(stores: Stores, job: JobHead): Promise<ChangedJob> {
   const view = await viewJob(stores, job);
   return { ...view, ...(view.cancel && { cancelRequested: true as const }) };
 }
 
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep> {
+async function viewJob(stores: Stores, job: JobHead): Promise<JobView> {
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw jobNotFound(job.jobId);
   return view;
@@ -75,7 +65,7 @@ export async function listJobs(
   stores: Stores,
   { filter, limit, cursor, fields }: JobListQuery,
   now: Date,
-): Promise<{ jobs: Partial<JobWithStep>[]; nextCursor: string | null }> {
+): Promise<{ jobs: Partial<JobView>[]; nextCursor: string | null }> {
   const { jobs } = stores;
   const query = [jobQuery(filter, now), ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))])];
   const unwanted = PAYLOAD_FIELDS.filter((field) => fields && !fields.includes(field));
@@ -97,13 +87,13 @@ export async function listJobs(
 export async function readJobRows(
   stores: Stores,
   jobIds: readonly string[],
-): Promise<{ job: JobDoc; row: Omit<JobWithStep, PayloadField> }[]> {
+): Promise<{ job: JobDoc; row: Omit<JobView, PayloadField> }[]> {
   if (jobIds.length === 0) return [];
   const projection = { ...WITHOUT_STEPS, ...Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, 0])) };
   const found = await stores.jobs.collection.find<JobDoc>({ jobId: { $in: [...jobIds] } }, { projection });
   const views = await viewJobs(stores, found);
   return found.map((job, i) => {
-    const { input: _, metadata: __, output: ___, ...row } = views[i] as JobWithStep;
+    const { input: _, metadata: __, output: ___, ...row } = views[i] as JobView;
     return { job, row };
   });
 }

@@ -1,5 +1,6 @@
 import { mongo } from "mongoose";
 import { AppError } from "../../../shared/errors.ts";
+import type { SingleStep, StepSummary, StepView } from "../../../wire/step.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { PAGE_BYTES } from "../../db/page.ts";
 import type { Stores } from "../../stores.ts";
@@ -7,7 +8,7 @@ import type { JobDoc } from "../job.ts";
 import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { lengthOf } from "../payloads.ts";
 import { stepPath } from "../reports/reportUpdate.ts";
-import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "../step.ts";
+import { type StepDoc, singleStep } from "../step.ts";
 import { pick, readUntilComplete, unpackPayload } from "./viewJobs.ts";
 
 /** Maximum characters of all outputs of a job in one response, which has no next page. */
@@ -52,7 +53,7 @@ export function readJobWithSteps(
   stores: Stores,
   jobId: string,
   { stepKey, withSteps }: { stepKey: string | undefined; withSteps: boolean },
-): Promise<{ job: JobHead; step?: SingleStepView | null; steps?: StepView[] }> {
+): Promise<{ job: JobHead; step?: SingleStep | null; steps?: StepView[] }> {
   const expressions = {
     ...(stepKey !== undefined && { wanted: `$${stepPath(stepKey)}` }),
     ...(withSteps && { all: ALL_STEPS }),
@@ -79,7 +80,7 @@ function stepsTooLarge(): AppError {
 }
 
 /** Reads one step. @throws AppError job_not_found, step_not_found, unavailable */
-export async function readStep(stores: Stores, jobId: string, stepKey: string): Promise<SingleStepView> {
+export async function readStep(stores: Stores, jobId: string, stepKey: string): Promise<SingleStep> {
   const { step } = await readJobWithSteps(stores, jobId, { stepKey, withSteps: false });
   if (step) return step;
   throw new AppError("step_not_found", {

@@ -1,15 +1,10 @@
 import { AppError } from "../../../shared/errors.ts";
+import type { JobView } from "../../../wire/job.ts";
 import type { Stores } from "../../stores.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
-import type { JobView } from "../job.ts";
 import type { JobHead } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { isStored, type Payload } from "../payloads.ts";
-import type { StepSummary } from "../step.ts";
-
-export interface JobWithStep extends JobView {
-  currentStep: StepSummary | null;
-}
 
 /** Maximum reads of a record whose payloads are replaced while it is read. Reaching it takes as many reports in a row. */
 const MAX_READS = 5;
@@ -48,7 +43,7 @@ export function unpackPayload(
  * @returns null for each job that was deleted while it was read
  * @throws AppError unavailable
  */
-export async function viewJobs(stores: Stores, jobs: readonly JobHead[]): Promise<(JobWithStep | null)[]> {
+export async function viewJobs(stores: Stores, jobs: readonly JobHead[]): Promise<(JobView | null)[]> {
   const texts = await readTexts(stores, jobs);
   return Promise.all(jobs.map((job) => viewWith(stores, job, texts) ?? viewAgain(stores, job.jobId)));
 }
@@ -65,7 +60,7 @@ function readTexts(stores: Stores, jobs: readonly JobHead[]): Promise<ReadonlyMa
 }
 
 /** Returns undefined if the text of a payload is missing. */
-function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, string>): JobWithStep | undefined {
+function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, string>): JobView | undefined {
   const free = Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, unpackPayload(job[field], texts)]));
   if (Object.values(free).includes(undefined)) return undefined;
   const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>);
@@ -73,7 +68,7 @@ function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, strin
 }
 
 /** Reads a job again after its first read found a payload missing. */
-function viewAgain(stores: Stores, jobId: string): Promise<JobWithStep | null> {
+function viewAgain(stores: Stores, jobId: string): Promise<JobView | null> {
   const read = async () => {
     const job = await stores.jobs.find(jobId).catch(ifNotFound);
     return job && viewWith(stores, job, await readTexts(stores, [job]));

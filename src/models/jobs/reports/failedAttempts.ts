@@ -16,20 +16,10 @@ export const FailedAttempt = object({
   endedAt: date,
 });
 
-/** A failed attempt as clients read it. Times are ISO 8601 UTC with milliseconds. */
-export interface FailedAttemptView<Error> {
-  attempt: number;
-  error: Error;
-  /** Only of a run whose program wrote to standard error. */
-  stderr?: string;
-  startedAt: string;
-  endedAt: string;
-}
-
 /** Returns failed attempts as clients read them. */
-export const viewFailedAttempts = <Error>(
-  attempts: readonly { attempt: number; error: Error; stderr?: string; startedAt: Date; endedAt: Date }[],
-): FailedAttemptView<Error>[] =>
+export const viewFailedAttempts = <Attempt extends { startedAt: Date; endedAt: Date }>(
+  attempts: readonly Attempt[],
+): (Omit<Attempt, "startedAt" | "endedAt"> & { startedAt: string; endedAt: string })[] =>
   attempts.map((failed) => ({
     ...failed,
     startedAt: failed.startedAt.toISOString(),

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
 import { AppError } from "../../../shared/errors.ts";
+import type { StepReceipt } from "../../../wire/step.ts";
 import type { Stores } from "../../stores.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
 import { type Payload, PayloadWrites } from "../payloads.ts";
-import { type ReportReceipt, stepReceipt } from "../step.ts";
+import { stepReceipt } from "../step.ts";
 import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
 
@@ -29,7 +30,7 @@ export async function reportStep(
   jobId: string,
   stepKey: string,
   report: StepReport,
-): Promise<{ created: boolean; step: ReportReceipt; ended: Status | null }> {
+): Promise<{ created: boolean; step: StepReceipt; ended: Status | null }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
   const { stepName, status, progress, message } = report;
   const writes = new PayloadWrites();

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { WantedEvents } from "../../notifications/wantedEvents.ts";
+import type { WantedNotifications } from "../../notifications/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
@@ -52,7 +52,7 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
 
 interface UpdateSettings {
   readonly staleAfterSeconds: number;
-  readonly wanted: WantedEvents;
+  readonly wanted: WantedNotifications;
   /** Whether an earlier report of the same batch has an output: what it replaced is kept. */
   readonly addsReplaced: boolean;
 }

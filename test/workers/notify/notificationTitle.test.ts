@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { eventTitle, summaryTitle } from "../../../src/workers/notify/eventTitle.ts";
-import type { EventData } from "../../../src/workers/notify/notifyEvent.ts";
+import type { NotificationData } from "../../../src/workers/notify/notification.ts";
+import { notificationTitle, summaryTitle } from "../../../src/workers/notify/notificationTitle.ts";
 
-describe("title of an event", () => {
+describe("title of a notification", () => {
   const job = { jobId: "backup-7", name: "Nightly\nbackup" };
-  const cases: [Parameters<typeof eventTitle>[0]["type"], object, string][] = [
+  const cases: [Parameters<typeof notificationTitle>[0]["type"], object, string][] = [
     ["job.completed", { job }, "Nightly backup completed"],
     ["job.failed", { job: { ...job, name: null } }, "backup-7 failed"],
     ["job.stale", { job }, "Nightly backup is no longer reported"],
@@ -19,11 +19,11 @@ describe("title of an event", () => {
   ];
   for (const [type, data, title] of cases) {
     it(`of ${type} is “${title.slice(0, 40)}”`, () => {
-      expect(eventTitle({ type, data: data as EventData })).to.equal(title);
+      expect(notificationTitle({ type, data: data as NotificationData })).to.equal(title);
     });
   }
 
-  it("of many events has their number", () => {
+  it("of many notifications has their number", () => {
     expect(summaryTitle(31)).to.equal("31 more events");
     expect(summaryTitle(1)).to.equal("1 more event");
   });

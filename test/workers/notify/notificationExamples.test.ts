@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { EVENT_EXAMPLES } from "../../../script/eventExamples.ts";
-import { EVENT_TYPES } from "../../../src/config/formats/eventTypes.ts";
+import {
+  ANY_NOTIFICATION_TYPES,
+  NOTIFICATION_TYPES,
+  NOTIFICATIONS,
+} from "../../../src/shared/notifications/catalogue.ts";
 import { eventually } from "../../support/eventually.ts";
 import { agentRequest, createJob, report } from "../../support/factories.ts";
 import { NotifyFixture, toWebhook } from "../../support/notifyFixture.ts";
@@ -28,24 +31,23 @@ function differences(example: unknown, real: unknown): string[] {
   return [...ours.filter((field) => lacks(theirs, field)), ...theirs.filter((field) => lacks(ours, field))];
 }
 
-describe("the examples of events", () => {
+describe("the examples of notifications", () => {
   let fixture: NotifyFixture;
   before(async () => {
-    fixture = await NotifyFixture.start([{ id: "all", on: [...EVENT_TYPES], to: toWebhook() }], {
+    fixture = await NotifyFixture.start([{ id: "all", on: [...NOTIFICATION_TYPES], to: toWebhook() }], {
       expect: [{ id: "backup", name: "Nightly backup", every: "1s" }],
     });
   });
   after(() => fixture.close());
 
-  it("have the fields of real events, with the same types", async () => {
+  it("have the fields of real notifications, with the same types", async () => {
     await causeEveryEvent();
 
     const bodies = await fixture.bodies("all");
-    const types = Object.keys(EVENT_EXAMPLES) as (keyof typeof EVENT_EXAMPLES)[];
-    for (const type of types) {
+    for (const type of ANY_NOTIFICATION_TYPES) {
       const found = bodies.filter((body) => body.type === type);
       expect(found, type).to.not.be.empty;
-      const differing = found.map(({ data }) => differences(EVENT_EXAMPLES[type].data, data));
+      const differing = found.map(({ data }) => differences(NOTIFICATIONS[type].example, data));
       expect(differing.sort((a, b) => a.length - b.length)[0], type).to.deep.equal([]);
     }
   });

@@ -1,34 +1,33 @@
 import { type DeliveryView, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import type { GateView } from "../../models/gates/gate.ts";
-import type { JobDoc } from "../../models/jobs/job.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
-import { type JobWithStep, viewJobs } from "../../models/jobs/read/viewJobs.ts";
+import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
-import type { Note, NotedType } from "../../models/notifications/note.ts";
+import type { Note } from "../../models/notifications/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
 import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
 import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { EventFacts } from "./rule.ts";
+import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
+import type { JobView } from "../../wire/job.ts";
+import type { NotificationFacts } from "./rule.ts";
 
-/** A job as the data of events contains it: a list row without the parts that `include` adds. */
-export type JobRow = Omit<JobWithStep, PayloadField>;
+/** A job as the data of notifications contains it: a list row without the parts that `include` adds. */
+export type JobRow = Omit<JobView, PayloadField>;
 
-/** An event as receivers read it, with what rules compare. Times are ISO 8601 UTC with milliseconds. */
-export interface NotifyEvent {
+/** A notification as receivers read it, with what rules compare. Times are ISO 8601 UTC with milliseconds. */
+export interface Notification {
   readonly id: string;
-  readonly type: NotedType;
+  readonly type: AnyNotificationType;
   readonly at: Date;
-  readonly data: EventData;
-  readonly facts: EventFacts;
-  /** The subject that repeated events share: the name of jobs, a mapping, or a channel. */
+  readonly data: NotificationData;
+  readonly facts: NotificationFacts;
+  /** The subject that repeated notifications share: the name of jobs, a mapping, or a channel. */
   readonly subject: string;
-  /** The number of agent turns in a row that events have caused before this one. */
+  /** The number of agent turns in a row that notifications have caused before this one. */
   readonly depth: number;
-  /** The path of the record in the dashboard. */
-  readonly path: string;
   readonly callbackUrl: string | undefined;
   /** For `gate.opened`: the gate, whose link lets a person answer without a log-in. */
   readonly asks: Parameters<AnswerLinks["seal"]>[0] | undefined;
@@ -36,24 +35,24 @@ export interface NotifyEvent {
   readonly onlyRule: string | undefined;
 }
 
-export interface EventData {
+export interface NotificationData {
   readonly job?: JobRow;
   readonly reason?: string;
   readonly lastReportAt?: string | null;
   readonly run?: RunHead;
   readonly delivery?: Omit<DeliveryView, "preview">;
-  readonly gate?: Partial<GateView>;
+  readonly gate?: GateView;
   readonly expect?: { readonly id: string; readonly name: string };
   readonly lastSeenAt?: string | null;
   readonly rule?: string;
 }
 
-type Described = Pick<NotifyEvent, "data" | "facts" | "subject" | "path"> & {
-  readonly [field in "callbackUrl" | "asks" | "depth"]?: NotifyEvent[field] | undefined;
+type Described = Pick<Notification, "data" | "facts" | "subject"> & {
+  readonly [field in "callbackUrl" | "asks" | "depth"]?: Notification[field] | undefined;
 };
 
-/** Returns the event of a note. @throws AppError unavailable */
-export async function readEvent(stores: Stores, record: NotedRecord, note: Note): Promise<NotifyEvent> {
+/** Returns the notification of a note. @throws AppError unavailable */
+export async function readNotification(stores: Stores, record: NotedRecord, note: Note): Promise<Notification> {
   const described = await describe(stores, record, note);
   return {
     callbackUrl: undefined,
@@ -81,7 +80,6 @@ async function describe(stores: Stores, record: NotedRecord, note: Note): Promis
         data: { delivery: data },
         facts: { name: run?.name ?? undefined, mapping: run?.mapped?.mapping },
         subject: delivery.kind === "webhook" ? `webhook ${delivery.to}` : delivery.channel,
-        path: "/deliveries",
         depth: delivery.depth,
       };
     }
@@ -89,10 +87,10 @@ async function describe(stores: Stores, record: NotedRecord, note: Note): Promis
       const { _id: id, name } = record.expectation;
       const { lastSeenAt } = (note.was ?? {}) as { lastSeenAt?: Date | null };
       const data = { expect: { id, name }, lastSeenAt: lastSeenAt?.toISOString() ?? null };
-      return { data, facts: { name }, subject: name, path: "/" };
+      return { data, facts: { name }, subject: name };
     }
     case "test":
-      return { data: { rule: record.rule }, facts: {}, subject: record.rule, path: "/" };
+      return { data: { rule: record.rule }, facts: {}, subject: record.rule };
   }
 }
 
@@ -101,6 +99,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw new Error("a job without payloads has no view");
   const { input: _, metadata: __, output: ___, ...row } = view;
+  const gate = note.gate as GateView | undefined;
   const isSilence = note.type === "job.stale" || note.type === "job.recovered";
   // A job that shows a run has the run's id, and names it in its metadata.
   const run = hasTerm(job.metadataTerms ?? [], "runId", job.jobId) ? await findRun(stores, job.jobId) : undefined;
@@ -109,7 +108,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       job: row,
       ...(note.reason !== undefined && { reason: note.reason }),
       ...(isSilence && { lastReportAt: row.lastReportAt }),
-      ...(note.gate && { gate: note.gate }),
+      ...(gate && { gate }),
     },
     facts: {
       name: job.name ?? undefined,
@@ -118,10 +117,9 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       mapping: run?.mapped?.mapping,
     },
     subject: job.name ?? job.jobId,
-    path: `/jobs/${encodeURIComponent(job.jobId)}`,
     depth: run?.depth,
     ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
-    ...(note.type === "gate.opened" && { asks: sealedGate(job, note) }),
+    ...(gate && note.type === "gate.opened" && { asks: { _id: gate.gateId, job: job._id } }),
   };
 }
 
@@ -131,19 +129,12 @@ function describeRun(run: RunDoc): Described {
     data: { run: { ...runHead(run), error: run.error && ownWords(run.error) } },
     facts: { name: run.name ?? undefined, mapping },
     subject: mapping ?? run.name ?? "agent",
-    path: `/runs/${encodeURIComponent(run._id)}`,
     depth: run.depth,
     ...(run.callbackUrl !== undefined && { callbackUrl: run.callbackUrl }),
   };
 }
 
-/** Returns what the link of a gate is sealed for. */
-function sealedGate({ _id: job }: Pick<JobDoc, "_id">, { gate }: Note): NotifyEvent["asks"] {
-  const { gateId } = gate as unknown as GateView;
-  return { _id: gateId, job };
-}
-
-const isEnd = (type: NotedType): boolean => type === "job.completed" || type === "job.failed";
+const isEnd = (type: AnyNotificationType): boolean => type === "job.completed" || type === "job.failed";
 
 /** Reads a run, unless it was deleted. */
 function findRun({ runs }: Stores, runId: string): Promise<RunDoc | undefined> {

@@ -18,8 +18,8 @@ import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
 import { depthField } from "../notifications/depth.ts";
 
-/** An event that goes into the prompt of the main session's next turn. */
-export const EventDoc = object({
+/** A main event: a line that goes into the prompt of the main session's next turn. */
+export const MainEventDoc = object({
   /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
   _id: string,
   text: string,
@@ -41,7 +41,7 @@ export const EventDoc = object({
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: optional(string),
 });
-export type EventDoc = Stored<typeof EventDoc>;
+export type MainEventDoc = Stored<typeof MainEventDoc>;
 
 /** The beginning of the ids of events that rules add. */
 export const NOTIFICATION_PREFIX = "notify-";
@@ -49,22 +49,22 @@ export const NOTIFICATION_PREFIX = "notify-";
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
-export const eventSchema = schemaOf(EventDoc)
+export const mainEventSchema = schemaOf(MainEventDoc)
   .index({ order: 1 }, { partialFilterExpression: { waiting: true } })
   .index({ wake: 1 }, { partialFilterExpression: { waiting: true } })
   .index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
 
-export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake"> & {
+export type NewMainEvent = Pick<MainEventDoc, "_id" | "text" | "source" | "wake"> & {
   readonly fingerprint?: string | undefined;
   readonly depth?: number | undefined;
 };
 
-export class Events {
-  readonly collection: Documents<EventDoc>;
-  readonly #inserter: BatchInserter<EventDoc>;
+export class MainEvents {
+  readonly collection: Documents<MainEventDoc>;
+  readonly #inserter: BatchInserter<MainEventDoc>;
   readonly #clock: Clock;
 
-  constructor(collection: Documents<EventDoc>, clock: Clock) {
+  constructor(collection: Documents<MainEventDoc>, clock: Clock) {
     this.collection = collection;
     this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
@@ -75,7 +75,7 @@ export class Events {
    * @returns the number of new events
    * @throws AppError unavailable
    */
-  add(events: readonly NewEvent[]): Promise<number> {
+  add(events: readonly NewMainEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
       events.map(({ fingerprint, depth, ...event }) => ({
@@ -99,7 +99,7 @@ export class Events {
    * Returns waiting events in order: at most `limit`, and none after the one that exceeds `maxChars`. `more` is set if more wait.
    * @throws AppError unavailable
    */
-  async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
+  async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: MainEventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
     const oldest = { filter: { waiting: true }, sort: { order: 1 } as const };
     const { rows, last } = await readPage(this.collection, oldest, {
@@ -150,7 +150,7 @@ export class Events {
   }
 
   /** @returns the number of events that match the query */
-  async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
+  async #dequeue(query: mongo.Filter<MainEventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
     return (await this.collection.updateMany(query, change)).matchedCount;
   }

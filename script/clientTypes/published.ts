@@ -1,0 +1,82 @@
+import Type, { type TSchema } from "typebox";
+import * as s from "../../src/wire/blocks.ts";
+import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { FailedStepAttempt, SingleStep, StepSummary } from "../../src/wire/step.ts";
+import { pythonModule } from "./python.ts";
+import type { Published, Shape } from "./shapes.ts";
+import { typescriptFile } from "./typescript.ts";
+
+interface ClientType {
+  readonly schema: TSchema;
+  readonly about: string;
+  /** The name in Python; without it the Python client does not publish the type. */
+  readonly python?: string;
+  readonly partial?: boolean;
+}
+
+/** Titles whose schema the clients publish as another one, which has more fields. */
+const PARTS = { Step: "SingleStep" } as const;
+
+type ClientTypes = Readonly<Record<string, Readonly<Record<string, ClientType>>>>;
+
+/** A job as whichever call returns it. */
+const AnyJob = Type.Object({ ...JobRead.properties, cancelRequested: s.cancelRequested }, s.named("JobWithSteps"));
+
+/** The types of the JavaScript client, by file, and those of them that the Python client has too. */
+export const TYPES = {
+  "jobs.ts": {
+    FreeObject: { schema: s.FreeObject(""), about: "Any JSON object." },
+    Status: { schema: s.Status, about: "The status of a job or a step.", python: "Status" },
+    StepSummary: {
+      schema: StepSummary,
+      about: "A step without its output, as in live events and in `currentStep`.",
+      python: "StepSummaryRecord",
+    },
+    FailedStepAttempt: {
+      schema: FailedStepAttempt,
+      about: "An attempt of a step that failed.",
+      python: "FailedStepAttemptRecord",
+    },
+    Step: { schema: SingleStep, about: "A step, as the service returns it.", python: "StepRecord", partial: true },
+    CancelRequest: { schema: CancelRequest, about: "A request to cancel a job.", python: "CancelRecord" },
+    JobSummary: { schema: JobHead, about: "A job as in live events." },
+    Job: {
+      schema: AnyJob,
+      about:
+        "A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change.",
+      python: "JobRecord",
+      partial: true,
+    },
+  },
+} as const satisfies ClientTypes;
+
+const RECORDS = "src/client/records";
+const PYTHON_RECORDS = "clients/python/src/signalbox_client/_records.py";
+
+/** Returns the generated files of the clients, by path. */
+export function clientTypes(types: ClientTypes = TYPES): Record<string, string> {
+  const all = Object.entries(types).flatMap(([file, ofFile]) =>
+    Object.entries(ofFile).map(([name, one]) => ({ ...one, file, name })),
+  );
+  const files = Object.entries(types).map(([file, ofFile]) => {
+    const published = Object.entries(ofFile).map(([name, one]) => ({ ...one, name }));
+    const others = Object.fromEntries(all.filter((one) => one.file !== file).map((one) => [one.name, one.file]));
+    return [`${RECORDS}/${file}`, typescriptFile(published, namesOf(all), others)];
+  });
+  const python = all.flatMap(({ python, ...one }) => (python === undefined ? [] : [{ ...one, name: python }]));
+  return { ...Object.fromEntries(files), [PYTHON_RECORDS]: pythonModule(python, namesOf(python)) };
+}
+
+/** Returns the names of the types by the titles of their schemas. */
+function namesOf(types: readonly Published[]): ReadonlyMap<string, string> {
+  const byTitle = types.flatMap(({ name, schema }) => {
+    const { title } = schema as Shape;
+    return title === undefined ? [] : [[title, name] as const];
+  });
+  const names = new Map(byTitle);
+  for (const [title, whole] of Object.entries(PARTS)) {
+    const name = names.get(whole);
+    if (name !== undefined) names.set(title, name);
+  }
+  return names;
+}

@@ -1,0 +1,44 @@
+import Type, { type TProperties } from "typebox";
+import { CURSOR_PATTERN } from "../../models/db/cursor.ts";
+import { ID_CURSOR_PATTERN } from "../../models/db/idCursor.ts";
+import { MAX_CALLBACK_URL_CHARS } from "../../shared/outbound/callbackUrl.ts";
+
+/** Parts of requests that several routes accept, and the response without a body. */
+
+/** The last part of a ping's path: how the program ended, or its progress. */
+export const PING_STATE_PATTERN = "^(done|fail|[1-9]?[0-9](\\.[0-9]{1,15})?)$";
+
+/** The address of a callback. Its host is checked by `checkCallbackUrl`. */
+export const CallbackUrl = (subject: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_CALLBACK_URL_CHARS,
+    description: `Address to which the end of the ${subject} is sent as a signed webhook. Its host must match \`outbound.allowedHosts\` of the configuration.`,
+  });
+
+/** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
+export const readOnly = (...names: string[]): TProperties =>
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      Type.Optional(
+        Type.Unknown({ readOnly: true, description: "Ignored: you can send a record back as you read it." }),
+      ),
+    ]),
+  );
+
+/** The schema of a response without a body. */
+export const NoContent = Type.Unsafe<undefined>({ not: {} });
+
+export const cursor = (pattern: string) =>
+  Type.Optional(Type.String({ pattern, description: "The `nextCursor` of the previous page." }));
+
+export const paging = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Maximum number of rows in the page." }),
+  ),
+  cursor: cursor(CURSOR_PATTERN),
+};
+
+/** Paging of lists whose cursors contain an id. */
+export const idPaging = { limit: paging.limit, cursor: cursor(ID_CURSOR_PATTERN) };

@@ -1,0 +1,38 @@
+import type { Status } from "./jobs.ts";
+
+/** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
+export interface JobFields {
+  name?: string | null;
+  description?: string | null;
+  input?: object | null;
+  metadata?: object | null;
+  staleAfterSeconds?: number | null;
+  /** Address to which the end of the job is sent as a signed webhook; its host must be allowed by the operator. */
+  callbackUrl?: string | null;
+}
+
+export interface JobFilter {
+  status?: Status | readonly Status[] | undefined;
+  /** A prefix of the name, case-insensitive. */
+  name?: string | undefined;
+  /** Words that each begin a word of the name, or a prefix of the jobId. Lists take it, deletions do not. */
+  search?: string | undefined;
+  /** A prefix of the jobId. */
+  jobId?: string | undefined;
+  createdFrom?: string | undefined;
+  createdBefore?: string | undefined;
+  updatedFrom?: string | undefined;
+  updatedBefore?: string | undefined;
+  stale?: boolean | undefined;
+  /** Failed jobs whose cancellation was requested, or all others. */
+  cancelled?: boolean | undefined;
+  /** Values that the metadata must have; the keys of nested values are joined with dots. */
+  metadata?: Readonly<Record<string, string | readonly string[]>> | undefined;
+}
+
+export interface Page {
+  /** Maximum number of rows; 100 by default. */
+  limit?: number | undefined;
+  /** The nextCursor of the previous page. */
+  cursor?: string | undefined;
+}

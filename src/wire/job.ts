@@ -1,0 +1,103 @@
+import Type, { type Static } from "typebox";
+import * as s from "./blocks.ts";
+import { SingleStep, StepSummary, StepView } from "./step.ts";
+
+export const StaleAfterSeconds = Type.Integer({
+  minimum: 1,
+  maximum: 31_536_000,
+  description: "Seconds without a report after which a running job counts as stale.",
+});
+
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: "Why the result is no longer wanted.",
+});
+
+export const CancelRequest = Type.Object(
+  {
+    requestedAt: s.Timestamp("When cancellation was requested first."),
+    reason: s.nullable(Reason),
+  },
+  s.named("CancelRequest"),
+);
+
+const job = {
+  jobId: s.JobId,
+  name: s.nullable(s.Name),
+  description: s.nullable(s.Text, { description: "A description for people." }),
+  input: s.nullable(s.FreeObject("Input of the job: any JSON object.")),
+  metadata: s.nullable(s.FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
+  status: s.Status,
+  progress: s.Progress("Progress of the whole job in percent. Never decreases."),
+  message: s.nullable(s.Text, { description: "The latest message of the job or of one of its steps." }),
+  output: s.nullable(s.FreeObject("Result of the job: any JSON object. Null until the job completes.")),
+  createdAt: s.Timestamp("When the job was created."),
+  updatedAt: s.Timestamp("When the job last changed."),
+  lastReportAt: s.nullable(
+    s.Timestamp("When the job or one of its steps was last reported. Null before the first report."),
+  ),
+  stale: Type.Boolean({
+    description: "True if the job is running and has not been reported for longer than `staleAfterSeconds`.",
+  }),
+  staleAt: s.nullable(
+    s.Timestamp(
+      "When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a person.",
+    ),
+  ),
+  staleAfterSeconds: s.nullable(StaleAfterSeconds, {
+    description:
+      "Seconds without a report after which the running job counts as stale. Null means the configured `jobs.staleAfterSeconds`.",
+  }),
+  cancel: s.nullable(CancelRequest, {
+    description:
+      "The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the job is started again after its end.",
+  }),
+  waitingFor: Type.Array(Type.String(), {
+    description: "The keys of the open gates, oldest first. While the job waits for a person, it is not stale.",
+  }),
+  currentStep: s.nullable(StepSummary, {
+    description: "The running step that was reported last. Null if no step is running.",
+  }),
+};
+
+export const JobFields = Object.keys(job) as (keyof typeof job)[];
+
+/** A job as lists show it. */
+export const JobView = Type.Object(job);
+export type JobView = Static<typeof JobView>;
+
+/** A job in the response to a change of it. */
+export const ChangedJob = Type.Object({ ...job, cancelRequested: s.cancelRequested }, s.named("Job"));
+export type ChangedJob = Static<typeof ChangedJob>;
+
+const { input: _input, metadata: _metadata, output: _output, ...head } = job;
+/** A job as the live events show it. */
+export const JobHead = Type.Object(head, s.named("JobHead"));
+export type JobHead = Static<typeof JobHead>;
+
+/** A changed job for a caller that may not read jobs. */
+export const JobReceipt = {
+  unless: "jobs:read",
+  schema: Type.Pick(
+    ChangedJob,
+    ["jobId", "status", "progress", "createdAt", "updatedAt", "lastReportAt", "staleAt", "cancelRequested"],
+    s.named("JobReceipt"),
+  ),
+} as const;
+export const JobRow = Type.Partial(JobView, s.named("JobRow"));
+
+/** A job that is read on its own. */
+export const JobRead = Type.Object(
+  {
+    ...job,
+    step: Type.Optional(
+      s.nullable(SingleStep, { description: "The step that `stepKey` names; null if it does not exist." }),
+    ),
+    steps: Type.Optional(
+      Type.Array(StepView, { description: "All steps, oldest first; present with `include=steps`." }),
+    ),
+  },
+  s.named("JobWithSteps"),
+);
+export type JobRead = Static<typeof JobRead>;
