@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { NotificationType } from "../../shared/notifications/catalogue.ts";
 
 /** The events that somebody may want to be notified of. Others are not noted. */

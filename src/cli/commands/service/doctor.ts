@@ -1,5 +1,5 @@
+import type { Config } from "../../../config/config.ts";
 import { ConfigError, readConfig } from "../../../config/load.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { checkFiles } from "../../doctor/checkFiles.ts";
