@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
-import { fingerprintOf, type IdempotencyKeys, keyConflict } from "./idempotencyKey.ts";
+import { fingerprintOf, type IdempotencyKeys, keyConflict } from "../idempotencyKey.ts";
 
 /** A request's Idempotency-Key, and the request that must be the same if the key is used again. */
 export interface Idempotency {

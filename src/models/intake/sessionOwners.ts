@@ -1,8 +1,8 @@
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
-import type { HookRequestDoc } from "../hooks/hookRequest.ts";
 import { MAIL_RUN, type MappedCall, type RunDoc } from "../runs/run.ts";
-import type { Stores } from "../stores.ts";
+import type { HookRequestDoc } from "./hookRequest.ts";
+import type { IntakeStores } from "./intakeStores.ts";
 
 /** The hook context of requests to `/hooks/agent`. */
 export const AGENT_HOOK = "agent";
@@ -11,8 +11,8 @@ export const GMAIL_LISTENER = "gmail";
 
 /** The collections that these commands use. */
 interface Deps {
-  readonly sessions: Pick<Stores["sessions"], "collection">;
-  readonly runs: Pick<Stores["runs"], "collection">;
+  readonly sessions: Pick<IntakeStores["sessions"], "collection">;
+  readonly runs: Pick<IntakeStores["runs"], "collection">;
 }
 
 /**
@@ -57,7 +57,7 @@ export async function assignSessionOwner({ sessions, runs }: Deps, key: string, 
  * @throws AppError unavailable
  */
 export async function withoutForeignSessions<T extends { readonly sessionKey: string | undefined }>(
-  { sessions }: Pick<Stores, "sessions">,
+  { sessions }: Pick<IntakeStores, "sessions">,
   wanted: readonly T[],
   context: string,
 ): Promise<T[]> {

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
-import { deleteRequestsOf } from "../hooks/deleteHookRequests.ts";
+import { deleteRequestsOf } from "../intake/deleteHookRequests.ts";
+import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
-import { MAIL_RUN, type RunDoc } from "./run.ts";
 
 /** Maximum records that one call deletes. */
 const BATCH_SIZE = 500;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
-import { connectDatabase } from "../../../src/models/db/database.ts";
-import { mongoUri, startMongod } from "../../support/servers/servers.ts";
+import { connectDatabase } from "../../src/models/database.ts";
+import { mongoUri, startMongod } from "../support/servers/servers.ts";
 
 describe("Database.checkPrepared", () => {
   it("reports missing indexes and failures to list indexes with different messages", async () => {

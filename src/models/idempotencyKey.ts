@@ -1,12 +1,12 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
-import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
-import { toJson } from "../../shared/text/json.ts";
-import type { Documents } from "../db/documents.ts";
-import { date, free, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
-import { isDuplicateKey } from "../db/mongoErrors.ts";
-import { retryUpsert } from "../db/retry.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import { toJson } from "../shared/text/json.ts";
+import type { Documents } from "./db/documents.ts";
+import { date, free, object, optional, type Stored, schemaOf, string } from "./db/fields.ts";
+import { isDuplicateKey } from "./db/mongoErrors.ts";
+import { retryUpsert } from "./db/retry.ts";
 
 /** How long a key refers to its first request. */
 const LIFETIME_SECONDS = 86_400;

@@ -1,11 +1,11 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
+import type { JobDoc } from "../jobs/job.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { staleJobs } from "../jobs/jobTimes.ts";
+import { type JobFilter, jobQuery, scopeQuery } from "../jobs/search/jobFilter.ts";
 import type { UsageView } from "../runs/usage.ts";
-import type { JobDoc } from "./job.ts";
-import type { Jobs } from "./jobs.ts";
-import { staleJobs } from "./jobTimes.ts";
-import { type JobFilter, jobQuery, scopeQuery } from "./search/jobFilter.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -3,8 +3,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { Documents } from "../db/documents.ts";
 import { date, number, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
-import type { MappedCall } from "../runs/run.ts";
-import type { Runs } from "../runs/runs.ts";
+import type { MappedCall } from "./run.ts";
+import type { Runs } from "./runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
 export const HookCallDoc = object({

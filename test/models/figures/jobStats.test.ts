@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Documents } from "../../../src/models/db/documents.ts";
+import { JobStatistics } from "../../../src/models/figures/jobStats.ts";
 import type { JobDoc } from "../../../src/models/jobs/job.ts";
-import { JobStatistics } from "../../../src/models/jobs/jobStats.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { eventually } from "../../support/eventually.ts";
 

@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
 import { createdWithin, readNewest } from "../db/newestFirst.ts";
-import type { Stores } from "../stores.ts";
 import type { HookRequestDoc, RequestOutcome, RequestSignature } from "./hookRequest.ts";
 import { requestNotFound } from "./hookRequests.ts";
+import type { IntakeStores } from "./intakeStores.ts";
 
 /** A kept request as lists contain it. Times are ISO 8601 UTC with milliseconds. */
 export interface HookRequestRow {
@@ -34,7 +34,7 @@ export interface HookRequestQuery {
 
 /** Returns a page of kept requests, the newest first. @throws AppError unavailable */
 export async function listHookRequests(
-  stores: Pick<Stores, "hookRequests" | "runs">,
+  stores: Pick<IntakeStores, "hookRequests" | "runs">,
   { mapping, outcome, status, from, before, limit, cursor }: HookRequestQuery,
 ): Promise<{ requests: HookRequestRow[]; nextCursor: string | null }> {
   const { collection } = stores.hookRequests;
@@ -53,7 +53,7 @@ export async function listHookRequests(
 
 /** Reads a kept request with its head and body. @throws AppError request_not_found, unavailable */
 export async function findHookRequest(
-  stores: Pick<Stores, "hookRequests" | "runs">,
+  stores: Pick<IntakeStores, "hookRequests" | "runs">,
   requestId: string,
 ): Promise<HookRequestDoc> {
   const found = await stores.hookRequests.find(requestId);
@@ -62,7 +62,10 @@ export async function findHookRequest(
 }
 
 /** Returns which of the first runs of unconfirmed requests exist. */
-async function existingRuns({ runs }: Pick<Stores, "runs">, requests: readonly HookRequestDoc[]): Promise<Set<string>> {
+async function existingRuns(
+  { runs }: Pick<IntakeStores, "runs">,
+  requests: readonly HookRequestDoc[],
+): Promise<Set<string>> {
   const firsts = requests.flatMap(({ unconfirmed, runIds }) => (unconfirmed ? runIds.slice(0, 1) : []));
   return firsts.length > 0 ? runs.findExisting(firsts) : new Set();
 }

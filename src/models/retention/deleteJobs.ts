@@ -1,9 +1,9 @@
 import type { mongo } from "mongoose";
+import type { JobDoc, Status } from "../jobs/job.ts";
+import { jobNotFound } from "../jobs/jobs.ts";
+import { PAYLOAD_IDS } from "../jobs/payloadFields.ts";
+import { type JobFilter, jobQuery } from "../jobs/search/jobFilter.ts";
 import type { Stores } from "../stores.ts";
-import type { JobDoc, Status } from "./job.ts";
-import { jobNotFound } from "./jobs.ts";
-import { PAYLOAD_IDS } from "./payloadFields.ts";
-import { type JobFilter, jobQuery } from "./search/jobFilter.ts";
 
 /** Maximum records that one command reads or deletes. */
 const BATCH_SIZE = 500;

@@ -3,12 +3,12 @@
  * and a `BackupEnd`, without which the backup is incomplete.
  */
 import { mongo } from "mongoose";
-import { StartError } from "../../shared/process/lifecycle.ts";
-import { isStored } from "../jobs/payloads.ts";
+import { StartError } from "../shared/process/lifecycle.ts";
 import type { AllDocuments, Database } from "./database.ts";
-import type { Documents } from "./documents.ts";
-import { FORMAT } from "./format.ts";
-import { insertAll } from "./insertAll.ts";
+import type { Documents } from "./db/documents.ts";
+import { FORMAT } from "./db/format.ts";
+import { insertAll } from "./db/insertAll.ts";
+import { isStored } from "./jobs/payloads.ts";
 
 const { BSON } = mongo;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
+import type { NewHookCall } from "../runs/hookCall.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts";
 import { trackAccepted } from "../runs/trackRun.ts";
-import type { Stores } from "../stores.ts";
-import type { NewHookCall } from "./hookCall.ts";
 import type { NewHookRequest } from "./hookRequest.ts";
+import type { IntakeStores } from "./intakeStores.ts";
 import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 
 /**
@@ -16,7 +16,7 @@ import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveM
  * @throws AppError idempotency_conflict, unavailable, and what `claimSession` throws
  */
 export async function acceptAgentRun(
-  stores: Stores,
+  stores: IntakeStores,
   run: {
     readonly name: string | null;
     readonly sessionKey: string | undefined;
@@ -94,7 +94,7 @@ const RETRY_AFTER_SECONDS = 10;
  * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
-  stores: Stores,
+  stores: IntakeStores,
   request: NewMappedRequest,
   {
     idempotency,
@@ -137,7 +137,7 @@ export async function acceptMappedRuns(
  * that no reader sees and that retention removes, never a run whose request is missing.
  */
 async function insertMapped(
-  { runs, hookCalls, hookRequests }: Pick<Stores, "runs" | "hookCalls" | "hookRequests">,
+  { runs, hookCalls, hookRequests }: Pick<IntakeStores, "runs" | "hookCalls" | "hookRequests">,
   { runs: wanted, shared, maxWaiting, kept, replayOf, depth }: NewMappedRequest,
   runIds: readonly string[],
   fingerprint?: string,
@@ -189,7 +189,7 @@ const full = (mapping: string) =>
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptWake(
-  { mainEvents, idempotencyKeys }: Stores,
+  { mainEvents, idempotencyKeys }: IntakeStores,
   { text, mode, depth }: { readonly text: string; readonly mode: WakeMode; readonly depth?: number },
   idempotency?: Idempotency,
 ): Promise<{ eventId: string; isNew: boolean }> {

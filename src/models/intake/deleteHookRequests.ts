@@ -1,6 +1,6 @@
-import type { Stores } from "../stores.ts";
+import type { IntakeStores } from "./intakeStores.ts";
 
-type RequestStores = Pick<Stores, "hookRequests" | "runs">;
+type RequestStores = Pick<IntakeStores, "hookRequests" | "runs">;
 
 /** Maximum requests that one batch confirms. */
 const BATCH_SIZE = 500;

@@ -1,5 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { NotificationType } from "../../shared/notifications/catalogue.ts";
+import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
+import type { NoteNotifier } from "./note.ts";
 
 /** The events that somebody may want to be notified of. Others are not noted. */
 export interface WantedNotifications {
@@ -7,6 +9,13 @@ export interface WantedNotifications {
   readonly types: ReadonlySet<NotificationType>;
   /** Whether jobs and runs may have a `callbackUrl`. */
   readonly callbacks: boolean;
+}
+
+/** Who is notified of the changes that updates of records make, and which notifications these updates note. */
+export interface NoteOptions {
+  readonly changes: ChangeNotifier;
+  readonly notes: NoteNotifier;
+  readonly wanted: WantedNotifications;
 }
 
 export const NO_NOTIFICATIONS: WantedNotifications = { types: new Set(), callbacks: false };
