@@ -9,7 +9,10 @@ const FOLDERS = {
   shared: [[], "shared is a leaf, so that everything can use it."],
   wire: [["shared"], "wire declares the shape of each resource, for whoever sends, returns or documents it."],
   config: [["shared"], "config reads the file of the operator, before anything else is started."],
-  models: [["shared", "wire", "config"], "models hold the documents and their queries; they work without HTTP and queues."],
+  models: [
+    ["shared", "wire", "config"],
+    "models hold the documents and their queries; they work without HTTP and queues.",
+  ],
   hooks: [["shared", "config"], "hooks match and render requests; whoever calls them reads and writes the documents."],
   agents: [["shared", "config"], "agents carry out one turn; workers read and write the documents around it."],
   channels: [["shared", "config"], "channels send one message; workers read and write the documents around it."],
