@@ -33,12 +33,13 @@ export async function buildProgram(environment: Environment, words?: readonly st
   program.exitOverride(); // the caller sets the exit code
   program.configureHelp({ minWidthToWrap: MIN_HELP_COLUMN, formatItem, subcommandTerm });
   program.enablePositionalOptions(); // `hooks send` and `hooks send agent` have options of the same names
-  const addTo = async (parent: Command, entries: Readonly<Record<string, Entry>>) => {
+  const addTo = async (parent: Command, entries: Readonly<Record<string, Entry>>, isParentCalled = true) => {
     for (const [name, { description, examples, load, commands = {} }] of Object.entries(entries)) {
       const command = parent.command(name).description(description);
       if (examples) withExamples(command, ...examples);
-      if (load && (words === undefined || words.includes(name))) (await load())(command, environment);
-      await addTo(command, commands);
+      const isCalled = isParentCalled && (words?.includes(name) ?? true);
+      if (load && isCalled) (await load())(command, environment);
+      await addTo(command, commands, isCalled);
     }
   };
   await addTo(program, COMMANDS);

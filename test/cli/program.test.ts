@@ -174,8 +174,15 @@ describe("signalbox", () => {
 
     expect(stderr).to.include("/src/cli/program.ts");
     expect(stderr).to.not.match(
-      /\/src\/(cli\/commands\/(?!all\.ts)|client|models|shared\/config\/(?!formats\/))|\/node_modules\/(?!commander)/,
+      /\/src\/(cli\/commands\/(?!all\.ts)|client|models|config\/)|\/node_modules\/(?!commander)/,
     );
+  });
+
+  it("loads only the file of the called command", async () => {
+    const { stderr } = await runCli("jobs list --help", { NODE_OPTIONS: `--import ${SPY}` }).ended;
+
+    const loaded = [...stderr.matchAll(/\/src\/cli\/commands\/(\S+)/g)].map(([, file]) => file);
+    expect(loaded).to.have.members(["all.ts", "jobs/jobs.ts", "jobs/filter.ts", "list.ts"]);
   });
 
   it("wraps the help at words on a terminal of 60 columns", async () => {
