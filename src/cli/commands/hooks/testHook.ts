@@ -17,13 +17,15 @@ import { renderCall } from "../../../hooks/templates/render.ts";
 import { Transforms } from "../../../hooks/transforms/transforms.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
+import { header } from "../../arguments.ts";
+import { type Define, withExamples, withUrl } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import { readJsonBody } from "../../terminal/readInput.ts";
 
-export interface HookTestOptions extends ServiceOptions {
+interface HookTestOptions extends ServiceOptions {
   /** The path of a file, or `-` for standard input. */
   readonly body?: string;
   /** The id of a kept request, in place of a body. */
@@ -37,45 +39,57 @@ export interface HookTestOptions extends ServiceOptions {
 /**
  * `hooks test NAME --body FILE`, or `--request ID` for a request that the service has kept: runs mapping and transform in
  * this process and prints the result. Nothing is sent or stored, and the sender is not authenticated.
- * @throws CommandError unless there is either a body or a request; StartError if the body cannot be read, no mapping
- * matches, or the mapping or transform fails
  */
-export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
-  const config = readConfig(env);
-  const { hooks } = config;
-  const call = await readCall(env, hooks.path, name, options);
-  const mappings = compileMappings(hooks);
-  const { mapping, filtered, considered } = selectMapping(mappingsNamed(mappings, name), call, new Date());
-  if (!mapping) {
-    if (considered.length === 0)
-      throw new StartError(`${noMapping(mappings, name)} See hooks.mappings and hooks.presets.`);
-    for (const { mapping: one, reason } of considered) console.log(cleanText(`${one.key} does not match: ${reason}`));
-    if (filtered.length === 0) throw new StartError(`No mapping with the name ${name} has the source of this body.`);
-    console.log("The webhook starts no run, because match.when leaves it out.");
-    return;
-  }
-  const calls = expandItems(mapping, call, new Date());
-  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which is the forEach of the mapping.`);
-  if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
-  const transforms = new Transforms({
-    dir: hooks.transformsDir ?? "",
-    timeoutMs: hooks.transformTimeoutSeconds * 1_000,
-    maxThreads: 2,
-    env: withoutOwnSecrets(env),
-    onOutput: (_run, _stream, line) => console.error(line),
-  });
-  try {
-    for (const itemCall of calls) {
-      const result = await runMapping(config, mapping, itemCall, transforms);
-      console.log(options.json ? cleanJson(result) : describeResult(result));
+export const testHook: Define = (command, environment) =>
+  withExamples(
+    withUrl(
+      command
+        .argument("<name>", "path of the hook below hooks.path")
+        .option("--body <file>", "file with the JSON body, or - for standard input")
+        .option("--request <requestId>", "kept request of the service, in place of a body")
+        .option("--header <line>", 'header of the request as "name: value" (repeatable)', header)
+        .option("--query <text>", "query string of the request, such as a=1&b=2", "")
+        .option("--json", "print one line of JSON for each run"),
+    ),
+    "signalbox hooks test ci/build --body body.json",
+    "signalbox hooks test github --request b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21",
+  ).action(async (name: string, options: HookTestOptions) => {
+    const env = await environment();
+    const config = readConfig(env);
+    const { hooks } = config;
+    const call = await readCall(env, hooks.path, name, options);
+    const mappings = compileMappings(hooks);
+    const { mapping, filtered, considered } = selectMapping(mappingsNamed(mappings, name), call, new Date());
+    if (!mapping) {
+      if (considered.length === 0)
+        throw new StartError(`${noMapping(mappings, name)} See hooks.mappings and hooks.presets.`);
+      for (const { mapping: one, reason } of considered) console.log(cleanText(`${one.key} does not match: ${reason}`));
+      if (filtered.length === 0) throw new StartError(`No mapping with the name ${name} has the source of this body.`);
+      console.log("The webhook starts no run, because match.when leaves it out.");
+      return;
     }
-  } catch (error) {
-    if (error instanceof AppError) throw new StartError(`${mapping.key} failed (${error.code}): ${error.message}`);
-    throw error;
-  } finally {
-    await transforms.close();
-  }
-}
+    const calls = expandItems(mapping, call, new Date());
+    if (!calls) throw new StartError(`The body has no array ${mapping.forEach}, which is the forEach of the mapping.`);
+    if (calls.length === 0) console.log(`${mapping.forEach} is empty: the webhook starts no run.`);
+    const transforms = new Transforms({
+      dir: hooks.transformsDir ?? "",
+      timeoutMs: hooks.transformTimeoutSeconds * 1_000,
+      maxThreads: 2,
+      env: withoutOwnSecrets(env),
+      onOutput: (_run, _stream, line) => console.error(line),
+    });
+    try {
+      for (const itemCall of calls) {
+        const result = await runMapping(config, mapping, itemCall, transforms);
+        console.log(options.json ? cleanJson(result) : describeResult(result));
+      }
+    } catch (error) {
+      if (error instanceof AppError) throw new StartError(`${mapping.key} failed (${error.code}): ${error.message}`);
+      throw error;
+    } finally {
+      await transforms.close();
+    }
+  });
 
 /** Returns the call of the options: a body with its headers, or a request that the service has kept. */
 async function readCall(

@@ -1,9 +1,9 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { CHANNELS } from "../../shared/channelNames.ts";
-import { isTime } from "../../shared/text/calendar.ts";
-import { decimalOf } from "../../shared/text/decimal.ts";
-import { DURATION_PATTERN, durationMs } from "../../shared/text/duration.ts";
-import { isObject } from "../../shared/text/json.ts";
+import { Argument, InvalidArgumentError, Option } from "commander";
+import { CHANNELS } from "../shared/channelNames.ts";
+import { isTime } from "../shared/text/calendar.ts";
+import { decimalOf } from "../shared/text/decimal.ts";
+import { DURATION_PATTERN, durationMs } from "../shared/text/duration.ts";
+import { isObject } from "../shared/text/json.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */
 
@@ -91,12 +91,12 @@ export function header(
 }
 
 /** Parses a name that becomes one segment of a URL's path. */
-function name(text: string): string {
+export function name(text: string): string {
   if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError("It cannot be part of a URL.");
   return text;
 }
 
-const names = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, name(text)];
+export const names = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, name(text)];
 
 /** Parses the name of a hook, in which / separates segments of a URL's path. */
 export const hookName = (text: string): string => text.split("/").map(name).join("/");
@@ -109,29 +109,6 @@ export function choicesOption(flags: string, description: string, words: readonl
     throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.`);
   });
 }
-
-/** Adds the option --url, and parses arguments as names in a URL, for a command that calls the running service. */
-export function serviceCommand(command: Command): Command {
-  for (const argument of command.registeredArguments) {
-    if (argument.variadic) argument.argParser(names);
-    else if (!argument.parseArg) argument.argParser(name);
-  }
-  return withUrl(command);
-}
-
-/** Adds the option --url. */
-export const withUrl = (command: Command): Command =>
-  command.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the service of this folder)");
-
-/** Adds the options of commands that list rows of the service. */
-export const listCommand = (command: Command): Command =>
-  serviceCommand(
-    command
-      .option("--limit <n>", "maximum number of rows", wholeNumber(1, 1_000_000), 100)
-      .option("--all", "print every row")
-      .option("--wide", "do not truncate any column of the table")
-      .option("--json", "print one line of JSON for each row"),
-  );
 
 /** Returns an argument for any channel, configured or not. */
 export const channelArgument = () => new Argument("<channel>", "name of the channel").choices(CHANNELS);
