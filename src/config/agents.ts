@@ -145,13 +145,6 @@ export const AgentsSchema = section(
               description: "Whether the program prints the reply as text, or as JSON that contains it.",
             }),
             replyField: text({ default: "result", description: "Field of the JSON object that contains the reply." }),
-            maxOutputBytes: Type.Integer({
-              default: 4 * 1024 * 1024,
-              minimum: 1024,
-              maximum: 64 * 1024 * 1024,
-              description:
-                "Maximum output of the program in bytes. A program that prints more is stopped, and its run fails.",
-            }),
           },
           "The program of the runner `command`, which is started for each turn.",
         ),

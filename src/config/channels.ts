@@ -86,12 +86,6 @@ export const ChannelsSchema = section(
       {
         accessToken: secret("Access token of a system user."),
         phoneNumberId: text({ description: "Id of the phone number that sends.", examples: ["106540352242922"] }),
-        apiVersion: text({
-          default: "v26.0",
-          pattern: "^v\\d+\\.\\d+$",
-          examples: ["v26.0"],
-          description: "Version of the Graph API.",
-        }),
         apiUrl: defaultUrl("https://graph.facebook.com"),
       },
       "WhatsApp, through the Cloud API. A recipient is a phone number with country code.",

@@ -50,12 +50,6 @@ export const GmailSchema = optionalSection(
       maximum: 1024 * 1024,
       description: "Maximum size of a mail's text in bytes. A longer text is cut, and a note says so.",
     }),
-    renewEveryMinutes: Type.Integer({
-      default: 720,
-      minimum: 1,
-      maximum: 6 * 24 * 60,
-      description: "Minutes between renewals of the watch, which Gmail ends after seven days.",
-    }),
     pollEveryMinutes: Type.Integer({
       default: 5,
       minimum: 1,
@@ -117,9 +111,6 @@ interface Hooks {
   readonly keepRequests?: unknown;
 }
 
-/** The default of `hooks.gmail.renewEveryMinutes`, which counts as not set. */
-const RENEW_DEFAULT = 720;
-
 /** Returns a sentence for each fault in `hooks.gmail` and its preset that the schema does not find. */
 export function gmailFaults(hooks: Hooks, models: Parameters<typeof resolveModel>[0]): (string | false)[] {
   const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
@@ -139,9 +130,6 @@ export function gmailFaults(hooks: Hooks, models: Parameters<typeof resolveModel
     gmail.keepRequests &&
       hooks.keepRequests === undefined &&
       "hooks.gmail.keepRequests has no effect without hooks.keepRequests: set how long requests are kept, or remove it",
-    gmail.topic === undefined &&
-      gmail.renewEveryMinutes !== RENEW_DEFAULT &&
-      "hooks.gmail.renewEveryMinutes has no effect without hooks.gmail.topic: remove it, or set topic and subscription",
     gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
     ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
       (key) => typeof gmail[key] === "string" && !URL.canParse(gmail[key]) && `hooks.gmail.${key} is not a valid URL`,

@@ -133,12 +133,6 @@ export const HooksSchema = section(
       maximum: 600,
       description: "Time limit of a transform in seconds. A transform that takes longer is stopped, and its run fails.",
     }),
-    transformMemoryMiB: Type.Integer({
-      default: 128,
-      minimum: 16,
-      maximum: 4_096,
-      description: "Memory limit of a transform in MiB. A transform that uses more is stopped, and its run fails.",
-    }),
     gmail: GmailSchema,
   },
   "The webhook gateway: other systems start agent runs or wake the main session.",

@@ -109,7 +109,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
-    maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: TRANSFORM_THREADS,
     env: withoutOwnSecrets(env),
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed a line"),

@@ -31,7 +31,6 @@ describe("parseConfig", () => {
       mappings: [],
       transformsDir: resolve("hooks/transforms"),
       transformTimeoutSeconds: 10,
-      transformMemoryMiB: 128,
       shareSessions: false,
       maxTimeoutSeconds: 3_600,
       maxWaitingRuns: 10_000,

@@ -27,7 +27,6 @@ describe("hooks.gmail", () => {
       label: "INBOX",
       includeBody: true,
       maxBytes: 20_000,
-      renewEveryMinutes: 720,
       pollEveryMinutes: 5,
       allowUnsafeExternalContent: false,
       keepRequests: false,
@@ -84,13 +83,6 @@ describe("hooks.gmail", () => {
       { presets: ["gmail"], allowedSessionKeyPrefixes: ["ci:"] },
       undefined,
       /hooks\.allowedSessionKeyPrefixes must have one for hook:gmail:/,
-    ],
-    [
-      "renewals of a watch without a topic",
-      { renewEveryMinutes: 60 },
-      undefined,
-      undefined,
-      /hooks\.gmail\.renewEveryMinutes has no effect without hooks\.gmail\.topic/,
     ],
     ["an unknown key", { lable: "INBOX" }, undefined, undefined, /did you mean hooks\.gmail\.label/],
   ];

@@ -9,6 +9,9 @@ import type { AgentRunner } from "./runner.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
 import { programUsage } from "./turnUsage.ts";
 
+/** Maximum output of a program in bytes, so that one that prints without end cannot fill the memory of the worker. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+
 export interface CommandSettings extends ReplySettings {
   /** The program and its arguments, which may contain `{model}` and `{thinking}`. */
   readonly command: readonly string[];
@@ -17,7 +20,7 @@ export interface CommandSettings extends ReplySettings {
   /** Names of variables of this service's environment to pass on to the program. */
   readonly passEnv?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
-  /** Default 4 MiB. */
+  /** Maximum output of the program in bytes, by default 4 MiB. Only tests set it. */
   readonly maxOutputBytes?: number | undefined;
 }
 
@@ -42,7 +45,7 @@ export function commandRunner(
         env: selectEnvironment(environment, settings, turn.env),
         cwd: settings.cwd,
         input: renderPrompt(turn.messages),
-        maxOutputBytes: settings.maxOutputBytes ?? 4 * 1024 * 1024,
+        maxOutputBytes: settings.maxOutputBytes ?? MAX_OUTPUT_BYTES,
         graceMs,
       };
       const ended = await runProcessGroup(program, signal).catch((error) => {
@@ -70,7 +73,7 @@ function errorText(bytes: Buffer, values: readonly string[]): string {
 }
 
 function checkEnd({ stopped, code, killedBy }: Ended): void {
-  if (stopped === "output") throw agentFailed("The program printed more than agents.runners.command.maxOutputBytes.");
+  if (stopped === "output") throw agentFailed("The program printed more than 4 MiB: let it print only its reply.");
   if (killedBy) throw new AppError("agent_unavailable", { detail: `The program was ended by ${killedBy}.` });
   if (code !== 0) throw agentFailed(`The program ended with exit code ${code}.`);
 }

@@ -6,6 +6,9 @@ import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../htt
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
 import { classifyError } from "./errors.ts";
 
+/** The version of the Graph API. Meta serves each for about two years. */
+const API_VERSION = "v26.0";
+
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -13,7 +16,7 @@ const TIMEOUT_MS = 30_000;
  * only to webhooks. Its marks (`*`, `_`, `~`) cannot be escaped, so that plain text is sent as it is.
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
-  const number = `${trimSlashes(settings.apiUrl)}/${settings.apiVersion}/${encodeURIComponent(settings.phoneNumberId)}`;
+  const number = `${trimSlashes(settings.apiUrl)}/${API_VERSION}/${encodeURIComponent(settings.phoneNumberId)}`;
   const callApi = createApiCaller(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
   return {
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },

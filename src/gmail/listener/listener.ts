@@ -107,7 +107,7 @@ class MailboxListener {
   /** Runs all parts until the signal is aborted or the lease is lost. @throws AppError unavailable if it cannot start */
   async #listen(token: string, signal: AbortSignal): Promise<void> {
     const { stores, queues, clock, log } = this.#deps;
-    const { account, topic, subscription, label, renewEveryMinutes, pollEveryMinutes } = this.#settings;
+    const { account, topic, subscription, label, pollEveryMinutes } = this.#settings;
     const state = await stores.gmailMailboxes.find(account);
     if (!state) return;
     const mailbox = new LeasedMailbox(stores.gmailMailboxes, token, state);
@@ -133,7 +133,7 @@ class MailboxListener {
     };
     const watch = async (google: Google, topic: string) => {
       await this.#checkMailbox(google, until);
-      return renewWatch({ mailbox, topic, label, renewEveryMinutes, clock }, google.gmail, until);
+      return renewWatch({ mailbox, topic, label, clock }, google.gmail, until);
     };
     const parts: Partial<Record<MailboxPart, () => Promise<void>>> = {
       mails: () => repeatPart("mails", listMails, () => listings.requested),

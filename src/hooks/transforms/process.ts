@@ -16,13 +16,15 @@ const MAIN = fileURLToPath(new URL("./transformMain.mjs", import.meta.url));
 
 export interface ProcessSettings {
   readonly timeoutMs: number;
-  /** Limit of the JavaScript heap of a thread, and of what it holds outside the heap. */
-  readonly maxMemoryMiB: number;
+  /** Limit of the JavaScript heap of a thread, and of what it holds outside the heap; by default 128. Only tests set it. */
+  readonly maxMemoryMiB?: number;
   /** The environment of the process: without the service's own secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Receives each line that a transform prints, with the label of its run. */
   readonly onOutput: OnOutput;
 }
+
+const memoryOf = ({ maxMemoryMiB = 128 }: ProcessSettings): number => maxMemoryMiB;
 
 export interface TransformRun {
   readonly start: NonNullable<Command["start"]>;
@@ -68,7 +70,7 @@ export class TransformProcess {
   /** @throws the system's error if the process cannot be started; some of these errors become outcomes instead */
   constructor(settings: ProcessSettings) {
     this.#settings = settings;
-    this.#child = spawn(process.execPath, ["--no-warnings", MAIN, String(settings.maxMemoryMiB)], {
+    this.#child = spawn(process.execPath, ["--no-warnings", MAIN, String(memoryOf(settings))], {
       env: settings.env,
       detached: true,
       serialization: "advanced",
@@ -191,7 +193,7 @@ export class TransformProcess {
   #describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
     const isMemory = /^FATAL ERROR|^# Fatal JavaScript invalid size/m.test(this.#stderr);
     if (signal === null || !isMemory) return `ended its process with ${signal ?? `exit code ${code}`}`;
-    return `used more memory than hooks.transformMemoryMiB (${this.#settings.maxMemoryMiB} MiB)`;
+    return `used more memory than ${memoryOf(this.#settings)} MiB`;
   }
 }
 

@@ -34,7 +34,7 @@ import { describeThrown } from "./transformFault.mjs";
 const CHECK_MS = 20;
 
 const maxMemoryMiB = Number(process.argv[2]);
-const OUT_OF_MEMORY = `used more memory than hooks.transformMemoryMiB (${maxMemoryMiB} MiB)`;
+const OUT_OF_MEMORY = `used more memory than ${maxMemoryMiB} MiB`;
 
 /** @type {Map<number, Worker>} */
 const threads = new Map();

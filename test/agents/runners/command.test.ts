@@ -322,7 +322,7 @@ describe("The command runner", () => {
       "too much output",
       ["yes", PROMPT],
       { maxOutputBytes: 100_000 },
-      { code: "agent_failed", message: /maxOutputBytes/ },
+      { code: "agent_failed", message: /printed more than/ },
     ],
   ];
   for (const [title, command, settings, expected] of failures) {

@@ -37,7 +37,7 @@ const SCRIPT: ChannelScript = {
     contacts: [{ input: TO, wa_id: TO }],
     messages: [{ id: "wamid.HBgN" }],
   }),
-  channelAt: (apiUrl) => whatsappChannel({ apiUrl, accessToken: TOKEN, phoneNumberId: NUMBER, apiVersion: "v26.0" }),
+  channelAt: (apiUrl) => whatsappChannel({ apiUrl, accessToken: TOKEN, phoneNumberId: NUMBER }),
   to: TO,
   secrets: [TOKEN],
   style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },

@@ -31,7 +31,7 @@ describe("A faulty transform", function () {
     const thrown = await thrownBy(fixture.runSource("hog.js", `export default async () => { ${hog} }`));
 
     expect(thrown).to.include({ code: "transform_failed" });
-    expect(thrown.message).to.equal("The transform hog.js used more memory than hooks.transformMemoryMiB (64 MiB).");
+    expect(thrown.message).to.equal("The transform hog.js used more memory than 64 MiB.");
     expect(await fixture.valueOf({ module: "other.js" })).to.deep.equal({ other: true });
   });
 

@@ -74,7 +74,6 @@ export const testHook: Define = (command, environment) =>
     const transforms = new Transforms({
       dir: hooks.transformsDir ?? "",
       timeoutMs: hooks.transformTimeoutSeconds * 1_000,
-      maxMemoryMiB: hooks.transformMemoryMiB,
       maxThreads: 2,
       env: withoutOwnSecrets(env),
       onOutput: (_run, _stream, line) => console.error(line),
