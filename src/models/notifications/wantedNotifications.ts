@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema/config.ts";
 import type { NotificationType } from "../../shared/notifications/catalogue.ts";
 
-/** The events that somebody may want to be notified of. Others are not noted. */
+/** The notifications that somebody may want. Others are not noted. */
 export interface WantedNotifications {
   /** The types that rules handle. */
   readonly types: ReadonlySet<NotificationType>;
@@ -11,7 +11,7 @@ export interface WantedNotifications {
 
 export const NO_NOTIFICATIONS: WantedNotifications = { types: new Set(), callbacks: false };
 
-/** Returns the events that the rules of a configuration need. */
+/** Returns the notifications that the rules of a configuration need. */
 export function wantedNotifications({ notify, outbound }: Pick<Config, "notify" | "outbound">): WantedNotifications {
   const types = notify.flatMap(({ on, after = 1 }): readonly NotificationType[] => [
     // A recovery is sent only by a rule that has announced the job as stale.
