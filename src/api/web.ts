@@ -1,5 +1,5 @@
+import type { Config } from "../config/config.ts";
 import { redactConfig } from "../config/redact.ts";
-import type { Config } from "../config/schema/config.ts";
 import type { Database } from "../models/db/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";

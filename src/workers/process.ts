@@ -1,7 +1,7 @@
+import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/fill.ts";
 import { readConfig, requireServers } from "../config/load.ts";
 import { reloadConfig } from "../config/reload.ts";
-import type { Config } from "../config/schema/config.ts";
 import { connectDatabase } from "../models/db/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { openStores, storeSettings } from "../models/stores.ts";

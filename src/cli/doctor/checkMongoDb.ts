@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { connectDatabase } from "../../models/db/database.ts";
 import { hostsOf } from "../../shared/address.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { selectMapping } from "../../hooks/mappings/selectMapping.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { randomSessionKey } from "../../config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts";
 import { trackAccepted } from "../runs/trackRun.ts";
 import type { Stores } from "../stores.ts";

@@ -1,6 +1,6 @@
-import { durationMs } from "../../config/formats/duration.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { durationMs } from "../../shared/text/duration.ts";
 import type { Documents } from "../db/documents.ts";
 import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";

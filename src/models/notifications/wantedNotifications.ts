@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { NotificationType } from "../../shared/notifications/catalogue.ts";
 
 /** The notifications that somebody may want. Others are not noted. */

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import { newNoteId } from "../notifications/note.ts";
 import type { WantedNotifications } from "../notifications/wantedNotifications.ts";

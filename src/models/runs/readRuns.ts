@@ -1,6 +1,6 @@
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";

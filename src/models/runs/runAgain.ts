@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { randomSessionKey } from "../../config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";
 import { trackAccepted } from "./trackRun.ts";

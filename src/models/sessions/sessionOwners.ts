@@ -1,4 +1,4 @@
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import type { HookRequestDoc } from "../hooks/hookRequest.ts";
 import { MAIL_RUN, type MappedCall, type RunDoc } from "../runs/run.ts";

@@ -1,5 +1,4 @@
-import { randomSessionKey } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
@@ -13,6 +12,7 @@ import { assignSessionOwner, hookContextOf } from "../../models/sessions/session
 import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";

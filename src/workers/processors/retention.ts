@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { durationMs } from "../../config/formats/duration.ts";
 import { deleteUnusedGates } from "../../models/gates/repairGates.ts";
 import { confirmRequests } from "../../models/hooks/deleteHookRequests.ts";
 import { deleteUnusedCalls } from "../../models/hooks/hookCall.ts";
@@ -10,6 +9,7 @@ import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/delete
 import { deleteSingleUseSessions } from "../../models/sessions/deleteSingleUseSessions.ts";
 import type { Stores } from "../../models/stores.ts";
 import { withLease } from "../../shared/lease.ts";
+import { durationMs } from "../../shared/text/duration.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 

@@ -1,7 +1,6 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/formats/modelList.ts";
-import { sessionKeyFault } from "../../../config/formats/sessionKey.ts";
-import type { Config } from "../../../config/schema/config.ts";
+import { resolveModel } from "../../../config/agents.ts";
+import type { Config } from "../../../config/config.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../../models/hooks/acceptHook.ts";
@@ -11,6 +10,7 @@ import { AGENT_HOOK, assignSessionOwner } from "../../../models/sessions/session
 import { invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
+import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";

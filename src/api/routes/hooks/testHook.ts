@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/formats/modelList.ts";
+import { resolveModel } from "../../../config/agents.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";

@@ -1,6 +1,6 @@
+import type { Config } from "../../../config/config.ts";
 import { readConfig, requireServers } from "../../../config/load.ts";
 import { reloadConfig } from "../../../config/reload.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";

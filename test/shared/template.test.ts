@@ -1,13 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  parseTemplate,
-  renderTemplate,
-  TemplateError,
-  type TemplateScope,
-} from "../../../src/config/formats/template.ts";
-import { expectLinearTime } from "../../support/linearTime.ts";
-import { runs } from "../../support/random.ts";
+import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/text/template.ts";
+import { expectLinearTime } from "../support/linearTime.ts";
+import { runs } from "../support/random.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");
 

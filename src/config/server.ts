@@ -1,13 +1,18 @@
-import Type from "typebox";
-import { boolean, integer, section, text, token, tokens } from "../nodes.ts";
+import Type, { type Static } from "typebox";
+import { isLoopback } from "../shared/address.ts";
+import { type Check, type Frozen, section, text, token, tokens } from "./nodes.ts";
 import { TokenSchema } from "./tokens.ts";
+
+/** The paths that health checks request; they also answer outside of `server.basePath`. */
+export const PROBES: readonly string[] = ["/healthz", "/readyz"];
 
 /** ASCII only: browsers send other letters in their `xn--…` form. */
 const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
 
+/** The section `server`. */
 export const ServerSchema = section(
   {
-    port: integer({
+    port: Type.Integer({
       default: 3000,
       minimum: 0,
       maximum: 65535,
@@ -73,7 +78,7 @@ export const ServerSchema = section(
           "Secret that seals job tokens, and the log-ins of tokens that are configured by their hash. Without it `server.apiToken` seals them. A new secret invalidates them. At least 16 characters.",
       }),
     ),
-    allowUnauthenticated: boolean({
+    allowUnauthenticated: Type.Boolean({
       default: false,
       description:
         "Allows an address other than loopback without `server.apiToken`. Set it only if something else, such as a VPN, restricts access.",
@@ -83,7 +88,7 @@ export const ServerSchema = section(
       description:
         'Host names, without a port, that requests may use besides IP addresses and `localhost`. Checked only without `server.apiToken`: always on loopback, elsewhere if the list is not empty. For example `["signalbox.internal"]`.',
     }),
-    trustProxy: integer({
+    trustProxy: Type.Integer({
       default: 0,
       minimum: 0,
       maximum: 10,
@@ -91,28 +96,28 @@ export const ServerSchema = section(
       description:
         "Number of reverse proxies in front of the service that set `X-Forwarded-For` and `X-Forwarded-Proto`. `0` ignores these headers. For example `1` behind one nginx.",
     }),
-    bodyLimit: integer({
+    bodyLimit: Type.Integer({
       default: 4 * 1024 * 1024,
       minimum: 1024,
       maximum: 5 * 1024 * 1024,
       description:
         "Maximum size of a request body of the API in bytes. The maximum is 5 MiB, because a job stores input, metadata and output in one MongoDB document of at most 16 MiB.",
     }),
-    maxConnections: integer({
+    maxConnections: Type.Integer({
       default: 10_000,
       minimum: 10,
       maximum: 1_000_000,
       description:
         "Maximum number of open connections of one web process, including browsers and live events. Further connections are closed at once. The limit of open files (`ulimit -n`) must be a few hundred higher.",
     }),
-    maxWaiting: integer({
+    maxWaiting: Type.Integer({
       default: 1_000,
       minimum: 0,
       maximum: 1_000_000,
       description:
         "Maximum number of requests with `Prefer: wait` that one web process holds at the same time. Further ones are answered at once. Each also counts as a connection. `0` answers all of them at once.",
     }),
-    concurrency: integer({
+    concurrency: Type.Integer({
       default: 1,
       minimum: 1,
       maximum: 64,
@@ -120,7 +125,7 @@ export const ServerSchema = section(
       description:
         "Number of web processes that share the port on this machine. For example `4` on a machine with four cores.",
     }),
-    shutdownSeconds: integer({
+    shutdownSeconds: Type.Integer({
       default: 25,
       minimum: 1,
       maximum: 600,
@@ -129,3 +134,37 @@ export const ServerSchema = section(
   },
   "The HTTP API and the dashboard.",
 );
+
+type Server = Frozen<Static<typeof ServerSchema>>;
+
+export const serverChecks: readonly Check<{ readonly server: Server }>[] = [
+  {
+    reads: ["server.host", "server.apiToken", "server.allowUnauthenticated"],
+    find: ({ server: { host, apiToken, allowUnauthenticated } }) => [
+      !isLoopback(host) &&
+        !apiToken &&
+        !allowUnauthenticated &&
+        `server.host is ${host}, which other machines can reach, and server.apiToken is not set: set a token, listen on 127.0.0.1, or set server.allowUnauthenticated to true`,
+    ],
+  },
+  {
+    reads: ["server.basePath"],
+    find: ({ server: { basePath } }) => {
+      const probe = PROBES.find((path) => basePath === path || basePath?.startsWith(`${path}/`));
+      return [probe && `server.basePath must not begin with ${probe}, which also answers outside of the base path`];
+    },
+  },
+  { reads: ["server.publicUrl", "server.basePath"], find: ({ server }) => [publicUrlFault(server)] },
+];
+
+/** Returns a sentence if links in messages would lead to another path than the one at which the service answers. */
+function publicUrlFault({ publicUrl, basePath = "" }: Server): string | false {
+  if (publicUrl === undefined) return false;
+  const url = URL.parse(publicUrl);
+  if (!url) return "server.publicUrl is not a valid URL";
+  const path = url.pathname.replace(/\/$/, "");
+  if (path === basePath) return false;
+  return basePath === ""
+    ? `server.publicUrl has the path ${path}, and server.basePath is not set: set that too, or remove the path`
+    : `server.publicUrl must end with ${basePath}, which is server.basePath`;
+}

@@ -1,5 +1,6 @@
-import Type from "typebox";
-import { boolean, integer, interval, optionalSection, section, text, textMap } from "../nodes.ts";
+import Type, { type Static } from "typebox";
+import { INTERVAL_PATTERN } from "../shared/text/duration.ts";
+import { type Check, type Frozen, optionalSection, section, text, textMap } from "./nodes.ts";
 
 /** An allow-list: a list of ids with optional aliases, or a map from ids. */
 export type ModelList =
@@ -64,8 +65,10 @@ export const AgentsSchema = section(
         }),
         heartbeat: section(
           {
-            every: interval({
+            every: Type.String({
+              pattern: INTERVAL_PATTERN,
               default: "30m",
+              examples: ["30m or off"],
               description:
                 "How often the main session takes a turn if events are waiting. `off` for none: events then wait for the next wake with the mode `now`.",
             }),
@@ -79,7 +82,7 @@ export const AgentsSchema = section(
           },
           "Regular turns of the main session.",
         ),
-        trackAsJob: boolean({
+        trackAsJob: Type.Boolean({
           default: false,
           description: "Whether each run is also a job with the same id under `/api/jobs`.",
         }),
@@ -142,7 +145,7 @@ export const AgentsSchema = section(
               description: "Whether the program prints the reply as text, or as JSON that contains it.",
             }),
             replyField: text({ default: "result", description: "Field of the JSON object that contains the reply." }),
-            maxOutputBytes: integer({
+            maxOutputBytes: Type.Integer({
               default: 4 * 1024 * 1024,
               minimum: 1024,
               maximum: 64 * 1024 * 1024,
@@ -158,3 +161,104 @@ export const AgentsSchema = section(
   },
   "The agent and the runner of its turns.",
 );
+
+type Agents = Frozen<Static<typeof AgentsSchema>>;
+
+/** One model of an allow-list. */
+export interface ModelEntry {
+  readonly id: string;
+  readonly alias?: string | undefined;
+}
+
+/** Returns the entries of an allow-list of either form, in their order. */
+export function modelEntries(models: ModelList): ModelEntry[] {
+  if (isList(models)) return models.map((entry) => (typeof entry === "string" ? { id: entry } : entry));
+  return Object.entries(models).map(([id, { alias }]) => ({ id, alias }));
+}
+
+const isList = (models: ModelList): models is Extract<ModelList, readonly unknown[]> => Array.isArray(models);
+
+export type ResolvedModel =
+  | { readonly ok: true; readonly model: string | undefined }
+  | { readonly ok: false; readonly allowed: string[] };
+
+/**
+ * Returns the id of the requested model, which is given by id or alias, or of the default model. A model that an allow-list
+ * does not contain is refused; `allowed` has the ids and aliases of the list.
+ */
+export function resolveModel(
+  { model, models }: { readonly model?: string | undefined; readonly models?: ModelList | undefined },
+  requested: string | undefined,
+): ResolvedModel {
+  const name = requested ?? model;
+  if (name === undefined || models === undefined) return { ok: true, model: name };
+  const entries = modelEntries(models);
+  const found = entries.find(({ id }) => id === name) ?? entries.find(({ alias }) => alias === name);
+  if (found) return { ok: true, model: found.id };
+  return { ok: false, allowed: entries.flatMap(({ id, alias }) => (alias === undefined ? [id] : [id, alias])) };
+}
+
+export const agentChecks: readonly Check<{ readonly agents: Agents }>[] = [
+  {
+    reads: ["agents.defaults.runner", "agents.defaults.model"],
+    find: ({ agents: { defaults } }) => [
+      defaults.runner === "openai" &&
+        !defaults.model &&
+        "agents.defaults.runner is openai and agents.defaults.model is not set: set the model",
+    ],
+  },
+  {
+    reads: ["agents.defaults.runner", "agents.runners.command"],
+    find: ({ agents: { defaults, runners } }) => [
+      defaults.runner === "command" &&
+        !runners.command &&
+        "agents.defaults.runner is command and agents.runners.command.command is not set: set the program to start",
+    ],
+  },
+  { reads: ["agents.runners.openai.baseUrl"], find: ({ agents }) => [baseUrlFault(agents.runners.openai?.baseUrl)] },
+  {
+    reads: ["agents.defaults.model", "agents.defaults.models"],
+    find: ({ agents: { defaults } }) => {
+      const resolved = resolveModel(defaults, undefined);
+      return [
+        !resolved.ok &&
+          `agents.defaults.model is ${defaults.model}, which agents.defaults.models does not list (${resolved.allowed.join(", ")})`,
+      ];
+    },
+  },
+  { reads: ["agents.defaults.models"], find: ({ agents }) => repeatedModels(agents.defaults.models ?? []) },
+  {
+    reads: ["agents.runners"],
+    find: ({ agents: { runners } }) => [
+      runners.command?.output === "text" &&
+        runners.command.replyField !== "result" &&
+        "agents.runners.command.replyField has no effect with output text: remove it, or set output to json",
+    ],
+  },
+  { reads: ["agents.runners"], find: ({ agents }) => headerFaults(agents.runners.openai?.headers ?? {}) },
+];
+
+function baseUrlFault(baseUrl: string | undefined): string | false {
+  const url = URL.parse(baseUrl ?? "");
+  return (
+    baseUrl !== undefined &&
+    (!url || url.username + url.password !== "" || /[?#]/.test(baseUrl)) &&
+    "agents.runners.openai.baseUrl must be an address without user, password, query and fragment: paths of the API are added to it; keys go in agents.runners.openai.apiKey or headers"
+  );
+}
+
+function repeatedModels(models: ModelList): string[] {
+  const names = modelEntries(models).flatMap(({ id, alias }) =>
+    alias === undefined || alias === id ? [id] : [id, alias],
+  );
+  const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  return [...twice].map((name) => `agents.defaults.models uses ${name} for two models: give each its own id or alias`);
+}
+
+/** Returns a sentence for each header of the model server that no request can carry. */
+const headerFaults = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    /\p{Cc}/u.test(value.replaceAll("\t", " "))
+      ? [`agents.runners.openai.headers.${name} must not contain line breaks`]
+      : [],
+  );

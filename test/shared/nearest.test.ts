@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { nearest } from "../../src/config/nearest.ts";
+import { nearest } from "../../src/shared/text/nearest.ts";
 
 const KNOWN = ["port", "host", "apiToken", "timeoutSeconds", "messageTemplate"];
 

@@ -1,6 +1,7 @@
-import Type from "typebox";
-import { CHANNELS } from "../../shared/channelNames.ts";
-import { boolean, duration, integer, optionalSection, section, text } from "../nodes.ts";
+import Type, { type Static } from "typebox";
+import { CHANNELS } from "../shared/channelNames.ts";
+import { recipientFault } from "./channels.ts";
+import { type Check, duration, type Frozen, optionalSection, section, text } from "./nodes.ts";
 
 /** Maximum length of a recipient's name, in UTF-16 units. */
 export const MAX_RECIPIENT = 512;
@@ -23,18 +24,18 @@ export const SessionSchema = section(
       },
       "Where replies of the main session go until `signalbox route set` changes it.",
     ),
-    followDeliveries: boolean({
+    followDeliveries: Type.Boolean({
       default: false,
       description:
         "Whether replies of the main session go to the recipient of the latest delivered reply. If it is on, everyone with the hook token can redirect later replies.",
     }),
-    maxMessages: integer({
+    maxMessages: Type.Integer({
       default: 50,
       minimum: 1,
       maximum: 1_000,
       description: "Maximum number of messages of a conversation that the agent receives. It receives the newest.",
     }),
-    maxChars: integer({
+    maxChars: Type.Integer({
       default: 100_000,
       minimum: 1_000,
       maximum: 10_000_000,
@@ -47,3 +48,15 @@ export const SessionSchema = section(
   },
   "Conversations of the agent.",
 );
+
+type Session = Frozen<Static<typeof SessionSchema>>;
+
+export const sessionChecks: readonly Check<{ readonly session: Session }>[] = [
+  {
+    reads: ["session.main"],
+    find: ({ session: { main } }) => {
+      const fault = main && recipientFault(main.channel, main.to);
+      return [fault && `session.main.to ${fault}`];
+    },
+  },
+];

@@ -1,11 +1,17 @@
 import Type, { type Static } from "typebox";
-import { boolean, type ConfigNode, duration, integer, section, text } from "../nodes.ts";
-import { AgentsSchema } from "./agents.ts";
-import { ChannelsSchema } from "./channels.ts";
-import { HooksSchema } from "./hooks.ts";
-import { NotifySchemas } from "./notify.ts";
-import { ServerSchema } from "./server.ts";
-import { SessionSchema } from "./session.ts";
+import { durationMs } from "../shared/text/duration.ts";
+import { isObject } from "../shared/text/json.ts";
+import { AgentsSchema, agentChecks } from "./agents.ts";
+import { ChannelsSchema, channelChecks } from "./channels.ts";
+import { MongoSchema, RedisSchema, redisChecks } from "./databases.ts";
+import { HooksSchema, hookChecks } from "./hooks.ts";
+import { secretFault } from "./mappingAuth.ts";
+import { type Check, type ConfigNode, duration, type Frozen, section, text } from "./nodes.ts";
+import { NotifySchemas, notifyChecks } from "./notify.ts";
+import { OutboundSchema, outboundChecks } from "./outbound.ts";
+import { ServerSchema, serverChecks } from "./server.ts";
+import { SessionSchema, sessionChecks } from "./session.ts";
+import { tokenChecks } from "./tokens.ts";
 
 /**
  * The schema of the configuration file: every key with its default and its meaning.
@@ -14,66 +20,8 @@ import { SessionSchema } from "./session.ts";
 export const ConfigSchema = Type.Object(
   {
     server: ServerSchema,
-    mongodb: section(
-      {
-        uri: Type.Optional(
-          text({
-            pattern: "^mongodb(\\+srv)?://",
-            env: "MONGODB_URI",
-            secret: "credentials",
-            examples: ["mongodb://127.0.0.1:27017/signalbox?replicaSet=rs0"],
-            description: "Connection string of MongoDB. Without it `signalbox start` runs an embedded mongod.",
-          }),
-        ),
-      },
-      "The database, which stores everything that must not be lost.",
-    ),
-    redis: section(
-      {
-        url: Type.Optional(
-          text({
-            pattern: "^rediss?://",
-            env: "REDIS_URL",
-            secret: "credentials",
-            examples: ["redis://127.0.0.1:6379"],
-            description:
-              "URL of Redis, which must have `maxmemory-policy noeviction`. `rediss://` uses TLS. Without it `signalbox start` runs an embedded redis-server.",
-          }),
-        ),
-        cluster: boolean({
-          default: false,
-          env: "REDIS_CLUSTER",
-          description:
-            "Whether `redis.url` is a Redis Cluster. The URL can then name several nodes: `redis://user:password@a:6379,b:6379,c:6379`.",
-        }),
-        tls: section(
-          {
-            rejectUnauthorized: boolean({
-              default: true,
-              env: "REDIS_TLS_REJECT_UNAUTHORIZED",
-              description:
-                "Whether the certificate of Redis must be signed by a trusted authority. `false` is for hosts whose certificates nobody has signed, such as Heroku: the connection is encrypted, but the server is not verified.",
-            }),
-            ca: Type.Optional(
-              text({
-                env: "REDIS_TLS_CA",
-                examples: ["redis-ca.pem"],
-                description:
-                  "Authority that signs the certificate of Redis: a file in PEM format, relative to the configuration file, or the PEM text itself.",
-              }),
-            ),
-          },
-          "Verification of the certificate for a `rediss://` URL.",
-        ),
-        prefix: text({
-          default: "signalbox",
-          pattern: "^[A-Za-z0-9_-]{1,40}$",
-          description:
-            "Prefix of every key in Redis. Two installations that share one Redis need different prefixes. For example `signalbox-staging`.",
-        }),
-      },
-      "The queues. Redis can be emptied at any moment without losing work.",
-    ),
+    mongodb: MongoSchema,
+    redis: RedisSchema,
     dataDir: text({
       default: ".signalbox",
       env: "SIGNALBOX_DATA_DIR",
@@ -92,7 +40,7 @@ export const ConfigSchema = Type.Object(
     ),
     jobs: section(
       {
-        staleAfterSeconds: integer({
+        staleAfterSeconds: Type.Integer({
           default: 900,
           minimum: 1,
           maximum: 31_536_000,
@@ -136,9 +84,10 @@ export const ConfigSchema = Type.Object(
     channels: ChannelsSchema,
     session: SessionSchema,
     ...NotifySchemas,
+    outbound: OutboundSchema,
     worker: section(
       {
-        concurrency: integer({
+        concurrency: Type.Integer({
           default: 10,
           minimum: 1,
           maximum: 1_000,
@@ -160,7 +109,7 @@ export const ConfigSchema = Type.Object(
           description:
             "Whether a worker that cannot reach MongoDB ends its agent turns and deliveries before another worker may take them over, after 13 seconds. Without it they go on, so that a reply survives the outage, and another worker may run a turn of the same session meanwhile.",
         }),
-        shutdownSeconds: integer({
+        shutdownSeconds: Type.Integer({
           default: 25,
           minimum: 3,
           maximum: 600,
@@ -174,8 +123,6 @@ export const ConfigSchema = Type.Object(
   { additionalProperties: false, default: {} },
 );
 
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
-
 export type Config = Frozen<Static<typeof ConfigSchema>>;
 
 /** Returns whether a node has keys of its own. Lists, maps and blocks without keys are values. */
@@ -188,3 +135,51 @@ export function configKeys(node: ConfigNode = ConfigSchema as ConfigNode, path =
     return isSection(child) ? configKeys(child, key) : [[key, child] as [string, ConfigNode]];
   });
 }
+
+const SECRET_KEYS = configKeys().flatMap(([key, { secret, type }]) =>
+  // outbound.ts checks the secrets that sign requests.
+  secret === true && type?.includes("string") && key !== "outbound.secret" ? [key] : [],
+);
+
+/** Returns a sentence for each secret outside the mappings that no service can have issued. */
+function secretTextFaults(config: Config): string[] {
+  return SECRET_KEYS.flatMap((key) => {
+    const value = key.split(".").reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), config);
+    const texts = [value].flat().filter((text) => typeof text === "string");
+    return texts.flatMap((text) => secretFault(text) ?? []).map((fault) => `${key} ${fault}`);
+  });
+}
+
+const CHECKS: readonly Check<Config>[] = [
+  ...serverChecks,
+  ...redisChecks,
+  ...tokenChecks,
+  ...sessionChecks,
+  ...agentChecks,
+  {
+    reads: ["retention.runsAfter", "session.retainSingleUse"],
+    find: ({ retention: { runsAfter }, session: { retainSingleUse } }) => [
+      runsAfter !== undefined &&
+        durationMs(runsAfter) < Math.max(durationMs(retainSingleUse), durationMs("1d")) &&
+        `retention.runsAfter must be at least 1d and at least session.retainSingleUse (${retainSingleUse}), because a run must be kept at least as long as its transcript`,
+    ],
+  },
+  ...channelChecks,
+  ...hookChecks,
+  { reads: ["agents.runners", "channels"], find: secretTextFaults },
+  ...notifyChecks,
+  ...outboundChecks,
+];
+
+/**
+ * Returns a sentence for each fault in the combination of keys that are valid by themselves.
+ * @param faulty the keys that are invalid by themselves; checks that read one of them are skipped
+ */
+export function crossChecks(config: Config, faulty: readonly string[]): string[] {
+  const isValid = (key: string) => !faulty.some((fault) => isWithin(fault, key) || isWithin(key, fault));
+  return CHECKS.filter(({ reads }) => reads.every(isValid)).flatMap((check) =>
+    check.find(config).filter((problem) => typeof problem === "string"),
+  );
+}
+
+const isWithin = (key: string, section: string): boolean => key === section || key.startsWith(`${section}.`);

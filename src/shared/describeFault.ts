@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
-import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "./text/nearest.ts";
+import { IDENTIFIER_PATTERN } from "./text/text.ts";
 
 /** Returns the name of a missing or unknown field, which the path of the fault does not include; undefined for other faults. */
 export const faultyField = ({ params }: ErrorObject): string | undefined =>

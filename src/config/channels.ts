@@ -1,6 +1,25 @@
-import Type from "typebox";
-import { MAIL_SENDER_PATTERN } from "../formats/mailAddress.ts";
-import { optionalSection, section, text } from "../nodes.ts";
+import Type, { type Static } from "typebox";
+import type { CHANNELS } from "../shared/channelNames.ts";
+import { type Check, type Frozen, optionalSection, section, text } from "./nodes.ts";
+
+/** The characters of a mail address, without quoted names and comments, which hardly anybody uses. */
+const ADDRESS = '[^\\s@<>()\\[\\]\\\\,;:"]+@[^\\s@<>()\\[\\]\\\\,;:"]+';
+
+/** The pattern of a sender: an address, or a name and an address in angle brackets. */
+const MAIL_SENDER_PATTERN = `^(${ADDRESS}|[^<>\\r\\n"]*<${ADDRESS}>)$`;
+
+const RECIPIENT = new RegExp(`^${ADDRESS}$`);
+/** Maximum characters of an address (RFC 5321, 4.5.3.1.3). */
+const MAX_ADDRESS_CHARS = 254;
+
+/** Returns whether a text is one mail address. */
+export const isMailAddress = (text: string): boolean => text.length <= MAX_ADDRESS_CHARS && RECIPIENT.test(text);
+
+/** Splits a sender that matches `MAIL_SENDER_PATTERN` into its name, which may be empty, and its address. */
+export function readMailSender(sender: string): { readonly name: string; readonly address: string } {
+  const [, name = "", address = sender] = /^([^<]*)<([^<>]*)>$/.exec(sender) ?? [];
+  return { name: name.trim(), address };
+}
 
 const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
 const url = (description: string, example: string) =>
@@ -160,3 +179,79 @@ export const ChannelsSchema = section(
   },
   "Chat services to which replies are sent. Each section turns one channel on.",
 );
+
+export type Channels = Frozen<Static<typeof ChannelsSchema>>;
+
+const TOPIC = /^[\w-]{1,64}$/;
+
+/** Returns whether a text is a topic of ntfy. */
+export const isNtfyTopic = (text: string): boolean => TOPIC.test(text);
+
+const FORMS: { readonly [channel in (typeof CHANNELS)[number]]?: readonly [(text: string) => boolean, string] } = {
+  ntfy: [isNtfyTopic, "must be an ntfy topic: up to 64 letters, digits, - and _"],
+  email: [isMailAddress, "must be a mail address, such as ops@example.com"],
+};
+
+/** Returns what is wrong with a recipient to whom the channel can never send; undefined for one that may exist. */
+export function recipientFault(channel: (typeof CHANNELS)[number], to: string): string | undefined {
+  const [isForm, fault] = FORMS[channel] ?? [];
+  return isForm && !isForm(to.trim()) ? fault : undefined;
+}
+
+/** The names of the keys of channels that hold an address. */
+const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;
+
+export const channelChecks: readonly Check<{ readonly channels: Channels }>[] = [
+  {
+    reads: ["channels"],
+    find: ({ channels }) =>
+      Object.entries(channels).flatMap(([name, settings]) =>
+        ADDRESSES.flatMap((key) => {
+          const address = (settings as Record<string, unknown> | undefined)?.[key];
+          return typeof address === "string" ? [addressFault(address, name, key)] : [];
+        }),
+      ),
+  },
+  { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
+  { reads: ["channels.imessage"], find: ({ channels }) => idleMessageOptions(channels.imessage) },
+];
+
+/** The channels whose requests use the header that would carry an address's user and password. */
+const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsapp"];
+
+function addressFault(address: string, channel: string, key: string): string | false {
+  const url = URL.parse(address);
+  if (!url) return `channels.${channel}.${key} is not a valid URL`;
+  return (
+    url.username + url.password !== "" &&
+    WITH_AUTHORIZATION.includes(channel) &&
+    `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
+  );
+}
+
+/** Returns a sentence about credentials of a channel that do not fit together. */
+function credentialFault({ email, ntfy }: Channels): string | false {
+  if (email && (email.username === undefined) !== (email.password === undefined)) {
+    const [given, missing] = email.username === undefined ? ["password", "username"] : ["username", "password"];
+    return `channels.email has a ${given} and no ${missing}: set both, or neither for a server without a log-in`;
+  }
+  const { username, password } = URL.parse(ntfy?.baseUrl ?? "") ?? { username: "", password: "" };
+  return (
+    ntfy?.token !== undefined &&
+    username + password !== "" &&
+    "channels.ntfy has a token, so its baseUrl must have no user and password: remove one of them"
+  );
+}
+
+const BLUEBUBBLES = { apiUrl: "http://127.0.0.1:1234", password: undefined, method: "apple-script" } as const;
+
+function idleMessageOptions(imessage: Channels["imessage"]): (string | false)[] {
+  if (!imessage) return [];
+  const unread =
+    imessage.kind === "imsg"
+      ? (Object.keys(BLUEBUBBLES) as (keyof typeof BLUEBUBBLES)[]).filter((key) => imessage[key] !== BLUEBUBBLES[key])
+      : imessage.command.join() === "imsg"
+        ? []
+        : ["command"];
+  return unread.map((key) => `channels.imessage.${key} has no effect with kind ${imessage.kind}: remove it`);
+}
