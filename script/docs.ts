@@ -8,8 +8,8 @@ import { Metrics } from "../src/api/metrics/metrics.ts";
 import type { AnyRoute } from "../src/api/route.ts";
 import { allRoutes } from "../src/api/routes/all.ts";
 import { toParts } from "../src/channels/markdown/parts.ts";
-import { examplesOf } from "../src/cli/program/examples.ts";
-import { buildProgram } from "../src/cli/program/program.ts";
+import { examplesOf } from "../src/cli/command.ts";
+import { buildProgram } from "../src/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { AUDIT_ACTIONS } from "../src/models/audit.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
@@ -29,6 +29,8 @@ import { clientTypes } from "./clientTypes/published.ts";
 import { configuration, environment } from "./configurationDocs.ts";
 import { dependencies } from "./dependencyDocs.ts";
 import { namesAt, requireSame, withRest, withRows } from "./docPage.ts";
+
+const PROGRAM = await buildProgram(async () => ({}));
 
 /** The pages with generated parts, and the function that renews them. */
 const PAGES: Readonly<Record<string, (page: string) => string>> = {
@@ -89,8 +91,7 @@ function hintOf({ annotations }: ToolDefinition): string {
 
 /** Renews the commands, as commander defines them. */
 function commandLine(page: string): string {
-  const program = buildProgram(async () => ({}));
-  return withRest(page, "## Commands\n\n", `${leaves(program).map(commandSection).join("\n\n")}\n`);
+  return withRest(page, "## Commands\n\n", `${leaves(PROGRAM).map(commandSection).join("\n\n")}\n`);
 }
 
 const leaves = (command: Command): Command[] =>

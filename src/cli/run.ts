@@ -1,12 +1,13 @@
 import type { Command } from "commander";
+import type { Environment } from "./command.ts";
 import { exitFor } from "./exit.ts";
-import type { Environment } from "./program/environment.ts";
-import { buildProgram } from "./program/program.ts";
+import { buildProgram } from "./program.ts";
 
 /** Runs a command and sets `process.exitCode`. */
 export async function runCommandLine(words: readonly string[], environment: Environment): Promise<void> {
   try {
-    const program = buildProgram(environment);
+    // The script of `completion` names all commands.
+    const program = await buildProgram(environment, words[0] === "completion" ? undefined : words);
     // commander's own help command takes only one word, and prints the help of the program for one that it does not know.
     const parsed = words[0] === "help" ? helpWords(program, words.slice(1)) : words;
     await program.parseAsync(parsed, { from: "user" });

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { completionScript } from "../../src/cli/completion/script.ts";
-import { buildProgram } from "../../src/cli/program/program.ts";
+import { buildProgram } from "../../src/cli/program.ts";
 import { runInProcess } from "../support/cli.ts";
 
 const run = promisify(execFile);
 const isInstalled = (shell: string) => spawnSync(shell, ["-c", ":"]).status === 0;
-const program = () => buildProgram(async () => ({}));
+const program = await buildProgram(async () => ({}));
 
 describe("signalbox completion", () => {
   let dir: string;
   before(() => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-completion-"));
     for (const shell of ["bash", "zsh", "fish"] as const) {
-      writeFileSync(join(dir, `signalbox.${shell}`), completionScript(program(), shell));
+      writeFileSync(join(dir, `signalbox.${shell}`), completionScript(program, shell));
     }
     writeFileSync(join(dir, "body one.json"), "{}");
     writeFileSync(join(dir, "body-two.json"), "{}");
@@ -29,7 +29,7 @@ describe("signalbox completion", () => {
       const { code, stdout } = await runInProcess(["completion", shell], {});
 
       expect(code).to.equal(0);
-      expect(stdout).to.equal(completionScript(program(), shell));
+      expect(stdout).to.equal(completionScript(program, shell));
       // zsh and fish are not installed everywhere; other tests check their scripts as texts
       if (shell === "bash" || isInstalled(shell)) await run(shell, ["-n", join(dir, `signalbox.${shell}`)]);
     });
@@ -121,7 +121,7 @@ describe("signalbox completion", () => {
   });
 
   it("lists every command and option with its description for zsh and fish", () => {
-    const [zsh, fish] = [completionScript(program(), "zsh"), completionScript(program(), "fish")];
+    const [zsh, fish] = [completionScript(program, "zsh"), completionScript(program, "fish")];
 
     expect(zsh).to.include("'list:List jobs, newest first.'");
     expect(zsh).to.include("'--steps:include the steps'");

@@ -6,15 +6,15 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { CommanderError } from "commander";
 import sinon from "sinon";
-import { numberFrom, seconds, timeOrAge } from "../../src/cli/program/arguments.ts";
-import { examplesOf } from "../../src/cli/program/examples.ts";
-import { buildProgram } from "../../src/cli/program/program.ts";
+import { numberFrom, seconds, timeOrAge } from "../../src/cli/arguments.ts";
+import { examplesOf } from "../../src/cli/command.ts";
+import { buildProgram } from "../../src/cli/program.ts";
 import { version } from "../../src/shared/process/version.ts";
 import { runInProcess } from "../support/cli.ts";
 import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";
 
-type Program = ReturnType<typeof buildProgram>;
+type Program = Awaited<ReturnType<typeof buildProgram>>;
 
 const all = (command: Program): Program[] => [command, ...command.commands.flatMap(all)];
 /** The commands that do something by themselves. */
@@ -27,14 +27,15 @@ const nameOf = (command: Program): string =>
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ >.*/, "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
 
-describe("signalbox", () => {
-  class Reached extends Error {}
-  const program = () =>
-    buildProgram(() => {
-      throw new Reached();
-    });
+class Reached extends Error {}
+const program = () =>
+  buildProgram(() => {
+    throw new Reached();
+  });
+const whole = await program();
 
-  for (const command of all(program())) {
+describe("signalbox", () => {
+  for (const command of all(whole)) {
     it(`has a description and examples for ${nameOf(command)}, its options and its arguments`, () => {
       expect(command.description()).to.match(/^[A-Z].*\.$/);
       expect(examplesOf(command)).to.not.be.empty;
@@ -45,7 +46,7 @@ describe("signalbox", () => {
     });
   }
 
-  const examples = acting(program()).flatMap((command) =>
+  const examples = acting(whole).flatMap((command) =>
     ["completion", "new"].includes(command.name())
       ? []
       : examplesOf(command).map((line) => ({ line, name: nameOf(command) })),
@@ -56,12 +57,10 @@ describe("signalbox", () => {
       expect(signalbox).to.equal("signalbox");
       expect(line.startsWith(`${name} `) || line === name).to.equal(true);
 
-      const end = await program()
-        .parseAsync(args, { from: "user" })
-        .then(
-          () => "nothing was done",
-          (error: unknown) => error,
-        );
+      const end = await (await program()).parseAsync(args, { from: "user" }).then(
+        () => "nothing was done",
+        (error: unknown) => error,
+      );
 
       expect(end, String(end)).to.be.instanceOf(Reached);
     });
@@ -132,9 +131,7 @@ describe("signalbox", () => {
   it("accepts options of hooks test before the name of the hook", async () => {
     const args = ["hooks", "test", "--body", "-", "--header", "a: b", "--header", "c: d", "ci"];
 
-    const end = await program()
-      .parseAsync(args, { from: "user" })
-      .catch((error: unknown) => error);
+    const end = await (await program()).parseAsync(args, { from: "user" }).catch((error: unknown) => error);
 
     expect(end, String(end)).to.be.instanceOf(Reached);
   });
@@ -175,9 +172,9 @@ describe("signalbox", () => {
 
     const { stderr } = await runCli("--help", trace).ended;
 
-    expect(stderr).to.include("/src/cli/program/program.ts");
+    expect(stderr).to.include("/src/cli/program.ts");
     expect(stderr).to.not.match(
-      /\/src\/(cli\/commands|client|models|shared\/config\/(?!formats\/))|\/node_modules\/(?!commander)/,
+      /\/src\/(cli\/commands\/(?!all\.ts)|client|models|shared\/config\/(?!formats\/))|\/node_modules\/(?!commander)/,
     );
   });
 
@@ -250,7 +247,7 @@ describe("signalbox", () => {
   });
 
   it("leaves the exit code to the caller", async () => {
-    const quiet = program();
+    const quiet = await program();
     quiet.configureOutput({ writeErr: () => {} });
 
     const end = await quiet.parseAsync(["nothing"], { from: "user" }).catch((error: unknown) => error);

@@ -1,11 +1,11 @@
 import type { Argument, Command, Option } from "commander";
 import { EXIT } from "../../src/cli/exit.ts";
-import { buildProgram } from "../../src/cli/program/program.ts";
+import { buildProgram } from "../../src/cli/program.ts";
 import { expectRecorded } from "./recorded.ts";
 
 describe("the command line", () => {
-  it("has the recorded commands, each with its arguments and options, their defaults and choices", () => {
-    const program = buildProgram(async () => ({}));
+  it("has the recorded commands, each with its arguments and options, their defaults and choices", async () => {
+    const program = await buildProgram(async () => ({}));
 
     expectRecorded("commands", Object.fromEntries(commandsOf(program)));
   });

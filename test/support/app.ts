@@ -7,7 +7,7 @@ import type { ListenOptions } from "../../src/api/server.ts";
 import { startWeb } from "../../src/api/web.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig, parseFile } from "../../src/config/load.ts";
-import { connectDatabase, type Database } from "../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../src/models/database.ts";
 import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { Lifecycle } from "../../src/shared/process/lifecycle.ts";

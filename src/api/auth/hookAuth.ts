@@ -13,7 +13,7 @@ import {
   type SenderVerification,
   verifySender,
 } from "../../hooks/signatures/verifySender.ts";
-import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
+import type { RequestSignature } from "../../models/intake/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { mapBodyError } from "../middleware/body.ts";

@@ -1,5 +1,5 @@
 import { isHeld } from "../db/lease.ts";
-import type { Stores } from "../stores.ts";
+import type { RunStores } from "./runStores.ts";
 
 /**
  * Why a queued run has not started: `run`, an earlier run of its session; `session`, another turn in its session; `time`, the
@@ -15,7 +15,7 @@ export interface WaitsForView {
 
 /** Reads what a run waits for. @returns undefined if the run is not queued @throws AppError run_not_found, unavailable */
 export async function readWaitsFor(
-  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   runId: string,
   now: Date,
 ): Promise<WaitsForView | undefined> {

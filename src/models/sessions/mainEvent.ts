@@ -16,7 +16,7 @@ import {
 } from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
-import { depthField } from "../notifications/depth.ts";
+import { depthField } from "../notes/depth.ts";
 
 /** A main event: a line that goes into the prompt of the main session's next turn. */
 export const MainEventDoc = object({
@@ -36,7 +36,7 @@ export const MainEventDoc = object({
   told: optional(number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
   takenAt: nullable(date),
-  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: optional(number),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: optional(string),

@@ -1,8 +1,8 @@
 import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
 import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
 import { answerUrl } from "../../models/gates/answerLinks.ts";
+import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
-import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import { NOTIFICATION_PREFIX } from "../../models/sessions/mainEvent.ts";
 import type { Stores } from "../../models/stores.ts";

@@ -5,10 +5,10 @@ import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/
 import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
-import { deleteUnusedCall, readHookCall } from "../../models/hooks/hookCall.ts";
+import { assignSessionOwner, hookContextOf } from "../../models/intake/sessionOwners.ts";
+import { deleteUnusedCall, readHookCall } from "../../models/runs/hookCall.ts";
 import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
-import { assignSessionOwner, hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";

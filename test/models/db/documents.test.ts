@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import mongoose, { type mongo, Schema } from "mongoose";
-import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../src/models/database.ts";
 import { Documents } from "../../../src/models/db/documents.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { clearFailPoint, failFinds, failWrites } from "../../support/servers/failPoints.ts";

@@ -87,16 +87,16 @@ describe("the time of a regular expression is linear in the length of the text (
     const ofQuestions = ["src/api/gates/content.ts", "src/api/gates/requestedSchema.ts"];
     const ofSchema = [
       "src/api/validate.ts",
-      "src/cli/program/arguments.ts",
-      "src/cli/program/service/token.ts",
+      "src/cli/arguments.ts",
+      "src/cli/commands/service/newToken.ts",
       "src/config/hooks.ts",
     ];
     // This one contains the id of a notice, which no text from outside can have; test/dashboard/promptParts shows its linear time.
     const ofNotice = "src/dashboard/data/session/promptParts.ts";
     // This one has an anchor and a fixed number of characters, so that it reads each of them once.
     const ofLength = "src/shared/text/text.ts";
-    const others = [...ofSchema, "src/cli/program/jobs/run.ts", ...ofQuestions, ofNotice, ofLength].map((path) =>
-      resolve(path),
+    const others = [...ofSchema, "src/cli/commands/jobs/run/runProgram.ts", ...ofQuestions, ofNotice, ofLength].map(
+      (path) => resolve(path),
     );
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];

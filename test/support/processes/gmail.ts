@@ -1,5 +1,5 @@
-import { runGmail } from "../../../src/cli/commands/hooks/gmail.ts";
+import { listenToGmail } from "../../../src/cli/commands/hooks/gmail.ts";
 import { FAULT_TIMINGS } from "../timings.ts";
 
 /** `signalbox webhooks gmail run` with the time constants of the tests. */
-await runGmail(process.env, FAULT_TIMINGS);
+await listenToGmail(process.env, FAULT_TIMINGS);

@@ -1,4 +1,8 @@
+import { Option } from "commander";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../../client/client.ts";
+import { CHANNELS } from "../../../shared/channelNames.ts";
+import { choicesOption } from "../../arguments.ts";
+import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
@@ -20,8 +24,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "REASON", of: ({ reason }) => reason, least: 8 },
 ];
 
-/** The options that select deliveries. */
-export interface DeliveryFilter {
+interface DeliveryFilter {
   readonly state?: readonly DeliveryState[];
   readonly channel?: string;
   readonly kind?: DeliveryKind;
@@ -30,36 +33,48 @@ export interface DeliveryFilter {
 }
 
 /** `deliveries list`: prints deliveries, newest first. */
-export function listDeliveries(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & ListOptions & DeliveryFilter,
-): Promise<void> {
-  const { state, channel, kind, rule } = options;
-  const given = Object.entries({ state, channel, kind, rule }).filter(([, value]) => value !== undefined);
-  const filter: DeliveryFilter = Object.fromEntries(given);
-  return withService(env, options, ({ client }) =>
-    printList<Delivery>(
-      options,
-      async (page) => {
-        const { deliveries, nextCursor } = await client.deliveries.list({ ...filter, ...page });
-        return { rows: deliveries, nextCursor };
-      },
-      DELIVERY_COLUMNS,
-      "No deliveries match.",
+export const listDeliveries: Define = (command, environment) =>
+  withExamples(
+    listCommand(
+      command
+        .addOption(choicesOption("--state <state>", "only deliveries in this state", ["pending", "sent", "failed"]))
+        .addOption(new Option("--channel <channel>", "only deliveries to this channel").choices(CHANNELS))
+        .addOption(new Option("--kind <kind>", "only deliveries of this kind").choices(["channel", "webhook", "wake"]))
+        .option("--rule <rule>", "only deliveries of this rule of `notify`"),
     ),
-  );
-}
+    "signalbox deliveries list --state failed --rule ops",
+  ).action(async (options: ServiceOptions & ListOptions & DeliveryFilter) => {
+    const { state, channel, kind, rule } = options;
+    const given = Object.entries({ state, channel, kind, rule }).filter(([, value]) => value !== undefined);
+    const filter: DeliveryFilter = Object.fromEntries(given);
+    return withService(await environment(), options, ({ client }) =>
+      printList<Delivery>(
+        options,
+        async (page) => {
+          const { deliveries, nextCursor } = await client.deliveries.list({ ...filter, ...page });
+          return { rows: deliveries, nextCursor };
+        },
+        DELIVERY_COLUMNS,
+        "No deliveries match.",
+      ),
+    );
+  });
 
 /** `deliveries retry ID` and `deliveries cancel ID` */
-export function actOnDelivery(
-  env: NodeJS.ProcessEnv,
-  deliveryId: string,
-  act: "retry" | "cancel",
-  options: ServiceOptions & { readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const delivery = await client.deliveries[act](deliveryId);
-    const isReceipt = (delivery as Partial<Delivery>).channel === undefined; // the token may not read deliveries
-    print(options.json || isReceipt ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
-  });
-}
+export const actOnDelivery =
+  (act: "retry" | "cancel"): Define =>
+  (command, environment) =>
+    withExamples(
+      serviceCommand(
+        command
+          .argument("<deliveryId>", "id of the delivery")
+          .option("--json", "print the delivery as one line of JSON"),
+      ),
+      `signalbox deliveries ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`,
+    ).action(async (deliveryId: string, options: JsonOptions) =>
+      withService(await environment(), options, async ({ client }) => {
+        const delivery = await client.deliveries[act](deliveryId);
+        const isReceipt = (delivery as Partial<Delivery>).channel === undefined; // the token may not read deliveries
+        print(options.json || isReceipt ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
+      }),
+    );

@@ -1,14 +1,11 @@
 import type { Expectation, NotifyRule } from "../../../client/client.ts";
-import { EXIT } from "../../exit.ts";
+import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
-import type { ServiceOptions } from "../../serviceAccess.ts";
-import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
-import { untilInterrupted } from "../../terminal/interrupt.ts";
+import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { age, formatOf, print, rowLines } from "../../terminal/words.ts";
+import { age, formatOf, print } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
-import { firstResult } from "../service/firstResult.ts";
-import { DELIVERY_COLUMNS } from "./deliveries.ts";
+import { printTest } from "./firstResult.ts";
 
 const RULE_COLUMNS: readonly Column<NotifyRule>[] = [
   { title: "RULE", of: ({ ruleId }) => ruleId },
@@ -43,36 +40,42 @@ function targetOf({ kind, url, channel, to, wakeMode }: NotifyRule["to"]): strin
 }
 
 /** `notify list`: prints the rules and the expectations of the service. */
-export function listRules(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & { readonly wide?: boolean; readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const found = await client.notify.get();
-    if (options.json) return print([cleanJson(found)]);
-    const { rules, expectations } = found;
-    if (rules.length === 0) printNote("There are no rules. Add one to `notify` in the configuration file.");
-    else print(tableLines(rules, RULE_COLUMNS, { wide: options.wide }));
-    if (expectations.length === 0) return;
-    print([
-      ...(rules.length > 0 ? [""] : []),
-      ...tableLines(expectations, EXPECTATION_COLUMNS, { wide: options.wide }),
-    ]);
-  });
-}
-
-export type NotifyTestOptions = ServiceOptions & { readonly wait?: boolean; readonly json?: boolean };
+export const listRules: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .option("--wide", "do not truncate any column of the tables")
+        .option("--json", "print one line of JSON with all rules and expectations"),
+    ),
+    "signalbox notify list",
+  ).action(async (options: JsonOptions & { readonly wide?: boolean }) =>
+    withService(await environment(), options, async ({ client }) => {
+      const found = await client.notify.get();
+      if (options.json) return print([cleanJson(found)]);
+      const { rules, expectations } = found;
+      if (rules.length === 0) printNote("There are no rules. Add one to `notify` in the configuration file.");
+      else print(tableLines(rules, RULE_COLUMNS, { wide: options.wide }));
+      if (expectations.length === 0) return;
+      print([
+        ...(rules.length > 0 ? [""] : []),
+        ...tableLines(expectations, EXPECTATION_COLUMNS, { wide: options.wide }),
+      ]);
+    }),
+  );
 
 /** `notify test RULE`: sends a test. With `wait` it then waits for the result of the first attempt. */
-export function testRule(env: NodeJS.ProcessEnv, ruleId: string, options: NotifyTestOptions): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const { deliveryId } = await client.notify.test(ruleId);
-    if (!options.wait) return print(options.json ? [cleanJson({ deliveryId })] : rowLines([["Delivery", deliveryId]]));
-    printNote(`delivery ${cleanLine(deliveryId)}`);
-    await untilInterrupted(async (signal) => {
-      const delivery = await firstResult(client, { rule: ruleId }, deliveryId, signal);
-      if (delivery.state !== "sent") process.exitCode = EXIT.failed;
-      print(options.json ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
-    });
-  });
-}
+export const testRule: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .argument("<rule>", "id of the rule")
+        .option("--wait", "wait for the first attempt and print its result; exits with 1 unless it was sent")
+        .option("--json", "print the delivery as one line of JSON"),
+    ),
+    "signalbox notify test ops --wait",
+  ).action(async (ruleId: string, options: JsonOptions & { readonly wait?: boolean }) =>
+    withService(await environment(), options, async ({ client }) => {
+      const { deliveryId } = await client.notify.test(ruleId);
+      return printTest(client, { rule: ruleId }, deliveryId, options);
+    }),
+  );

@@ -1,37 +1,46 @@
+import type { Command } from "commander";
 import { type CurrentReplyTarget, channelCalls } from "../../../client/calls/channels.ts";
+import { channelArgument } from "../../arguments.ts";
+import { type Define, type Environment, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { parseRecipient } from "../../recipient.ts";
 import { withService } from "../../service.ts";
-import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";
-
-export type RouteOptions = ServiceOptions & { readonly json?: boolean };
 
 type Calls = ReturnType<typeof channelCalls>;
 
 /** `route show`: prints where replies of the main session go. */
-export const showRoute = (env: NodeJS.ProcessEnv, options: RouteOptions): Promise<void> =>
-  printTarget(env, options, ({ replyTarget }) => replyTarget());
+export const showRoute: Define = (command, environment) =>
+  withExamples(routeCommand(command), "signalbox route show").action((options: JsonOptions) =>
+    printTarget(environment, options, ({ replyTarget }) => replyTarget()),
+  );
 
-/**
- * `route set CHANNEL TO`: sends replies of the main session there from now on.
- * @throws CommandError if the recipient is invalid
- */
-export function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string, options: RouteOptions): Promise<void> {
-  const to = parseRecipient(typed);
-  return printTarget(env, options, ({ setReplyTarget }) => setReplyTarget({ channel, to }));
-}
+/** `route set CHANNEL TO`: sends replies of the main session there from now on. */
+export const setRoute: Define = (command, environment) =>
+  withExamples(
+    routeCommand(
+      command.addArgument(channelArgument()).argument("<to>", "recipient, in the form that the channel uses", String), // not part of a URL
+    ),
+    "signalbox route set telegram 12345",
+  ).action((channel: string, typed: string, options: JsonOptions) => {
+    const to = parseRecipient(typed);
+    return printTarget(environment, options, ({ setReplyTarget }) => setReplyTarget({ channel, to }));
+  });
 
 /** `route clear`: lets `session.main` of the configuration apply again. */
-export const clearRoute = (env: NodeJS.ProcessEnv, options: RouteOptions): Promise<void> =>
-  printTarget(env, options, ({ clearReplyTarget }) => clearReplyTarget());
+export const clearRoute: Define = (command, environment) =>
+  withExamples(routeCommand(command), "signalbox route clear").action((options: JsonOptions) =>
+    printTarget(environment, options, ({ clearReplyTarget }) => clearReplyTarget()),
+  );
 
-function printTarget(
-  env: NodeJS.ProcessEnv,
-  options: RouteOptions,
+const routeCommand = (command: Command) => serviceCommand(command.option("--json", "print one line of JSON"));
+
+async function printTarget(
+  environment: Environment,
+  options: JsonOptions,
   act: (calls: Calls) => Promise<CurrentReplyTarget>,
 ): Promise<void> {
-  return withService(env, options, async ({ client }) => {
+  return withService(await environment(), options, async ({ client }) => {
     const current = await act(channelCalls(client.call));
     print([options.json ? cleanJson(current) : targetLine(current)]);
   });

@@ -5,7 +5,7 @@ import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
 import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
-import { connectDatabase } from "../../../models/db/database.ts";
+import { connectDatabase } from "../../../models/database.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
 import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
@@ -14,12 +14,16 @@ import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
 import { Queues } from "../../../shared/queue/producer.ts";
 import { connectProducer } from "../../../shared/queue/redis.ts";
 import { TIMINGS, type Timings } from "../../../shared/timings.ts";
+import { type Define, withExamples } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
 import { withStores } from "../../withStores.ts";
 
-/**
- * `webhooks gmail run`: listens to the configured mailbox. If another process does, it waits to take over.
- */
-export const runGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
+/** `webhooks gmail run`: listens to the configured mailbox. If another process does, it waits to take over. */
+export const runGmail: Define = (command, environment) =>
+  withExamples(command, "signalbox webhooks gmail run").action(async () => listenToGmail(await environment()));
+
+/** Runs the listener until this process is stopped. */
+export const listenToGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
   runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
 
 /** Starts the listener of `webhooks gmail run`. */
@@ -47,7 +51,7 @@ export async function startGmailProcess(
 
   const listen = (config: Config): Listener | undefined => {
     const { hooks } = config;
-    const stores = openStores(database, clock, storeSettings(config), changes, queues);
+    const stores = openStores(database, clock, { ...storeSettings(config), changes, notes: queues });
     return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
   };
   let current = config;
@@ -77,20 +81,19 @@ export async function startGmailProcess(
   };
 }
 
-/**
- * `webhooks gmail status`: prints the state of the listener.
- * @returns whether there is no problem
- * @throws StartError if hooks.gmail is not set, or MongoDB cannot be used
- */
-export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: boolean }): Promise<boolean> {
-  const config = readConfig(env);
-  const settings = gmailOf(config);
-  const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
-  const status = mailboxStatus(settings, found, systemClock.now());
-  const isWell = status.problems.length === 0;
-  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
-  return isWell;
-}
+/** `webhooks gmail status`: prints the state of the listener. */
+export const gmailStatus: Define = (command, environment) =>
+  withExamples(command.option("--json", "print one line of JSON"), "signalbox webhooks gmail status --json").action(
+    async ({ json }: { readonly json?: boolean }) => {
+      const config = readConfig(await environment());
+      const settings = gmailOf(config);
+      const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
+      const status = mailboxStatus(settings, found, systemClock.now());
+      const isWell = status.problems.length === 0;
+      console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
+      if (!isWell) process.exitCode = EXIT.failed;
+    },
+  );
 
 function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
   const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;

@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
+import { Option } from "commander";
 import type { Json } from "../../../config/fill.ts";
 import { readConfig } from "../../../config/load.ts";
 import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { createPubSubSetup } from "../../../gmail/setup/pubsubSetup.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
+import { wholeNumber } from "../../arguments.ts";
+import { type Define, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { type AccessOptions, findInitialCredentials, obtainAccess } from "../../gmail/access.ts";
 import {
@@ -19,7 +22,7 @@ import {
 import { ensurePubSub, inStep, printStep, startWatch } from "../../gmail/steps.ts";
 import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 
-export interface GmailSetupOptions extends AccessOptions {
+interface GmailSetupOptions extends AccessOptions {
   readonly account?: string;
   readonly project?: string;
   readonly topic?: string;
@@ -34,36 +37,59 @@ const NAME = "signalbox-gmail";
 /**
  * `webhooks gmail setup`: sets up everything for listening to a mailbox, step by step, and writes `hooks.gmail`. Completed
  * steps are skipped, so that the command can run again after a failed step.
- * @throws ConfigError; CommandError if no mailbox is given; StartError with the failed step and its remedy
  */
-export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOptions): Promise<void> {
-  const { dryRun = false } = options;
-  const file = readConfigText(env);
-  const saved = savedGmail(file, env);
-  if (options.account === undefined && saved.account === undefined) {
-    throw new CommandError(EXIT.usage, "--account is required: pass the address of the mailbox.");
-  }
-  const given = findInitialCredentials(credentialsPath(file, saved), options);
-  const ownProject = given.known?.project ?? given.client?.project;
-  const desired = desiredConfig(options, saved, ownProject);
-  const { gmail: settings } = planConfig(file, env, desired);
-  const project = projectOf(settings.topic) ?? options.project ?? ownProject;
-  if (settings.topic && ownProject && ownProject !== project) {
-    throw new StartError(
-      `The topic is in the project ${project}, but Gmail publishes only to topics in ${ownProject}, the project of the OAuth client or the service account: omit --project, or pass a client of ${project}.`,
-    );
-  }
+export const setupGmail: Define = (command, environment) =>
+  withExamples(
+    command
+      .option("--account <address>", "address of the mailbox")
+      .option("--client <file>", "JSON file of an OAuth client (type Desktop app), for the first consent")
+      .option("--credentials <file>", "key file of a service account with domain-wide delegation, instead of a consent")
+      .option("--project <id>", "Google Cloud project (default: that of the client or the service account)")
+      .option("--topic <name>", "Pub/Sub topic that Gmail publishes to")
+      .option("--subscription <name>", "Pub/Sub subscription that the listener reads")
+      .option("--label <id>", "only mails with this label")
+      .option("--include-body", "pass the text of a mail to the agent")
+      .option("--no-include-body", "pass only the snippet of a mail to the agent")
+      .option("--poll-only", "read the mailbox every few minutes, without Pub/Sub")
+      .option("--again", "ask for a new consent")
+      .addOption(
+        new Option("--port <number>", "local port that the browser returns to")
+          .argParser(wholeNumber(0, 65_535))
+          .default(0, "a free one"),
+      )
+      .option("--no-browser", "do not open a browser; paste the final address of one on another machine")
+      .option("--dry-run", "print the steps without changing anything"),
+    "signalbox webhooks gmail setup --account me@example.com --client client.json",
+    "signalbox webhooks gmail setup --account me@example.com --poll-only --dry-run",
+  ).action(async (options: GmailSetupOptions) => {
+    const env = await environment();
+    const { dryRun = false } = options;
+    const file = readConfigText(env);
+    const saved = savedGmail(file, env);
+    if (options.account === undefined && saved.account === undefined) {
+      throw new CommandError(EXIT.usage, "--account is required: pass the address of the mailbox.");
+    }
+    const given = findInitialCredentials(credentialsPath(file, saved), options);
+    const ownProject = given.known?.project ?? given.client?.project;
+    const desired = desiredConfig(options, saved, ownProject);
+    const { gmail: settings } = planConfig(file, env, desired);
+    const project = projectOf(settings.topic) ?? options.project ?? ownProject;
+    if (settings.topic && ownProject && ownProject !== project) {
+      throw new StartError(
+        `The topic is in the project ${project}, but Gmail publishes only to topics in ${ownProject}, the project of the OAuth client or the service account: omit --project, or pass a client of ${project}.`,
+      );
+    }
 
-  const access = await obtainAccess({ given, settings, project, options, env });
-  if (access) await setUpNotices(access, settings, saved, dryRun);
-  else if (settings.topic) printUnseen(settings);
-  const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
-  if (dryRun) return printPlan(file, planConfig(file, env, desired).text, desired);
-  const isWritten = await inStep("configuration", names, () => writeConfig(file, env, desired));
-  const what = file.isNew ? "created, with hooks enabled" : isWritten ? "hooks.gmail written" : "unchanged";
-  printStep("did", "configuration", `${file.path} (${what})`);
-  console.log(`\n${nextStep(env)}`);
-}
+    const access = await obtainAccess({ given, settings, project, options, env });
+    if (access) await setUpNotices(access, settings, saved, dryRun);
+    else if (settings.topic) printUnseen(settings);
+    const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
+    if (dryRun) return printPlan(file, planConfig(file, env, desired).text, desired);
+    const isWritten = await inStep("configuration", names, () => writeConfig(file, env, desired));
+    const what = file.isNew ? "created, with hooks enabled" : isWritten ? "hooks.gmail written" : "unchanged";
+    printStep("did", "configuration", `${file.path} (${what})`);
+    console.log(`\n${nextStep(env)}`);
+  });
 
 /** Returns advice on how to reload the service that runs here, or how to start one. */
 function nextStep(env: NodeJS.ProcessEnv): string {

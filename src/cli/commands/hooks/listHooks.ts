@@ -1,17 +1,12 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { type ConfiguredMapping, readSettings } from "../../../client/calls/page.ts";
 import type { HookRequestRow } from "../../../client/client.ts";
+import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
-import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, formatOf, print } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
-
-export interface HookListOptions extends ServiceOptions {
-  readonly json?: boolean;
-  readonly wide?: boolean;
-}
 
 /** A mapping with its newest kept request; null if none is kept. */
 type Row = ConfiguredMapping & { readonly lastRequest: HookRequestRow | null };
@@ -30,17 +25,25 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 /** `hooks list`: prints the mappings in the order in which they are tried, each with its newest kept request. */
-export function listHooks(env: NodeJS.ProcessEnv, options: HookListOptions): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const { mappings } = await readSettings(client.call);
-    const requests = hookRequestCalls(client.call);
-    const rows: Row[] = [];
-    for (const mapping of mappings) {
-      const { requests: newest } = await requests.list({ mapping: mapping.mapping, limit: 1 });
-      rows.push({ ...mapping, lastRequest: newest[0] ?? null });
-    }
-    if (options.json) return print(rows.map((row) => cleanJson(row)));
-    if (rows.length === 0) return printNote("No mappings are configured: see hooks.mappings and hooks.presets.");
-    print(tableLines(rows, COLUMNS, { wide: options.wide }));
-  });
-}
+export const listHooks: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .option("--wide", "do not truncate any column of the table")
+        .option("--json", "print one line of JSON for each row"),
+    ),
+    "signalbox hooks list",
+  ).action(async (options: JsonOptions & { readonly wide?: boolean }) =>
+    withService(await environment(), options, async ({ client }) => {
+      const { mappings } = await readSettings(client.call);
+      const requests = hookRequestCalls(client.call);
+      const rows: Row[] = [];
+      for (const mapping of mappings) {
+        const { requests: newest } = await requests.list({ mapping: mapping.mapping, limit: 1 });
+        rows.push({ ...mapping, lastRequest: newest[0] ?? null });
+      }
+      if (options.json) return print(rows.map((row) => cleanJson(row)));
+      if (rows.length === 0) return printNote("No mappings are configured: see hooks.mappings and hooks.presets.");
+      print(tableLines(rows, COLUMNS, { wide: options.wide }));
+    }),
+  );

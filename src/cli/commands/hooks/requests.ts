@@ -1,6 +1,8 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { describeMissing } from "../../../client/calls/missingValues.ts";
 import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../client/client.ts";
+import { choicesOption, timeOrAge, wholeNumber } from "../../arguments.ts";
+import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
@@ -8,7 +10,10 @@ import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, formatOf, print, rowLines, section } from "../../terminal/words.ts";
 import { type ListOptions, printList, printNote } from "../list.ts";
 
-export interface RequestFilter {
+const OUTCOMES: readonly RequestOutcome[] = ["accepted", "dropped", "failed", "filtered", "refused"];
+const EXAMPLE_ID = "b4a0c1de-5a7e-4d63-9a45-3f1f1c0e7a21";
+
+interface RequestFilter {
   readonly mapping?: string;
   readonly outcome?: readonly RequestOutcome[];
   readonly status?: number;
@@ -32,37 +37,46 @@ const COLUMNS: readonly Column<HookRequestRow>[] = [
 ];
 
 /** `hooks requests list`: prints kept requests, newest first. */
-export function listRequests(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & ListOptions & RequestFilter,
-): Promise<void> {
-  const { mapping, outcome, status, from, before } = options;
-  const given = Object.entries({ mapping, outcome, status, from, before }).filter(([, value]) => value !== undefined);
-  const filter = Object.fromEntries(given);
-  return withService(env, options, ({ client }) =>
-    printList<HookRequestRow>(
-      options,
-      async (page) => {
-        const { requests, nextCursor } = await hookRequestCalls(client.call).list({ ...filter, ...page });
-        return { rows: requests, nextCursor };
-      },
-      COLUMNS,
-      "No requests match. Requests are kept while hooks.keepRequests is set.",
+export const listRequests: Define = (command, environment) =>
+  withExamples(
+    listCommand(
+      command
+        .option("--mapping <name>", "only requests that this mapping took or filtered")
+        .addOption(choicesOption("--outcome <outcome>", "only requests with this outcome", OUTCOMES))
+        .option("--status <code>", "only requests that were answered with this HTTP status", wholeNumber(100, 599))
+        .option("--from <time>", "only requests from this time on, such as 2026-01-31, yesterday or 2h", timeOrAge)
+        .option("--before <time>", "only requests before this time", timeOrAge),
     ),
-  );
-}
+    "signalbox hooks requests list --outcome refused",
+    "signalbox hooks requests list --mapping github --outcome filtered --json",
+  ).action(async (options: ServiceOptions & ListOptions & RequestFilter) => {
+    const { mapping, outcome, status, from, before } = options;
+    const given = Object.entries({ mapping, outcome, status, from, before }).filter(([, value]) => value !== undefined);
+    const filter = Object.fromEntries(given);
+    return withService(await environment(), options, ({ client }) =>
+      printList<HookRequestRow>(
+        options,
+        async (page) => {
+          const { requests, nextCursor } = await hookRequestCalls(client.call).list({ ...filter, ...page });
+          return { rows: requests, nextCursor };
+        },
+        COLUMNS,
+        "No requests match. Requests are kept while hooks.keepRequests is set.",
+      ),
+    );
+  });
 
 /** `hooks requests show ID` */
-export function showRequest(
-  env: NodeJS.ProcessEnv,
-  requestId: string,
-  options: ServiceOptions & { readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const request = await hookRequestCalls(client.call).get(requestId);
-    print(options.json ? [cleanJson(request)] : requestLines(request));
-  });
-}
+export const showRequest: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(command.argument("<requestId>", "id of the request").option("--json", "print one line of JSON")),
+    `signalbox hooks requests show ${EXAMPLE_ID}`,
+  ).action(async (requestId: string, options: JsonOptions) =>
+    withService(await environment(), options, async ({ client }) => {
+      const request = await hookRequestCalls(client.call).get(requestId);
+      print(options.json ? [cleanJson(request)] : requestLines(request));
+    }),
+  );
 
 function requestLines(request: HookRequest): string[] {
   const { requestId, hook, mapping, outcome, status, reason, address, contentType, bodyBytes, createdAt } = request;
@@ -87,24 +101,33 @@ function requestLines(request: HookRequest): string[] {
   ];
 }
 
+type ReplayOptions = JsonOptions & { readonly mapping?: string; readonly dryRun?: boolean };
+
 /** `hooks requests replay ID` */
-export function replayRequest(
-  env: NodeJS.ProcessEnv,
-  requestId: string,
-  options: ServiceOptions & { readonly mapping?: string; readonly dryRun?: boolean; readonly json?: boolean },
-): Promise<void> {
-  const chosen = options.mapping === undefined ? {} : { mapping: options.mapping };
-  return withService(env, options, async ({ client }) => {
-    if (options.dryRun) {
-      const result = await hookRequestCalls(client.call).dryRun(requestId, chosen);
-      return print(options.json ? [cleanJson(result)] : dryRunLines(result));
-    }
-    const replayed = await hookRequestCalls(client.call).replay(requestId, chosen);
-    if (options.json) return print([cleanJson(replayed)]);
-    if (replayed.runIds.length === 0) return printNote("The request starts no run: see it with --dry-run.");
-    print(rowLines(replayed.runIds.map((runId) => ["Run", runId] as const)));
+export const replayRequest: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .argument("<requestId>", "id of the request")
+        .option("--mapping <name>", "mapping to apply (default: the first that matches)")
+        .option("--dry-run", "only print what would start, without the transform of the mapping")
+        .option("--json", "print one line of JSON"),
+    ),
+    `signalbox hooks requests replay ${EXAMPLE_ID}`,
+    `signalbox hooks requests replay ${EXAMPLE_ID} --mapping triage --dry-run`,
+  ).action(async (requestId: string, options: ReplayOptions) => {
+    const chosen = options.mapping === undefined ? {} : { mapping: options.mapping };
+    return withService(await environment(), options, async ({ client }) => {
+      if (options.dryRun) {
+        const result = await hookRequestCalls(client.call).dryRun(requestId, chosen);
+        return print(options.json ? [cleanJson(result)] : dryRunLines(result));
+      }
+      const replayed = await hookRequestCalls(client.call).replay(requestId, chosen);
+      if (options.json) return print([cleanJson(replayed)]);
+      if (replayed.runIds.length === 0) return printNote("The request starts no run: see it with --dry-run.");
+      print(rowLines(replayed.runIds.map((runId) => ["Run", runId] as const)));
+    });
   });
-}
 
 function dryRunLines({ mapping, reason, considered, transform, runCount, runs }: DryRun): string[] {
   return [

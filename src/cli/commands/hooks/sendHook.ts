@@ -1,4 +1,7 @@
+import { Argument, type Command, Option } from "commander";
 import type { AgentHook, HookOptions, WakeMode } from "../../../client/client.ts";
+import { header, hookName, seconds } from "../../arguments.ts";
+import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { type Service, withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
@@ -8,17 +11,15 @@ import { print, rowLines } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
 import { followRun } from "../runs/followRun.ts";
 
-interface SendOptions extends ServiceOptions {
+interface SendOptions extends JsonOptions {
   readonly idempotencyKey?: string;
-  /** Whether to print the response of the service as JSON. */
-  readonly json?: boolean;
 }
 
-export type WakeOptions = SendOptions & { readonly text: string; readonly mode?: WakeMode };
+type WakeOptions = SendOptions & { readonly text: string; readonly mode?: WakeMode };
 
-export type AgentOptions = SendOptions & AgentHook & { readonly timeout?: number; readonly wait?: boolean };
+type AgentOptions = SendOptions & AgentHook & { readonly timeout?: number; readonly wait?: boolean };
 
-export interface MappedOptions extends SendOptions {
+interface MappedOptions extends SendOptions {
   /** The path of a file, or `-` for standard input. */
   readonly body?: string;
   readonly header?: Readonly<Record<string, string>>;
@@ -27,65 +28,117 @@ export interface MappedOptions extends SendOptions {
 const optionsOf = ({ idempotencyKey }: SendOptions): HookOptions => ({ ...(idempotencyKey && { idempotencyKey }) });
 
 /** `hooks send wake` */
-export function sendWake(env: NodeJS.ProcessEnv, options: WakeOptions): Promise<void> {
-  const text = textOf(options.text, "The text");
-  return send(env, options, async (service) => {
-    needHookToken(service);
-    const { mode } = options;
-    const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
-    print(
-      options.json
-        ? [cleanJson(answer)]
-        : rowLines([
-            ["Event", answer.eventId],
-            ["Mode", answer.mode],
-          ]),
-    );
+export const sendWake: Define = (command, environment) =>
+  withExamples(
+    sendCommand(
+      command
+        .requiredOption("--text <text>", "text of the event, or - for standard input")
+        .addOption(wakeModeOption("--mode <mode>")),
+    ),
+    "signalbox hooks send wake --text 'The nightly backup failed'",
+  ).action(async (options: WakeOptions) => {
+    const env = await environment();
+    const text = textOf(options.text, "The text");
+    return send(env, options, async (service) => {
+      needHookToken(service);
+      const { mode } = options;
+      const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
+      print(
+        options.json
+          ? [cleanJson(answer)]
+          : rowLines([
+              ["Event", answer.eventId],
+              ["Mode", answer.mode],
+            ]),
+      );
+    });
   });
-}
 
 /** `hooks send agent`: starts a run. With `wait` it then follows the run as `runs watch` does. */
-export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promise<void> {
-  const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
-  const fields = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-  const message = textOf(options.message, "The message");
-  return send(env, options, async (service) => {
-    needHookToken(service);
-    const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
-    if (options.wait) {
-      printNote(`run ${cleanLine(answer.runId)}`);
-      return followRun(service, answer.runId, options);
-    }
-    print(
-      options.json
-        ? [cleanJson(answer)]
-        : rowLines([
-            ["Run", answer.runId],
-            ["Session", answer.sessionKey],
-          ]),
-    );
+export const sendAgent: Define = (command, environment) =>
+  withExamples(
+    sendCommand(
+      command
+        .requiredOption("--message <text>", "message to the agent, or - for standard input")
+        .option("--name <name>", "name of the run")
+        .option("--session-key <key>", "session of the run; a constant key continues one conversation")
+        .option("--model <model>", "model of agents.defaults.models, or its alias")
+        .option("--thinking <level>", "thinking level of the model")
+        .option("--timeout <seconds>", "time limit of the run", seconds)
+        .option("--deliver", "send the reply to a channel (the default)")
+        .option("--no-deliver", "do not send the reply to a channel")
+        .option("--channel <channel>", "channel of the reply (default: the last one of the main session)")
+        .option("--to <id>", "recipient of the reply, in the form that the channel uses")
+        .addOption(wakeModeOption("--wake-mode <mode>"))
+        .option("--wait", "wait for the end of the run and print the reply; exits with 1 unless the run is completed"),
+    ),
+    "signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait",
+    "signalbox hooks send agent --message - --session-key incidents --name Incident",
+  ).action(async (options: AgentOptions) => {
+    const env = await environment();
+    const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
+    const fields = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    const message = textOf(options.message, "The message");
+    return send(env, options, async (service) => {
+      needHookToken(service);
+      const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
+      if (options.wait) {
+        printNote(`run ${cleanLine(answer.runId)}`);
+        return followRun(service, answer.runId, options);
+      }
+      print(
+        options.json
+          ? [cleanJson(answer)]
+          : rowLines([
+              ["Run", answer.runId],
+              ["Session", answer.sessionKey],
+            ]),
+      );
+    });
   });
-}
 
 /** `hooks send NAME`: sends the bytes of the file unchanged, so that a signature of them in a header stays valid. */
-export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
-  // The option is not required in commander, because `hooks send agent` would then require it too.
-  if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
-  const { bytes, value } = readJsonBody(options.body);
-  const headers = options.header ?? {};
-  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: bytes });
-  const act = async (service: Service) => {
-    if (Object.keys(headers).length === 0) needHookToken(service); // a header may authenticate the sender instead
-    const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
-    if (options.json) return print([cleanJson(answer)]);
-    const { runIds = [answer.runId] } = answer;
-    const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
-    if (runs.length === 0) printNote("The webhook starts no run.");
-    print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
-  };
-  return withService(env, { ...options, fetch: sendUnchanged }, act, "mapped");
-}
+export const sendMapped: Define = (command, environment) =>
+  withExamples(
+    sendCommand(
+      command
+        .addArgument(new Argument("<name>", "path of the hook below hooks.path").argParser(hookName))
+        .helpCommand(false) // a mapping may be named help
+        .option("--body <file>", "file with the JSON body, sent unchanged, or - for standard input (required)")
+        .option("--header <line>", 'header such as a signature, as "name: value" (repeatable)', header),
+    ),
+    "signalbox hooks send ci/build --body body.json",
+    "signalbox hooks send github --body push.json --header 'X-Hub-Signature-256: sha256=2fd4e1c6'",
+  ).action(async (name: string, options: MappedOptions) => {
+    const env = await environment();
+    // The option is not required in commander, because `hooks send agent` would then require it too.
+    if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
+    const { bytes, value } = readJsonBody(options.body);
+    const headers = options.header ?? {};
+    const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: bytes });
+    const act = async (service: Service) => {
+      if (Object.keys(headers).length === 0) needHookToken(service); // a header may authenticate the sender instead
+      const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
+      if (options.json) return print([cleanJson(answer)]);
+      const { runIds = [answer.runId] } = answer;
+      const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
+      if (runs.length === 0) printNote("The webhook starts no run.");
+      print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
+    };
+    return withService(env, { ...options, fetch: sendUnchanged }, act, "mapped");
+  });
+
+const wakeModeOption = (flags: string) =>
+  new Option(flags, "when the main session processes the event").choices(["now", "next-heartbeat"]);
+
+const sendCommand = (command: Command): Command =>
+  serviceCommand(
+    command
+      .option("--idempotency-key <key>", "repeated calls with the same key within 24 hours have one effect")
+      .option("--json", "print one line of JSON")
+      .option("--hooks-path <path>", "hooks.path of the service (default: the configured one, else /hooks)"),
+  );
 
 const BODY_MISSING = "--body is required: name a file with the JSON body, or - for standard input.";
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Run } from "../../../client/client.ts";
+import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { type Service, withService } from "../../service.ts";
-import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine, cleanText } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { LiveBlock } from "../../terminal/liveBlock.ts";
@@ -16,16 +16,18 @@ import { printNote, SERVICE_LOST } from "../list.ts";
 const STATE_MS = 2_000;
 
 /** `runs watch ID`: follows a run to its end and prints its reply. Exits with EXIT.failed unless it is completed. */
-export function watchRun(
-  env: NodeJS.ProcessEnv,
-  runId: string,
-  options: ServiceOptions & { readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async (service) => {
-    await service.client.runs.get(runId); // this client does not retry, so that errors are reported at once
-    await followRun(service, runId, options);
-  });
-}
+export const watchRun: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command.argument("<runId>", "id of the run").option("--json", "print the ended run as one line of JSON"),
+    ),
+    "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77",
+  ).action(async (runId: string, options: JsonOptions) =>
+    withService(await environment(), options, async (service) => {
+      await service.client.runs.get(runId); // this client does not retry, so that errors are reported at once
+      await followRun(service, runId, options);
+    }),
+  );
 
 /** Follows a run to its end, through restarts of the service, and prints its reply, or the run as JSON. */
 export function followRun(

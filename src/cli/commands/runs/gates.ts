@@ -1,5 +1,8 @@
 import { userInfo } from "node:os";
+import { Argument } from "commander";
 import type { FreeObject, Gate, GateAction, GateStatus } from "../../../client/client.ts";
+import { choicesOption, jsonObject, wholeNumber } from "../../arguments.ts";
+import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
@@ -19,57 +22,75 @@ const COLUMNS: readonly Column<Gate>[] = [
   { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
 ];
 
-export interface AnswerOptions {
+interface AnswerOptions extends JsonOptions {
   readonly content?: FreeObject;
   readonly by?: string;
   readonly revision?: number;
-  readonly json?: boolean;
 }
 
 /** `gates list`: prints gates, newest first; the open ones unless a status is given. */
-export function listGates(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & ListOptions & { readonly status?: readonly GateStatus[] },
-): Promise<void> {
-  const { status = ["open"] } = options;
-  return withService(env, options, ({ client }) =>
-    printList<Gate>(
-      options,
-      async (page) => {
-        const { gates, nextCursor } = await client.gates.list({ status, ...page });
-        return { rows: gates, nextCursor };
-      },
-      COLUMNS,
-      options.status ? "No gates match." : "No gate waits for an answer.",
+export const listGates: Define = (command, environment) =>
+  withExamples(
+    listCommand(
+      command.addOption(
+        choicesOption("--status <status>", "only gates in this status", ["open", "answered", "expired", "withdrawn"]),
+      ),
     ),
-  );
-}
+    "signalbox gates list",
+    "signalbox gates list --status answered --json",
+  ).action(async (options: ServiceOptions & ListOptions & { readonly status?: readonly GateStatus[] }) => {
+    const { status = ["open"] } = options;
+    return withService(await environment(), options, ({ client }) =>
+      printList<Gate>(
+        options,
+        async (page) => {
+          const { gates, nextCursor } = await client.gates.list({ status, ...page });
+          return { rows: gates, nextCursor };
+        },
+        COLUMNS,
+        options.status ? "No gates match." : "No gate waits for an answer.",
+      ),
+    );
+  });
 
 /**
  * `gates answer JOB KEY ACTION`: answers the question of the given revision. Without one, it shows the question at a terminal
  * and asks; a program answers whatever is asked.
- * @throws CommandError unless the user confirms
  */
-export function answerGate(
-  env: NodeJS.ProcessEnv,
-  { jobId, key, action }: { readonly jobId: string; readonly key: string; readonly action: GateAction },
-  options: ServiceOptions & AnswerOptions,
-): Promise<void> {
-  const content = options.content && { content: options.content };
-  const answeredBy = options.by ?? userInfo().username;
-  return withService(env, options, async ({ client }) => {
-    const shown = options.revision === undefined && canConfirm() ? await client.gates.get(jobId, key) : undefined;
-    if (shown?.status === "open") await confirmAnswer(shown, action);
-    const revision = options.revision ?? shown?.revision;
-    const gate = await client.gates.answer(jobId, key, {
-      action,
-      ...content,
-      answeredBy,
-      ...(revision !== undefined && { revision }),
+export const answerGate: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .argument("<jobId>", "id of the job")
+        .argument("<key>", "key of the gate")
+        .addArgument(new Argument("<action>", "the decision").choices(["accept", "decline", "cancel"]))
+        .option("--content <json>", "the values that the gate asks for, as a JSON object", jsonObject)
+        .option("--by <name>", "who answers (default: the name of your account on this machine)")
+        .option(
+          "--revision <n>",
+          "REV of the question that you read in the list: another one is not answered",
+          wholeNumber(1, Number.MAX_SAFE_INTEGER),
+        )
+        .option("--json", "print the gate as one line of JSON"),
+    ),
+    "signalbox gates answer report-7 publish decline --revision 1",
+    `signalbox gates answer report-7 publish accept --content '{"rows": 500}' --by Ann`,
+  ).action(async (jobId: string, key: string, action: GateAction, options: AnswerOptions) => {
+    const content = options.content && { content: options.content };
+    const answeredBy = options.by ?? userInfo().username;
+    return withService(await environment(), options, async ({ client }) => {
+      const shown = options.revision === undefined && canConfirm() ? await client.gates.get(jobId, key) : undefined;
+      if (shown?.status === "open") await confirmAnswer(shown, action);
+      const revision = options.revision ?? shown?.revision;
+      const gate = await client.gates.answer(jobId, key, {
+        action,
+        ...content,
+        answeredBy,
+        ...(revision !== undefined && { revision }),
+      });
+      print(options.json ? [cleanJson(gate)] : tableLines([gate], COLUMNS));
     });
-    print(options.json ? [cleanJson(gate)] : tableLines([gate], COLUMNS));
   });
-}
 
 async function confirmAnswer({ title, message }: Gate, action: GateAction): Promise<void> {
   for (const text of [title, message]) if (text) process.stderr.write(`${cleanText(text)}\n`);

@@ -1,6 +1,8 @@
 import { describeMissing } from "../../../client/calls/missingValues.ts";
 import { runAgain } from "../../../client/calls/page.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
+import { choicesOption, timeOrAge } from "../../arguments.ts";
+import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
@@ -19,8 +21,9 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
-/** The options that select runs. */
-export interface RunFilter {
+const STATES = ["queued", "running", "completed", "failed", "dropped"] as const satisfies readonly RunStatus[];
+
+interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly session?: string;
   readonly mapping?: string;
@@ -30,49 +33,76 @@ export interface RunFilter {
 }
 
 /** `runs list`: prints runs, newest first. */
-export function listRuns(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions & RunFilter): Promise<void> {
-  const { status, session: sessionKey, mapping, search, createdFrom, createdBefore } = options;
-  const given = Object.entries({ status, sessionKey, mapping, search, createdFrom, createdBefore });
-  const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-  return withService(env, options, ({ client }) =>
-    printList<Run>(
-      options,
-      async (page) => {
-        const { runs, nextCursor } = await client.runs.list({ ...filter, ...page });
-        return { rows: runs, nextCursor };
-      },
-      COLUMNS,
-      "No runs match.",
+export const listRuns: Define = (command, environment) =>
+  withExamples(
+    listCommand(
+      command
+        .addOption(choicesOption("--status <status>", "only runs in this status", STATES))
+        .option("--session <key>", "only runs in this session")
+        .option("--mapping <name>", "only runs that this mapping made")
+        .option("--search <text>", "only runs with these words in the name, or whose id starts with this text")
+        .option(
+          "--created-from <time>",
+          "only runs accepted at this time or later, such as 2026-03-01, yesterday or 2h",
+          timeOrAge,
+        )
+        .option("--created-before <time>", "only runs accepted before this time", timeOrAge),
     ),
-  );
-}
+    "signalbox runs list --status failed",
+    "signalbox runs list --session incidents --json",
+    "signalbox runs list --mapping github --created-from yesterday",
+    "signalbox runs list --search 'pull request 41'",
+  ).action(async (options: ServiceOptions & ListOptions & RunFilter) => {
+    const { status, session: sessionKey, mapping, search, createdFrom, createdBefore } = options;
+    const given = Object.entries({ status, sessionKey, mapping, search, createdFrom, createdBefore });
+    const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    return withService(await environment(), options, ({ client }) =>
+      printList<Run>(
+        options,
+        async (page) => {
+          const { runs, nextCursor } = await client.runs.list({ ...filter, ...page });
+          return { rows: runs, nextCursor };
+        },
+        COLUMNS,
+        "No runs match.",
+      ),
+    );
+  });
 
 /** `runs get ID` */
-export function getRun(
-  env: NodeJS.ProcessEnv,
-  runId: string,
-  options: ServiceOptions & { readonly request?: boolean; readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const run = await client.runs.get(runId);
-    const request = options.request ? await client.runs.request(runId) : undefined;
-    if (options.json) print([cleanJson({ ...run, ...request })]);
-    else print([...runLines(run), ...(request ? requestLines(request) : [])]);
-  });
-}
+export const getRun: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .argument("<runId>", "id of the run")
+        .option("--request", "include the webhook request and the prompt")
+        .option("--json", "print one line of JSON"),
+    ),
+    "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request",
+  ).action(async (runId: string, options: JsonOptions & { readonly request?: boolean }) =>
+    withService(await environment(), options, async ({ client }) => {
+      const run = await client.runs.get(runId);
+      const request = options.request ? await client.runs.request(runId) : undefined;
+      if (options.json) print([cleanJson({ ...run, ...request })]);
+      else print([...runLines(run), ...(request ? requestLines(request) : [])]);
+    }),
+  );
 
 /** `runs retry ID`, `runs again ID` and `runs cancel ID` */
-export function actOnRun(
-  env: NodeJS.ProcessEnv,
-  runId: string,
-  act: "retry" | "again" | "cancel",
-  options: ServiceOptions & { readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
-    print(options.json || isReceipt(run) ? [cleanJson(run)] : runLines(run));
-  });
-}
+export const actOnRun =
+  (act: "retry" | "again" | "cancel"): Define =>
+  (command, environment) =>
+    withExamples(
+      serviceCommand(
+        command.argument("<runId>", "id of the run").option("--json", "print the run as one line of JSON"),
+      ),
+      `signalbox runs ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`,
+    ).action(async (runId: string, options: JsonOptions) =>
+      withService(await environment(), options, async ({ client }) => {
+        const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
+        print(options.json || isReceipt(run) ? [cleanJson(run)] : runLines(run));
+      }),
+    );
 
 /** Returns whether a run lacks its other fields, because the token may not read runs. */
 const isReceipt = (run: Partial<Run>): boolean => run.deliveries === undefined;

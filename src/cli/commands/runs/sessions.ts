@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
 import type { Session } from "../../../client/client.ts";
+import { wholeNumber } from "../../arguments.ts";
+import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
@@ -14,33 +16,42 @@ const COLUMNS: readonly Column<Session>[] = [
 ];
 
 /** `sessions list`: prints sessions, last used first. */
-export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions): Promise<void> {
-  return withService(env, options, ({ client }) =>
-    printList<Session>(
-      options,
-      async (page) => {
-        const { sessions, nextCursor } = await client.sessions.list(page);
-        return { rows: sessions, nextCursor };
-      },
-      COLUMNS,
-      "There are no sessions.",
-    ),
+export const listSessions: Define = (command, environment) =>
+  withExamples(listCommand(command), "signalbox sessions list --limit 20").action(
+    async (options: ServiceOptions & ListOptions) =>
+      withService(await environment(), options, ({ client }) =>
+        printList<Session>(
+          options,
+          async (page) => {
+            const { sessions, nextCursor } = await client.sessions.list(page);
+            return { rows: sessions, nextCursor };
+          },
+          COLUMNS,
+          "There are no sessions.",
+        ),
+      ),
   );
-}
 
 /** `sessions messages KEY`: prints the latest messages, the oldest of them first. */
-export function listMessages(
-  env: NodeJS.ProcessEnv,
-  sessionKey: string,
-  options: ServiceOptions & { readonly limit: number; readonly json?: boolean },
-): Promise<void> {
-  return withService(env, options, async ({ client }) => {
-    const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
-    if (options.json) return print(messages.map((message) => cleanJson(message)));
-    if (messages.length === 0) printNote("The session has no messages.");
-    const blocks = messages.map(({ role, content, createdAt }) =>
-      [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join("\n"),
-    );
-    print(blocks.length > 0 ? [blocks.join("\n\n")] : []);
-  });
-}
+export const listMessages: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(
+      command
+        .argument("<sessionKey>", "key of the session; main is the main session")
+        .option("--limit <n>", "maximum number of messages", wholeNumber(1, 1_000), 100)
+        .option("--json", "print one line of JSON for each message"),
+    ),
+    "signalbox sessions messages main --limit 10",
+  ).action(async (sessionKey: string, options: JsonOptions & { readonly limit: number }) =>
+    withService(await environment(), options, async ({ client }) => {
+      const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
+      if (options.json) return print(messages.map((message) => cleanJson(message)));
+      if (messages.length === 0) printNote("The session has no messages.");
+      const blocks = messages.map(({ role, content, createdAt }) =>
+        [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join(
+          "\n",
+        ),
+      );
+      print(blocks.length > 0 ? [blocks.join("\n\n")] : []);
+    }),
+  );

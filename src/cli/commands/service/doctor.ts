@@ -1,23 +1,22 @@
 import type { Config } from "../../../config/config.ts";
 import { ConfigError, readConfig } from "../../../config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
+import { type Define, withExamples } from "../../command.ts";
 import { checkFiles } from "../../doctor/checkFiles.ts";
 import { checkMongoDb } from "../../doctor/checkMongoDb.ts";
 import { checkRedis } from "../../doctor/checkRedis.ts";
 import { checkService } from "../../doctor/checkService.ts";
 import { type Finding, fail } from "../../doctor/finding.ts";
-import { CommandError } from "../../exit.ts";
+import { CommandError, EXIT } from "../../exit.ts";
 import { cleanLine } from "../../terminal/cleanText.ts";
 
-/**
- * `doctor`: checks the configuration, the files, MongoDB, Redis and the service, and prints a line for each.
- * @returns whether none of them fails
- */
-export async function doctor(env: NodeJS.ProcessEnv): Promise<boolean> {
-  const findings = await examine(env);
-  for (const { kind, text } of findings) console.log(`${kind.padEnd(4)}  ${cleanLine(text)}`);
-  return findings.every(({ kind }) => kind !== "FAIL");
-}
+/** `doctor`: checks the configuration, the files, MongoDB, Redis and the service, and prints a line for each. */
+export const doctor: Define = (command, environment) =>
+  withExamples(command, "signalbox doctor").action(async () => {
+    const findings = await examine(await environment());
+    for (const { kind, text } of findings) console.log(`${kind.padEnd(4)}  ${cleanLine(text)}`);
+    if (findings.some(({ kind }) => kind === "FAIL")) process.exitCode = EXIT.failed;
+  });
 
 async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config;

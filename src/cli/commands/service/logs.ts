@@ -1,15 +1,18 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { Option } from "commander";
 import { readConfig } from "../../../config/load.ts";
 import { readableLine } from "../../../shared/logger.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
+import { wholeNumber } from "../../arguments.ts";
+import { type Define, withExamples } from "../../command.ts";
 import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 import { logFile, olderLogFile, sizeOf } from "../../start/logFile.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { printNote } from "../list.ts";
 
-export interface LogsOptions {
+interface LogsOptions {
   readonly follow?: boolean;
   /** Maximum number of lines that are already in the log. */
   readonly lines: number;
@@ -26,31 +29,41 @@ const SEVERITY: Readonly<Record<string, number>> = { trace: 10, debug: 20, info:
 /**
  * `logs`: prints the last lines of the log in the configured data directory, and with `follow` the new ones until it is
  * interrupted.
- * @throws ConfigError if the configuration is invalid; StartError if there is no log
  */
-export async function logs(env: NodeJS.ProcessEnv, { follow, lines, level, json }: LogsOptions): Promise<void> {
-  const dataDir = resolve(readConfig(env).dataDir);
-  const log = logFile(dataDir);
-  if (!existsSync(log)) {
-    throw new StartError(
-      `There is no log in ${dataDir}: set SIGNALBOX_DATA_DIR to the data directory of an instance with an embedded server. Other processes write their log to standard output only.`,
-    );
-  }
-  if (!findRunningInstance(dataDir)) printNote(`No instance runs in ${dataDir} now.`);
-  const least = SEVERITY[level ?? "trace"] ?? 0;
-  const print = (texts: readonly string[]) => printLines(texts, json !== true && process.stdout.isTTY);
-  const wanted = (texts: readonly string[]) => texts.filter((text) => severityOf(text) >= least);
-  const reader = new LogReader(dataDir);
-  const present = wanted(reader.readAll());
-  print(present.slice(Math.max(0, present.length - lines)));
-  if (!follow) return;
-  await untilInterrupted(async (signal) => {
-    for (;;) {
-      await pause(POLL_MS, undefined, { signal });
-      print(wanted(reader.readNew()));
+export const logs: Define = (command, environment) =>
+  withExamples(
+    command
+      .option("-f, --follow", "keep printing new lines until Ctrl-C")
+      .option("-n, --lines <n>", "maximum number of lines", wholeNumber(0, 1_000_000), 100)
+      .addOption(
+        new Option("--level <level>", "only lines of this level or a more severe one").choices(Object.keys(SEVERITY)),
+      )
+      .option("--json", "print lines of JSON, as without a terminal"),
+    "signalbox logs --follow",
+    "signalbox logs --level warn --lines 20",
+  ).action(async ({ follow, lines, level, json }: LogsOptions) => {
+    const dataDir = resolve(readConfig(await environment()).dataDir);
+    const log = logFile(dataDir);
+    if (!existsSync(log)) {
+      throw new StartError(
+        `There is no log in ${dataDir}: set SIGNALBOX_DATA_DIR to the data directory of an instance with an embedded server. Other processes write their log to standard output only.`,
+      );
     }
+    if (!findRunningInstance(dataDir)) printNote(`No instance runs in ${dataDir} now.`);
+    const least = SEVERITY[level ?? "trace"] ?? 0;
+    const print = (texts: readonly string[]) => printLines(texts, json !== true && process.stdout.isTTY);
+    const wanted = (texts: readonly string[]) => texts.filter((text) => severityOf(text) >= least);
+    const reader = new LogReader(dataDir);
+    const present = wanted(reader.readAll());
+    print(present.slice(Math.max(0, present.length - lines)));
+    if (!follow) return;
+    await untilInterrupted(async (signal) => {
+      for (;;) {
+        await pause(POLL_MS, undefined, { signal });
+        print(wanted(reader.readNew()));
+      }
+    });
   });
-}
 
 function printLines(texts: readonly string[], readable: boolean): void {
   if (texts.length === 0) return;

@@ -1,21 +1,20 @@
 import { readConfig } from "../../../config/load.ts";
-import { connectDatabase } from "../../../models/db/database.ts";
+import { connectDatabase } from "../../../models/database.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
+import { type Define, withExamples } from "../../command.ts";
 
-/**
- * `release`: what has to be done once for a version before its processes start.
- * @throws StartError when MongoDB is not configured or cannot be used
- */
-export async function release(env: NodeJS.ProcessEnv): Promise<void> {
-  const { uri } = readConfig(env).mongodb;
-  if (!uri)
-    throw new StartError(
-      `MONGODB_URI is not set: set it to the MongoDB to prepare. \`${ownCommand("start")}\` prepares its embedded one by itself.`,
-    );
-  await prepareDatabase(uri);
-  console.log("MongoDB is ready for this version.");
-}
+/** `release`: what has to be done once for a version before its processes start. */
+export const release: Define = (command, environment) =>
+  withExamples(command, "signalbox release").action(async () => {
+    const { uri } = readConfig(await environment()).mongodb;
+    if (!uri)
+      throw new StartError(
+        `MONGODB_URI is not set: set it to the MongoDB to prepare. \`${ownCommand("start")}\` prepares its embedded one by itself.`,
+      );
+    await prepareDatabase(uri);
+    console.log("MongoDB is ready for this version.");
+  });
 
 /**
  * Creates missing indexes and stores the format of documents. Safe to repeat and to interrupt.

@@ -4,6 +4,7 @@ import { ConfigError } from "../../../config/load.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
 import { modulePath } from "../../../shared/modulePath.ts";
 import { runProcess } from "../../../shared/process/lifecycle.ts";
+import { type Define, withExamples } from "../../command.ts";
 import { checkPort } from "../../start/checkPort.ts";
 import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
@@ -23,12 +24,19 @@ const SOURCE = join(import.meta.dirname, "..", "..", "..");
 /** Time that a process may need to stop beyond its configured wait for work in flight. */
 const GRACE_MS = 5_000;
 
+/** `start`: runs everything on one machine. */
+export const start: Define = (command, environment) =>
+  withExamples(
+    command.option("--watch", "restart the API and the worker when a source file changes"),
+    "signalbox start",
+    "signalbox start --watch",
+  ).action(async ({ watch = false }: { readonly watch?: boolean }) => runAll(await environment(), { watch }));
+
 /**
- * `start`: runs everything on one machine. It starts servers that are not configured, creates the indexes, and then starts
- * web, worker and, if `hooks.gmail` is set, the Gmail listener as processes of their own. They stop in reverse order:
- * listener, web, worker, Redis, MongoDB.
+ * Starts servers that are not configured, creates the indexes, and then starts web, worker and, if `hooks.gmail` is set, the
+ * Gmail listener as processes of their own. They stop in reverse order: listener, web, worker, Redis, MongoDB.
  */
-export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
+function runAll(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
   return runProcess(async (lifecycle) => {
     stopWithParent(given);
     const { config, env, generatedToken } = readSettings(given);

@@ -1,8 +1,9 @@
 import { styleText } from "node:util";
 import type { Channel, Client, RunStatus } from "../../../client/client.ts";
 import { isObject } from "../../../shared/text/json.ts";
+import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
 import { withService } from "../../service.ts";
-import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { age, print, rowLines } from "../../terminal/words.ts";
 
@@ -16,25 +17,23 @@ interface Check {
   readonly ok: boolean;
 }
 
-/**
- * `status`: prints whether the service is ready, its jobs and runs by status, and its channels.
- * @returns whether the service is ready
- * @throws CommandError as `withService` does
- */
-export function status(
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & { readonly json?: boolean },
-): Promise<boolean> {
-  return withService(env, options, async ({ client, url }) => {
-    const checks = await readChecks(url);
-    const ready = checks.every(isOkOrOptional);
-    // A service that is not ready may be unable to read its database.
-    const figures = ready ? await readFigures(client) : null;
-    if (options.json) print([cleanJson({ url, ready, checks, ...figures })]);
-    else print(rowLines([["Address", url], ["State", stateOf(checks)], ...(figures ? figureRows(figures) : [])]));
-    return ready;
-  });
-}
+/** `status`: prints whether the service is ready, its jobs and runs by status, and its channels. */
+export const status: Define = (command, environment) =>
+  withExamples(
+    serviceCommand(command.option("--json", "print one line of JSON")),
+    "signalbox status",
+    "signalbox status --json",
+  ).action(async (options: JsonOptions) =>
+    withService(await environment(), options, async ({ client, url }) => {
+      const checks = await readChecks(url);
+      const ready = checks.every(isOkOrOptional);
+      // A service that is not ready may be unable to read its database.
+      const figures = ready ? await readFigures(client) : null;
+      if (options.json) print([cleanJson({ url, ready, checks, ...figures })]);
+      else print(rowLines([["Address", url], ["State", stateOf(checks)], ...(figures ? figureRows(figures) : [])]));
+      if (!ready) process.exitCode = EXIT.failed;
+    }),
+  );
 
 /** Returns the checks of /readyz. Empty for a service that cannot be reached, or a proxy that hides the endpoint. */
 async function readChecks(url: string): Promise<readonly Check[]> {

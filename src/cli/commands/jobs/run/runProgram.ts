@@ -1,3 +1,6 @@
+import { InvalidArgumentError } from "commander";
+import { numberFrom, pair } from "../../../arguments.ts";
+import { type Define, withExamples, withUrl } from "../../../command.ts";
 import { withService } from "../../../service.ts";
 import type { ServiceOptions } from "../../../serviceAccess.ts";
 import { cleanText } from "../../../terminal/cleanText.ts";
@@ -9,7 +12,7 @@ import { LineSplitter, OutputTail, type StreamName } from "./outputTail.ts";
 import { programGroup } from "./programGroup.ts";
 import { watchLink } from "./serviceLink.ts";
 
-export interface RunProgramOptions extends ServiceOptions, JobOptions {
+interface RunProgramOptions extends ServiceOptions, JobOptions {
   /** Finds the progress in a line of output, by one group (percent) or two (done, total). */
   readonly progressFrom?: RegExp;
   /** Maximum seconds that the last reports may take after the program has ended. */
@@ -23,12 +26,59 @@ const MESSAGE_INTERVAL_MS = 1_000;
 const AWAY_WAIT_MS = 1_000;
 
 /**
- * `run`: runs a program and reports it as a job. Exit code 0 completes the job, any other fails it. The last line of output
- * becomes the message. The program starts at once and is never slowed by the service; its output and its signals are passed
- * on, and its exit code becomes that of this process. It gets SIGTERM when cancellation of the job is requested.
- * @throws CommandError for an invalid address or token, before the program starts
+ * `run -- COMMAND`: runs a program and reports it as a job. Exit code 0 completes the job, any other fails it. The last line of
+ * output becomes the message. The program starts at once and is never slowed by the service; its output and its signals are
+ * passed on, and its exit code becomes that of this process. It gets SIGTERM when cancellation of the job is requested. An
+ * invalid address or token is reported before the program starts.
  */
-export async function runProgram(
+export const runProgram: Define = (command, environment) =>
+  withExamples(
+    // The words of the program are no names in a URL.
+    withUrl(
+      command
+        .argument("<command...>", "program and its arguments, after --")
+        .passThroughOptions()
+        .option("--id, --job <id>", "id of the job (default: a random one)")
+        .option("--name <name>", "name of the job (default: the name of the program)")
+        .option("--metadata <key=value>", "metadata of the job (repeatable)", pair)
+        .option(
+          "--progress-from <regex>",
+          "find the progress in a line of output: one group is the percentage, two are done and total",
+          regularExpression,
+        )
+        .option(
+          "--stale-after <seconds>",
+          "time without a report after which the job is stale",
+          numberFrom(1, 31_536_000),
+        )
+        .option(
+          "--wait <seconds>",
+          "maximum time for the last report after the program has ended; at most one second while the service cannot be reached",
+          numberFrom(0, 3_600),
+          10,
+        ),
+    ),
+    "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
+    "signalbox run --id import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
+  ).action(async (words: readonly [string, ...string[]], options: RunProgramOptions) =>
+    runAndReport(await environment(), words, options),
+  );
+
+/** Parses a regular expression with at least one group. */
+function regularExpression(text: string): RegExp {
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(text, "u");
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  const groups = (new RegExp(`${text}|`, "u").exec("")?.length ?? 1) - 1;
+  if (groups < 1) throw new InvalidArgumentError("It must have a group, such as ([0-9]+)%.");
+  return pattern;
+}
+
+/** @throws CommandError for an invalid address or token, before the program starts */
+async function runAndReport(
   env: NodeJS.ProcessEnv,
   command: readonly [string, ...string[]],
   options: RunProgramOptions,
