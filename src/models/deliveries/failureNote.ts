@@ -3,14 +3,14 @@ import { appendNotes, type Note } from "../notes/note.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
 /**
- * The id of the event that a delivery has failed. It is derived from the delivery and its last retry by hand, because one update
- * may fail many deliveries.
+ * The id of the notification that a delivery has failed. It is derived from the delivery and its last retry by hand, because
+ * one update may fail many deliveries.
  */
 const idOf = (deliveryId: string, since: Date) => `failed-${deliveryId.replaceAll(".", "-")}-${since.getTime()}`;
 
 /**
- * Returns the note of a delivery that failed when it was created; undefined if it carries a failed delivery itself, or an event
- * that is too deep to be sent.
+ * Returns the note of a delivery that failed when it was created; undefined if it carries a failed delivery itself, or a
+ * notification that is too deep to be sent.
  */
 export function failureNoteOf({ _id, since, event, depth = 0, reason }: DeliveryDoc, at: Date): Note | undefined {
   if (event?.type === "delivery.failed" || (event && depth >= MAX_DEPTH)) return undefined;

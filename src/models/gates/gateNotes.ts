@@ -8,9 +8,9 @@ const MAX_FREE_CHARS = 4_000;
 const MAX_MESSAGE_CHARS = 4_000;
 
 /**
- * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the event.
- * The update is made exactly once for each transition, after a crash by the repair, so that the event is neither lost nor
- * repeated.
+ * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the
+ * notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
+ * neither lost nor repeated.
  * @param at when the job's update is made
  */
 export function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { readonly notes?: object } {

@@ -9,18 +9,18 @@ type EndStatus = Exclude<StepDoc["status"], "running">;
 
 /** The announcement of a running job as stale. It ends with the next report. */
 export const Silence = object({
-  /** The id of the event that announced it. */
+  /** The id of the notification that announced it. */
   id: string,
   /** The last report before the silence, or the creation of the job. The job is announced once for each. */
   since: date,
-  /** The rules that have announced it; missing until the event was dispatched. */
+  /** The rules that have announced it; missing until the notification was dispatched. */
   rules: optional(listOf(string)),
 });
 export type Silence = Stored<typeof Silence>;
 
-/** An update of a job that may be an event. */
+/** An update of a job that may have notifications. */
 export interface JobTransition {
-  /** The id of the update: that of its report, or a new one. Ids of events begin with it. */
+  /** The id of the update: that of its report, or a new one. Ids of notifications begin with it. */
   readonly id: mongo.ObjectId;
   /** The status to which the update may end the job. It must set `endedBy` by `endedBy`. */
   readonly ends?: EndStatus | undefined;
@@ -49,8 +49,8 @@ export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document =
 });
 
 /**
- * Returns the fields of the last stage of an update of a job that note the events that it is. There are none if nobody
- * wants an event that it can be.
+ * Returns the fields of the last stage of an update of a job that add the notes of a transition. There are none if nobody
+ * wants a notification of it.
  */
 export function noteFields(transition: JobTransition, wanted: WantedNotifications, now: Date): mongo.Document {
   const endsSilence = transition.isReport && wanted.types.has("job.recovered");

@@ -1,9 +1,10 @@
 /**
- * The depth of an event is the number of agent turns in a row that events have caused before it. The records of a turn that an
- * event has caused keep the depth: its run, its events, and the delivery of its reply. A record without one has the depth 0.
+ * The depth of a notification is the number of agent turns in a row that notifications have caused before it. The records of a
+ * turn that a notification has caused keep the depth: its run, its main events, and the delivery of its reply. A record without
+ * one has the depth 0.
  */
 
-/** Depth from which rules send no event, so that an agent whose turns cause events does not wake itself without end. */
+/** Depth from which rules send nothing, so that an agent whose turns cause notifications does not wake itself without end. */
 export const MAX_DEPTH = 3;
 
 /** The header of webhooks, in lower case, that carries the depth of the turn that they may start. */

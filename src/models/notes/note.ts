@@ -3,11 +3,12 @@ import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts"
 import { date, free, listOf, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
 
 /**
- * A notification that is not dispatched yet: a change of state of the record that it is stored in. The update that makes the transition also adds the note, so
- * that neither exists without the other. A worker turns the note into deliveries and removes it.
+ * A notification that is not dispatched yet: a change of state of the record that it is stored in. The update that makes the
+ * transition also adds the note, so that neither exists without the other. A worker turns the note into deliveries and removes
+ * it.
  */
 export const Note = object({
-  /** The id of the event: constant over every repetition, and without a dot, which Standard Webhooks does not permit. */
+  /** The id of the notification: constant over every repetition, and without a dot, which Standard Webhooks does not permit. */
   id: string,
   type: oneOf(ANY_NOTIFICATION_TYPES),
   at: date,
@@ -15,13 +16,13 @@ export const Note = object({
   was: optional(free<Readonly<Record<string, unknown>>>()),
   /** Why it happened, if the transition has a reason. */
   reason: optional(string),
-  /** For `job.recovered`: the id of the event that announced the job as stale. */
+  /** For `job.recovered`: the id of the notification that announced the job as stale. */
   stale: optional(string),
-  /** For `job.recovered`: the rules that have announced the job as stale; missing until that event was dispatched. */
+  /** For `job.recovered`: the rules that have announced the job as stale; missing until that notification was dispatched. */
   rules: optional(listOf(string)),
-  /** For events of gates: the gate as clients read it. */
+  /** For notifications of gates: the gate as clients read it. */
   gate: optional(free<Readonly<Record<string, unknown>>>()),
-  /** The number of events just before this one that were dropped, because too many waited. */
+  /** The number of notifications just before this one that were dropped, because too many waited. */
   dropped: optional(number),
   /** The number of failed tries to dispatch it, and the time of the last one; missing before the first. */
   tries: optional(number),
@@ -46,12 +47,12 @@ export interface NoteNotifier {
 
 export const NO_NOTES: NoteNotifier = { noted: () => {} };
 
-/** Returns a new id for an event. */
+/** Returns a new id for a notification. */
 export const newNoteId = (): string => new mongo.ObjectId().toHexString();
 
 /**
- * Maximum notes of one record, so that events which nobody dispatches never fill its document. Those in the middle are dropped:
- * the oldest say when it began, the newest how it is.
+ * Maximum notes of one record, so that notifications which nobody dispatches never fill its document. Those in the middle are
+ * dropped: the oldest say when it began, the newest how it is.
  */
 const MAX_NOTES = 50;
 /** The oldest notes that are kept. */
@@ -89,7 +90,7 @@ const REMOVE_EMPTY = { $set: { notes: { $cond: [{ $gt: ["$notes", []] }, "$notes
 
 /**
  * Returns the update that removes notes by their ids, and the field with the last of them.
- * @param announced the rules by which each event `job.stale` among them was sent, which its recovery is sent by too
+ * @param announced the rules by which each notification `job.stale` among them was sent, which its recovery is sent by too
  */
 export function withoutNotes(
   ids: readonly string[],

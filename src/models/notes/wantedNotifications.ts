@@ -3,7 +3,7 @@ import type { NotificationType } from "../../shared/notifications/catalogue.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import type { NoteNotifier } from "./note.ts";
 
-/** The events that somebody may want to be notified of. Others are not noted. */
+/** The notifications that somebody may want. Others are not noted. */
 export interface WantedNotifications {
   /** The types that rules handle. */
   readonly types: ReadonlySet<NotificationType>;
@@ -20,7 +20,7 @@ export interface NoteOptions {
 
 export const NO_NOTIFICATIONS: WantedNotifications = { types: new Set(), callbacks: false };
 
-/** Returns the events that the rules of a configuration need. */
+/** Returns the notifications that the rules of a configuration need. */
 export function wantedNotifications({ notify, outbound }: Pick<Config, "notify" | "outbound">): WantedNotifications {
   const types = notify.flatMap(({ on, after = 1 }): readonly NotificationType[] => [
     // A recovery is sent only by a rule that has announced the job as stale.

@@ -18,27 +18,27 @@ import { depthField } from "../notes/depth.ts";
 
 /**
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
- * sent its messages of this minute, so that the event is part of the summary.
+ * sent its messages of this minute, so that the notification is part of the summary.
  */
 const Decision = object({
   id: string,
   kind: oneOf(["send", "early", "held", "listed"]),
-  /** The number of events that were held back or dropped since the message before. */
+  /** The number of notifications that were held back or dropped since the message before. */
   held: number,
 });
 export type Decision = Stored<typeof Decision>;
 
-/** The messages that a rule has sent since a time, and the events that were too many. */
+/** The messages that a rule has sent since a time, and the notifications that were too many. */
 const Minute = object({
   since: date,
   sent: number,
   /** Whether the summary of this minute was sent. */
   summarized: boolean,
-  /** The number of events of the next summary, the names of the first ones, and its type. */
+  /** The number of notifications of the next summary, the names of the first ones, and its type. */
   more: number,
   listed: listOf(string),
   type: nullable(oneOf(ANY_NOTIFICATION_TYPES)),
-  /** The largest depth of these events; missing for 0. */
+  /** The largest depth of these notifications; missing for 0. */
   depth: optional(number),
 });
 type Minute = Stored<typeof Minute>;
@@ -62,14 +62,14 @@ export const AlertDoc = object({
   /** When the subject last completed; null if that is unknown. */
   completedAt: nullable(date),
   lastSentAt: nullable(date),
-  /** Events since the last message. */
+  /** Notifications since the last message. */
   held: number,
   /** Only of a rule as a whole. */
   minute: optional(Minute),
   summary: optional(Summary),
   /** When a summary is to be made or sent; missing while there is none. */
   dueAt: optional(date),
-  /** The decisions about the latest events, because an event may be dispatched twice. */
+  /** The decisions about the latest notifications, because a notification may be dispatched twice. */
   decided: listOf(Decision),
   /** Incremented by each change. */
   version: number,
@@ -81,13 +81,16 @@ export const alertSchema = schemaOf(AlertDoc)
   .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
   .index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 
-/** Maximum decisions that are kept for one subject: more events than are dispatched a second time after a crash. */
+/** Maximum decisions that are kept for one subject: more notifications than are dispatched a second time after a crash. */
 const MAX_DECISIONS = 200;
-/** How long a subject is kept at least, because events may be dispatched late or twice. */
+/** How long a subject is kept at least, because notifications may be dispatched late or twice. */
 const KEEP_MS = 3_600_000;
-/** How much longer than its cooldown a subject with events that were held back is kept, for a message that has their number. */
+/**
+ * How much longer than its cooldown a subject with notifications that were held back is kept, for a message that has their
+ * number.
+ */
 const KEEP_HELD_MS = 86_400_000;
-/** How long failures in a row, and events of a summary, are kept: a job may run once a quarter. */
+/** How long failures in a row, and notifications of a summary, are kept: a job may run once a quarter. */
 const KEEP_FAILURES_MS = 100 * 86_400_000;
 
 /** Maximum messages that a rule sends within a minute. */
@@ -95,25 +98,28 @@ const MAX_MESSAGES = 20;
 /** Maximum names in a summary. */
 const MAX_LISTED = 10;
 const MINUTE_MS = 60_000;
-/** When the summary of a minute is sent: early enough that each event is announced within a minute. */
+/** When the summary of a minute is sent: early enough that each notification is announced within a minute. */
 const SUMMARY_AFTER_MS = 45_000;
 
-/** An event about a subject, and how its rule limits messages. */
-export interface AlertEvent {
+/** A notification about a subject, and how its rule limits messages. */
+export interface AlertedNotification {
   readonly id: string;
   readonly type: AnyNotificationType;
   readonly at: Date;
-  /** The number of events that it stands for: more than one if others were dropped before it. */
+  /** The number of notifications that it stands for: more than one if others were dropped before it. */
   readonly count: number;
   /** The number of failures in a row from which `job.failed` is announced. */
   readonly after: number;
   /** Minimum time between two messages; 0 for no limit. */
   readonly cooldownMs: number;
-  /** Whether the event only ends a row of failures: the rule does not handle it. */
+  /** Whether the notification only ends a row of failures: the rule does not handle it. */
   readonly isUnhandled: boolean;
 }
 
-/** Returns the key of the events about a subject by a rule; without a subject that of all its messages, or of all its questions. */
+/**
+ * Returns the key of the notifications about a subject by a rule; without a subject that of all its messages, or of all its
+ * questions.
+ */
 export const alertKey = (rule: string, subject: string | null, { isQuestion = false } = {}): string =>
   JSON.stringify(subject === null ? [rule, null, ...(isQuestion ? ["questions"] : [])] : [rule, subject]);
 
@@ -124,7 +130,7 @@ export class Alerts {
     this.collection = collection;
   }
 
-  /** Reads alerts, to decide about many events together. @throws AppError unavailable */
+  /** Reads alerts, to decide about many notifications together. @throws AppError unavailable */
   async open(keys: readonly string[]): Promise<AlertChanges> {
     const found = keys.length > 0 ? await this.collection.find({ _id: { $in: [...new Set(keys)] } }) : [];
     return new AlertChanges(found);
@@ -132,7 +138,8 @@ export class Alerts {
 
   /**
    * Stores changed alerts, unless another process has changed one since it was read.
-   * @returns whether all of them were stored. Those that were stay: the decisions about the same events are the same next time.
+   * @returns whether all of them were stored. Those that were stay: the decisions about the same notifications are the same
+   *   next time.
    * @throws AppError unavailable
    */
   async save({ changed }: AlertChanges): Promise<boolean> {
@@ -172,7 +179,7 @@ export class Alerts {
   }
 }
 
-/** Alerts that were read together, and what is decided about events until they are stored. */
+/** Alerts that were read together, and what is decided about notifications until they are stored. */
 export class AlertChanges {
   readonly #alerts: Map<string, AlertDoc>;
   readonly #changed = new Set<string>();
@@ -191,10 +198,10 @@ export class AlertChanges {
   }
 
   /**
-   * Decides whether a rule sends an event about a subject, and counts the event. The decision stays the same when it is
-   * dispatched again. Failures are in a row by the time at which they happened, whatever the order of their dispatch.
+   * Decides whether a rule sends a notification about a subject, and counts the notification. The decision stays the same when
+   * it is dispatched again. Failures are in a row by the time at which they happened, whatever the order of their dispatch.
    */
-  decide(key: string, { id, type, at, count, after, cooldownMs, isUnhandled }: AlertEvent): Decision {
+  decide(key: string, { id, type, at, count, after, cooldownMs, isUnhandled }: AlertedNotification): Decision {
     const alert = this.#read(key);
     const known = alert.decided.find((one) => one.id === id);
     if (known) return known;
@@ -218,13 +225,17 @@ export class AlertChanges {
   }
 
   /**
-   * Decides whether a rule sends a message now, or lists the event in the summary of the minute.
+   * Decides whether a rule sends a message now, or lists the notification in the summary of the minute.
    * @param key the key of the rule without a subject
-   * @param name the event in the list
-   * @param held the number of other events that the message stands for
-   * @param depth the depth of the event, which that of the summary is not below
+   * @param name the notification in the list
+   * @param held the number of other notifications that the message stands for
+   * @param depth the depth of the notification, which that of the summary is not below
    */
-  admit(key: string, { id, type }: Pick<AlertEvent, "id" | "type">, { name, held, depth, now }: Listed): Decision {
+  admit(
+    key: string,
+    { id, type }: Pick<AlertedNotification, "id" | "type">,
+    { name, held, depth, now }: Listed,
+  ): Decision {
     const alert = this.#read(key);
     const known = alert.decided.find((one) => one.id === id);
     if (known) return known;
@@ -285,7 +296,7 @@ function minuteAt(minute: Minute | undefined, now: Date): Minute {
   return { since: now, sent: 0, summarized: false, more, listed, type, ...depthField(depth) };
 }
 
-/** Returns when the events that a minute lists are due as a summary. */
+/** Returns when the notifications that a minute lists are due as a summary. */
 const dueMs = ({ since, summarized }: Minute): number => since.getTime() + (summarized ? MINUTE_MS : SUMMARY_AFTER_MS);
 
 /** An alert about a failed delivery must not be the subject of another one, also as a part of a summary. */

@@ -66,7 +66,7 @@ const MAX_TRIES = 5;
 /** Maximum characters of the error of a note that was set aside. */
 const MAX_ERROR_CHARS = 1_000;
 
-/** The notes of all records: events that have happened and are not dispatched yet. */
+/** The notes of all records: notifications that have happened and are not dispatched yet. */
 export class Outbox {
   readonly #collections: OutboxCollections;
   readonly #clock: Clock;
@@ -79,8 +79,8 @@ export class Outbox {
   }
 
   /**
-   * Lists records with notes in pages, those with the oldest note first. The collections take turns, so that many events of one
-   * do not delay those of another.
+   * Lists records with notes in pages, those with the oldest note first. The collections take turns, so that many notifications
+   * of one do not delay those of another.
    */
   async *listPages(): AsyncGenerator<readonly NotedRecord[], void> {
     let lists = NOTED.map((name) => pagesOf(this.#list(name)));
@@ -201,7 +201,7 @@ export class Outbox {
     return this.#collections[name] as unknown as Documents<mongo.Document & { _id: string }>;
   }
 
-  /** Requests a test of a rule. @returns the id of the event @throws AppError unavailable */
+  /** Requests a test of a rule. @returns the id of the notification @throws AppError unavailable */
   async addTest(rule: string): Promise<string> {
     const id = newNoteId();
     const note = { id, type: "test" as const, at: this.#clock.now() };
@@ -228,7 +228,10 @@ export class Outbox {
   }
 }
 
-/** Returns the pipeline that reads jobs without what no event needs: `[{…, message: "the first characters", notes: [n1, n2]}]`. */
+/**
+ * Returns the pipeline that reads jobs without what no notification needs:
+ * `[{…, message: "the first characters", notes: [n1, n2]}]`.
+ */
 function shortJobs(
   query: mongo.Filter<JobDoc>,
   { sort, limit }: { readonly sort?: mongo.Document; readonly limit?: number } = {},

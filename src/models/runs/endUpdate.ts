@@ -5,7 +5,7 @@ import { newNoteId } from "../notes/note.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import type { MappingOutcome, RunDoc, RunOutcome } from "./run.ts";
 
-/** Returns the update of a run that ends, with the note of the event. */
+/** Returns the update of a run that ends, with its note. */
 export function endUpdate(
   { kind: status, ...outcome }: RunOutcome,
   now: Date,
@@ -17,7 +17,7 @@ export function endUpdate(
   return { $set: { status, ...outcome, ...error, ...over }, ...noteEnd(status, was, now, wanted) };
 }
 
-/** Returns the update of a run whose mapping has an outcome, with the note of the event if that ends the run. */
+/** Returns the update of a run whose mapping has an outcome, with the note if that ends the run. */
 export function mappingUpdate(
   mapped: MappingOutcome,
   now: Date,
@@ -53,7 +53,7 @@ const named = (name: string | null) => ({ name, nameWords: nameWords(name ?? "")
 type EndStatus = "completed" | "failed" | "dropped";
 
 /**
- * Returns the operator that notes the end of a run; empty if nobody wants the event.
+ * Returns the operator that notes the end of a run; empty if nobody wants the notification.
  * @param was the fields that a retry of the run changes. The reply stays.
  */
 function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks }: WantedNotifications) {

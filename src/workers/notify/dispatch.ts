@@ -8,29 +8,29 @@ import { notificationTitle } from "./notificationTitle.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
 import { type SendDeps, send, sendCallback, sendSummary } from "./send.ts";
 
-/** Maximum events that are read and sent concurrently: a page, whose deliveries are stored by one command. */
+/** Maximum notifications that are read and sent concurrently: a page, whose deliveries are stored by one command. */
 const CONCURRENCY = 100;
 /** The same if a rule includes parts of the record: then a body may take 4 MB. */
 const CONCURRENCY_WITH_PARTS = 10;
 /** Maximum reads of the alerts of a page that other processes change at the same time. */
 const MAX_ATTEMPTS = 20;
-/** How often questions are looked for while other events are dispatched: people are waiting for each other. */
+/** How often questions are looked for while other notifications are dispatched: people are waiting for each other. */
 const QUESTIONS_EVERY_MS = 1_000;
 
-/** The dependencies of the dispatch of events. */
+/** The dependencies of the dispatch of notifications. */
 export interface DispatchDeps extends SendDeps {
-  /** The pause before a failed event is tried again. */
+  /** The pause before a failed notification is tried again. */
   readonly retryMs: number;
 }
 
-/** A note, and its event once it was read. */
+/** A note, and the notification that was read for it. */
 interface Entry {
   readonly record: NotedRecord;
   readonly note: Note;
-  readonly event: Notification;
+  readonly notification: Notification;
 }
 
-/** A rule that sends an event, with the number of events that were held back or dropped before it. */
+/** A rule that sends a notification, with the number of notifications that were held back or dropped before it. */
 interface Taken {
   readonly rule: Rule;
   readonly held: number;
@@ -38,7 +38,7 @@ interface Taken {
 
 /**
  * Turns all notes into deliveries, page by page, and removes them. It may run twice for the same notes, also in two processes at
- * once: decisions about an event are stored with its id, and ids of deliveries are derived from event and rule.
+ * once: decisions about a notification are stored with its id, and ids of deliveries are derived from notification and rule.
  *
  * A note whose dispatch fails delays no other. It is tried again after a while, and set aside after the last try.
  * @param stopping aborts when the process stops
@@ -100,19 +100,19 @@ async function dispatchPage(
   const dispatched: DispatchedNote[] = [];
   await eachOf(deps, due, async ({ record, note }) => {
     await orCountFailure(deps, { record, note }, async () => {
-      entries.push({ record, note, event: await readNotification(deps.stores, record, note) });
+      entries.push({ record, note, notification: await readNotification(deps.stores, record, note) });
     });
   });
   entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
   const taken = await decideAll(deps, entries);
   await eachOf(deps, entries, async (entry) => {
-    const { record, note, event } = entry;
+    const { record, note, notification } = entry;
     await orCountFailure(deps, entry, async () => {
       const outcome = taken.get(entry) as Outcome | { readonly error: unknown };
       if ("error" in outcome) throw outcome.error;
       const { sent, announcedBy } = outcome;
-      for (const { rule, held } of sent) await send(deps, rule, { event, record }, held);
-      if (event.callbackUrl !== undefined) await sendCallback(deps, event, event.callbackUrl);
+      for (const { rule, held } of sent) await send(deps, rule, { notification, record }, held);
+      if (notification.callbackUrl !== undefined) await sendCallback(deps, notification, notification.callbackUrl);
       dispatched.push({ source: record.source, id: note.id, announcedBy });
     });
   });
@@ -147,19 +147,19 @@ async function eachOf<T>({ rules }: DispatchDeps, items: readonly T[], act: (ite
   for (let i = 0; i < items.length; i += size) await Promise.all(items.slice(i, i + size).map(act));
 }
 
-/** The rules that send an event now, and for `job.stale` also those that list it in a summary. */
+/** The rules that send a notification now, and for `job.stale` also those that list it in a summary. */
 interface Outcome {
   readonly sent: readonly Taken[];
   readonly announcedBy: readonly string[] | undefined;
 }
 
-/** Decides about the events of a page, and stores the decisions before anything is sent. */
+/** Decides about the notifications of a page, and stores the decisions before anything is sent. */
 async function decideAll(
   deps: DispatchDeps,
   entries: readonly Entry[],
 ): Promise<Map<Entry, Outcome | { readonly error: unknown }>> {
   const { alerts } = deps.stores;
-  const keys = entries.flatMap(({ event }) => deps.rules.flatMap((rule) => keysOf(rule, event)));
+  const keys = entries.flatMap(({ notification }) => deps.rules.flatMap((rule) => keysOf(rule, notification)));
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const changes = await alerts.open(keys);
     const page = new PageDecisions(deps, changes);
@@ -169,15 +169,15 @@ async function decideAll(
   throw new AppError("unavailable", { detail: "Other processes changed the same alerts again and again." });
 }
 
-/** Returns the keys of the alerts that decide whether a rule sends an event. */
-function keysOf(rule: Rule, event: Notification): string[] {
-  const { subject, type } = event;
-  if (event.onlyRule !== undefined || !matchesWhere(rule, event.facts)) return [];
+/** Returns the keys of the alerts that decide whether a rule sends a notification. */
+function keysOf(rule: Rule, notification: Notification): string[] {
+  const { subject, type } = notification;
+  if (notification.onlyRule !== undefined || !matchesWhere(rule, notification.facts)) return [];
   const isHandled = rule.on.has(type);
-  if (!isHandled && !endsFailures(rule, event)) return [];
+  if (!isHandled && !endsFailures(rule, notification)) return [];
   return [
     ...(rule.after > 1 || rule.cooldownMs > 0 ? [alertKey(rule.id, subject)] : []),
-    ...(isHandled && !rule.to.webhook ? [minuteKey(rule, event)] : []),
+    ...(isHandled && !rule.to.webhook ? [minuteKey(rule, notification)] : []),
   ];
 }
 
@@ -187,13 +187,13 @@ const endsFailures = (rule: Rule, { type }: Notification) => type === "job.compl
 const minuteKey = (rule: Rule, { type }: Notification) =>
   alertKey(rule.id, null, { isQuestion: type === "gate.opened" });
 
-/** Decides about the events of one page, in the order in which they happened. */
+/** Decides about the notifications of one page, in the order in which they happened. */
 class PageDecisions {
   readonly #deps: DispatchDeps;
   readonly #changes: AlertChanges;
   /** The rules that announce each silence. */
   readonly #announced = new Map<string, readonly string[]>();
-  /** The number of dropped events of each record that a rule has not mentioned yet. */
+  /** The number of dropped notifications of each record that a rule has not mentioned yet. */
   readonly #dropped = new Map<string, number>();
 
   constructor(deps: DispatchDeps, changes: AlertChanges) {
@@ -201,7 +201,7 @@ class PageDecisions {
     this.#changes = changes;
   }
 
-  /** Never throws, because an event that cannot be decided about delays no other. */
+  /** Never throws, because a notification that cannot be decided about delays no other. */
   tryDecide(entry: Entry): Outcome | { readonly error: unknown } {
     try {
       return this.#decide(entry);
@@ -211,7 +211,7 @@ class PageDecisions {
   }
 
   #decide(entry: Entry): Outcome {
-    const { event, note } = entry;
+    const { notification, note } = entry;
     const sent: Taken[] = [];
     const announcedBy: string[] = [];
     for (const rule of this.#deps.rules) {
@@ -219,22 +219,23 @@ class PageDecisions {
       if (decision?.kind === "send") sent.push({ rule, held: decision.held });
       if (decision?.kind === "send" || decision?.kind === "listed") announcedBy.push(rule.id);
     }
-    if (event.type !== "job.stale") return { sent, announcedBy: undefined };
+    if (notification.type !== "job.stale") return { sent, announcedBy: undefined };
     this.#announced.set(note.id, announcedBy);
     return { sent, announcedBy };
   }
 
-  #decideBy(rule: Rule, { event, note, record }: Entry): Pick<Decision, "kind" | "held"> | undefined {
-    if (event.onlyRule !== undefined) return event.onlyRule === rule.id ? { kind: "send", held: 0 } : undefined;
+  #decideBy(rule: Rule, { notification, note, record }: Entry): Pick<Decision, "kind" | "held"> | undefined {
+    if (notification.onlyRule !== undefined)
+      return notification.onlyRule === rule.id ? { kind: "send", held: 0 } : undefined;
     const source = `${rule.id} ${JSON.stringify(record.source)}`;
     const dropped = (this.#dropped.get(source) ?? 0) + (note.dropped ?? 0);
     this.#dropped.set(source, dropped);
-    const isHandled = rule.on.has(event.type);
-    if (!matchesWhere(rule, event.facts) || !(isHandled || endsFailures(rule, event))) return undefined;
+    const isHandled = rule.on.has(notification.type);
+    if (!matchesWhere(rule, notification.facts) || !(isHandled || endsFailures(rule, notification))) return undefined;
     const announcedBy = note.rules ?? this.#announced.get(note.stale ?? "") ?? [];
-    if (event.type === "job.recovered" && !announcedBy.includes(rule.id)) return undefined;
+    if (notification.type === "job.recovered" && !announcedBy.includes(rule.id)) return undefined;
     this.#dropped.set(source, 0);
-    const { id, type, at, subject, depth } = event;
+    const { id, type, at, subject, depth } = notification;
     const { after, cooldownMs } = rule;
     let held = dropped;
     if (depth >= MAX_DEPTH) return isHandled ? { kind: "send", held } : undefined; // as a failed delivery
@@ -245,7 +246,7 @@ class PageDecisions {
       held = decision.held;
     }
     if (rule.to.webhook) return { kind: "send", held };
-    const listed = { name: notificationTitle(event), held, depth, now: this.#deps.clock.now() };
-    return this.#changes.admit(minuteKey(rule, event), { id, type }, listed);
+    const listed = { name: notificationTitle(notification), held, depth, now: this.#deps.clock.now() };
+    return this.#changes.admit(minuteKey(rule, notification), { id, type }, listed);
   }
 }

@@ -14,8 +14,8 @@ export type Include = NonNullable<Config["notify"][number]["to"]["webhook"]>["in
 const MAX_INCLUDED_LENGTH = 4 * 1024 * 1024;
 
 /**
- * Returns the data of an event with the parts of its job or run that a webhook includes. Parts that are too large, or that were
- * deleted meanwhile, are named in `omitted`.
+ * Returns the data of a notification with the parts of its job or run that a webhook includes. Parts that are too large, or
+ * that were deleted meanwhile, are named in `omitted`.
  * @throws AppError unavailable
  */
 export async function withIncluded(

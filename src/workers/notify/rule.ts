@@ -16,7 +16,7 @@ export interface Rule extends Pick<RuleConfig, "id" | "to" | "where"> {
   readonly cooldownMs: number;
 }
 
-/** The values that `where` compares. A field is undefined if the record of the event has none. */
+/** The values that `where` compares. A field is undefined if the record of the notification has none. */
 export interface NotificationFacts {
   readonly name?: string | undefined;
   readonly jobId?: string | undefined;
@@ -24,7 +24,7 @@ export interface NotificationFacts {
   readonly mapping?: string | undefined;
 }
 
-/** The cooldown of rules that wake the agent at once, unless they have their own: a turn may cause the next event. */
+/** The cooldown of rules that wake the agent at once, unless they have their own: a turn may cause the next notification. */
 const WAKE_COOLDOWN_MS = 60_000;
 
 export function compileRules(rules: Config["notify"]): readonly Rule[] {
@@ -37,7 +37,7 @@ export function compileRules(rules: Config["notify"]): readonly Rule[] {
   }));
 }
 
-/** Returns whether a rule handles an event with these facts. All conditions that it has must match. */
+/** Returns whether a rule handles a notification with these facts. All conditions that it has must match. */
 export function matchesWhere({ where = {} }: Pick<Rule, "where">, facts: NotificationFacts): boolean {
   const { name, jobId, metadata = {}, mapping } = where;
   return (

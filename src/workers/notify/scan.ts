@@ -8,8 +8,8 @@ const PAGE_SIZE = 500;
 const MAX_PAGES = 20;
 
 /**
- * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and events that are
- * not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
+ * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and notifications
+ * that are not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
  *
  * Every process records at each interval that it runs, whatever the passes do: a long pass is no outage.
  */
@@ -43,7 +43,9 @@ async function announceStale(deps: ScanDeps, lost: AbortSignal): Promise<void> {
   }
 }
 
-/** Triggers the dispatch of events that are left over, because Redis was emptied or a try has failed, and of summaries. */
+/**
+ * Triggers the dispatch of notifications that are left over, because Redis was emptied or a try has failed, and of summaries.
+ */
 async function triggerDispatch({ stores, queues, clock, timings }: ScanDeps): Promise<void> {
   const now = clock.now();
   const before = new Date(now.getTime() - timings.minAgeMs);

@@ -31,9 +31,9 @@ export interface SendDeps {
   triggerHeartbeat(): Promise<void>;
 }
 
-/** An event and the record that it is about. */
-interface RecordedEvent {
-  readonly event: Notification;
+/** A notification and the record that it is about. */
+interface RecordedNotification {
+  readonly notification: Notification;
   readonly record: NotedRecord;
 }
 
@@ -41,15 +41,23 @@ const TOO_DEEP =
   `The event follows from ${MAX_DEPTH} turns of the agent in a row that events have caused. ` +
   "Rules send no further one, so that a loop ends.";
 
-/** Sends an event by a rule, or stores a failed delivery if the event is too deep. @param held the number of events that were held back or dropped before it */
-export async function send(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
-  if (rule.to.webhook) return sendWebhook(deps, rule, { event, record }, held);
-  const link = await linkOf(deps, rule, event);
-  const text = notificationText(event, rule.template, link) + heldText(held);
-  return sendText(deps, rule, event, { text, title: notificationTitle(event), link });
+/**
+ * Sends a notification by a rule, or stores a failed delivery if the notification is too deep.
+ * @param held the number of notifications that were held back or dropped before it
+ */
+export async function send(
+  deps: SendDeps,
+  rule: Rule,
+  { notification, record }: RecordedNotification,
+  held: number,
+): Promise<void> {
+  if (rule.to.webhook) return sendWebhook(deps, rule, { notification, record }, held);
+  const link = await linkOf(deps, rule, notification);
+  const text = notificationText(notification, rule.template, link) + heldText(held);
+  return sendText(deps, rule, notification, { text, title: notificationTitle(notification), link });
 }
 
-/** Sends the summary of the events that were too many for a rule within a minute. */
+/** Sends the summary of the notifications that were too many for a rule within a minute. */
 export async function sendSummary(deps: SendDeps, rule: Rule, summary: Summary): Promise<void> {
   const { more, listed, depth = 0 } = summary;
   const link = urlOf(deps, "/");
@@ -90,20 +98,29 @@ async function sendText(
   }
 }
 
-async function sendWebhook(deps: SendDeps, rule: Rule, { event, record }: RecordedEvent, held: number): Promise<void> {
+async function sendWebhook(
+  deps: SendDeps,
+  rule: Rule,
+  { notification, record }: RecordedNotification,
+  held: number,
+): Promise<void> {
   const { webhook } = rule.to;
   if (!webhook) return;
-  const included = await withIncluded(deps.stores, record, event.data, webhook.include);
+  const included = await withIncluded(deps.stores, record, notification.data, webhook.include);
   const data = held > 0 ? { ...included, heldBack: held } : included;
   const hasIncluded = webhook.include.length > 0;
-  const body = webhookBody(event, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
-  await addWebhook(deps, event, rule.id, { ...body, url: null });
+  const body = webhookBody(notification, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
+  await addWebhook(deps, notification, rule.id, { ...body, url: null });
 }
 
-/** Sends an event to the `callbackUrl` of its job or run. */
-export async function sendCallback(deps: SendDeps, event: Notification, url: string): Promise<void> {
-  const body = webhookBody(event, event.data, { format: "standard", source: sourceOf(deps), hasIncluded: false });
-  await addWebhook(deps, event, null, { ...body, url });
+/** Sends a notification to the `callbackUrl` of its job or run. */
+export async function sendCallback(deps: SendDeps, notification: Notification, url: string): Promise<void> {
+  const body = webhookBody(notification, notification.data, {
+    format: "standard",
+    source: sourceOf(deps),
+    hasIncluded: false,
+  });
+  await addWebhook(deps, notification, null, { ...body, url });
 }
 
 async function addWebhook(
@@ -130,10 +147,17 @@ async function addAndDeliver(
   await deps.deliver({ deliveryId: _id, channel, fault, priority: priorityOf({ event }) });
 }
 
-/** Returns why a rule does not send an event, or null. */
-function faultOf({ log }: SendDeps, rule: string, event: Pick<Notification, "id" | "type" | "depth">): string | null {
-  if (event.depth < MAX_DEPTH) return null;
-  log.warn({ rule, event: event.id, type: event.type }, "a rule has stopped: turns of the agent cause its events");
+/** Returns why a rule does not send a notification, or null. */
+function faultOf(
+  { log }: SendDeps,
+  rule: string,
+  notification: Pick<Notification, "id" | "type" | "depth">,
+): string | null {
+  if (notification.depth < MAX_DEPTH) return null;
+  log.warn(
+    { rule, event: notification.id, type: notification.type },
+    "a rule has stopped: turns of the agent cause its events",
+  );
   return TOO_DEEP;
 }
 
@@ -143,12 +167,12 @@ const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.not
  * Returns the link in a message. A question to people has the link with which they answer. The agent does not get it, because a
  * person must decide.
  */
-async function linkOf(deps: SendDeps, { to }: Rule, event: Notification): Promise<string | undefined> {
+async function linkOf(deps: SendDeps, { to }: Rule, notification: Notification): Promise<string | undefined> {
   const { publicUrl, stores } = deps;
-  if (event.asks === undefined || publicUrl === undefined || to.wake !== undefined) {
-    return urlOf(deps, subjectPath(event.type, event.data));
+  if (notification.asks === undefined || publicUrl === undefined || to.wake !== undefined) {
+    return urlOf(deps, subjectPath(notification.type, notification.data));
   }
-  return answerUrl(stores.answerLinks, publicUrl, event.asks);
+  return answerUrl(stores.answerLinks, publicUrl, notification.asks);
 }
 
 const urlOf = ({ publicUrl }: SendDeps, path: string): string | undefined =>

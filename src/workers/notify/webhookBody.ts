@@ -6,7 +6,7 @@ import type { JobRow, Notification } from "./notification.ts";
 const MAX_BODY_BYTES = 20_000;
 /**
  * The cuts of a body, tried one after the other until it is small enough: the maximum length of its texts and lists, and
- * whether it has the form and the answer of a gate, which are whole or null. The last one always fits: an event has
+ * whether it has the form and the answer of a gate, which are whole or null. The last one always fits: a notification has
  * about ten ids, of at most 256 characters each, and few other texts that people write. It leaves times whole.
  */
 const CUTS = [
@@ -29,17 +29,17 @@ type Sent = Pick<Notification, "id" | "type" | "at" | "subject"> & {
 };
 
 /**
- * Returns the request that sends an event.
- * @param data the data of the event with its included parts
+ * Returns the request that sends a notification.
+ * @param data the data of the notification with its included parts
  * @param source the address of the service, which names it in CloudEvents
  */
 export function webhookBody(
-  event: Sent,
+  notification: Sent,
   data: object,
   { format, source, hasIncluded }: { format: Format; source: string; hasIncluded: boolean },
 ): Omit<WebhookRequest, "url"> {
   const body = (fields: object) =>
-    JSON.stringify(format === "standard" ? standard(event, fields) : cloudEvent(event, fields, source));
+    JSON.stringify(format === "standard" ? standard(notification, fields) : cloudEvent(notification, fields, source));
   const contentType = format === "standard" ? "application/json" : "application/cloudevents+json; charset=utf-8";
   const whole = body(data);
   if (hasIncluded || Buffer.byteLength(whole) < MAX_BODY_BYTES) return { body: whole, contentType };

@@ -1,7 +1,7 @@
 import { type DispatchDeps, dispatchAll } from "../notify/dispatch.ts";
 import type { Processor } from "../runWorkers.ts";
 
-/** Returns the processor that turns the noted events of all records into deliveries. The scan triggers it again if it fails. */
+/** Returns the processor that turns the notes of all records into deliveries. The scan triggers it again if it fails. */
 export function notifyProcessor(deps: DispatchDeps): Processor {
   return async (_, { signal }) => {
     const events = await dispatchAll(deps, signal);

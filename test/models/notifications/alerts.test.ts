@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AlertChanges, type AlertEvent } from "../../../src/models/notifications/alerts.ts";
+import { AlertChanges, type AlertedNotification } from "../../../src/models/notifications/alerts.ts";
 
 const KEY = '["rule","Backup"]';
 const HOUR_MS = 3_600_000;
@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 describe("alerts", () => {
   const at = (minute: number) => new Date(minute * 60_000);
-  const decide = (changes: AlertChanges, event: Partial<AlertEvent>) => {
+  const decide = (changes: AlertChanges, event: Partial<AlertedNotification>) => {
     const defaults = { id: "1", type: "job.failed" as const, at: at(0), count: 1, after: 1, cooldownMs: 0 };
     return changes.decide(KEY, { ...defaults, isUnhandled: event.type === "job.completed", ...event });
   };
@@ -35,7 +35,7 @@ describe("alerts", () => {
     });
   });
 
-  const keptFor = (event: Partial<AlertEvent>) => {
+  const keptFor = (event: Partial<AlertedNotification>) => {
     const changes = new AlertChanges([]);
     decide(changes, event);
     return changes.changed[0]!.expiresAt.getTime() - at(0).getTime();
