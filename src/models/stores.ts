@@ -2,6 +2,7 @@ import type { Config } from "../config/schema/config.ts";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
+import type { Run } from "../wire/run.ts";
 import { AuditLog } from "./audit.ts";
 import type { Database } from "./db/database.ts";
 import type { Documents } from "./db/documents.ts";
@@ -29,7 +30,7 @@ import {
   type WantedNotifications,
   wantedNotifications,
 } from "./notifications/wantedNotifications.ts";
-import { type RunView, readRunViews } from "./runs/readRuns.ts";
+import { readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
 import { sumUsage } from "./runs/sumUsage.ts";
 import { Events } from "./sessions/event.ts";
@@ -50,7 +51,7 @@ export interface Stores {
   readonly answerLinks: AnswerLinks;
   readonly runs: Runs;
   /** Reads runs as clients see them, concurrent reads in one round trip. */
-  readonly runReads: Batcher<string, RunView | null>;
+  readonly runReads: Batcher<string, Run | null>;
   readonly hookCalls: HookCalls;
   readonly hookRequests: HookRequests;
   readonly sessions: Sessions;
