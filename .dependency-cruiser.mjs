@@ -9,7 +9,10 @@ const FOLDERS = {
   shared: [[], "shared is a leaf, so that everything can use it."],
   wire: [["shared"], "wire declares the shape of each resource, for whoever sends, returns or documents it."],
   config: [["shared"], "config reads the file of the operator, before anything else is started."],
-  models: [["shared", "wire", "config"], "models hold the documents and their queries; they work without HTTP and queues."],
+  models: [
+    ["shared", "wire", "config"],
+    "models hold the documents and their queries; they work without HTTP and queues.",
+  ],
   hooks: [["shared", "config"], "hooks match and render requests; whoever calls them reads and writes the documents."],
   agents: [["shared", "config"], "agents carry out one turn; workers read and write the documents around it."],
   channels: [["shared", "config"], "channels send one message; workers read and write the documents around it."],
@@ -36,6 +39,36 @@ const FOLDERS = {
   ],
 };
 
+/**
+ * The subjects of src/models from the lowest to the highest, each with the subjects that it may import, which stand above it in
+ * this list. Whoever concerns several subjects comes after them: `retention` deletes across them, and `stores.ts` opens all.
+ *
+ * @type {Record<string, string[]>}
+ */
+const SUBJECTS = {
+  db: [],
+  "audit.ts": ["db"],
+  "idempotencyKey.ts": ["db"],
+  "endedLogin.ts": ["db"],
+  "gmailMailbox.ts": ["db"],
+  notes: ["db"],
+  jobs: ["db", "idempotencyKey.ts", "notes"],
+  gates: ["db", "audit.ts", "idempotencyKey.ts", "notes", "jobs"],
+  sessions: ["db", "notes"],
+  deliveries: ["db", "notes", "sessions"],
+  runs: ["db", "notes", "jobs", "sessions", "deliveries"],
+  intake: ["db", "idempotencyKey.ts", "notes", "sessions", "runs"],
+  notifications: ["db", "notes", "jobs", "deliveries", "runs"],
+  figures: ["db", "jobs", "runs"],
+};
+const all = Object.keys(SUBJECTS);
+Object.assign(SUBJECTS, {
+  "database.ts": all,
+  "backup.ts": ["db", "jobs", "database.ts"],
+  "stores.ts": [...all, "database.ts"],
+  retention: ["db", "jobs", "runs", "intake", "stores.ts"],
+});
+
 const pathOf = (name) => (name.includes(".") ? `^src/${name}$` : `^src/${name}/`);
 
 const directions = Object.entries(FOLDERS).map(([folder, [allowed, comment]]) => ({
@@ -49,12 +82,26 @@ const directions = Object.entries(FOLDERS).map(([folder, [allowed, comment]]) =>
   },
 }));
 
+const subjectDirections = Object.entries(SUBJECTS).map(([subject, allowed]) => ({
+  name: `models-${subject}-imports`,
+  comment: "A subject of models imports only subjects below it, so that none must be understood together with another.",
+  from: { path: pathOf(`models/${subject}`) },
+  to: { path: "^src/models/", pathNot: [subject, ...allowed].map((name) => pathOf(`models/${name}`)) },
+}));
+
 const refuse = (name, comment, from, to) => ({ name, comment, from, to });
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 export default {
   forbidden: [
     ...directions,
+    ...subjectDirections,
+    refuse(
+      "unlisted-subject",
+      "A subject of models imports nothing until SUBJECTS lists it.",
+      { path: "^src/models/", pathNot: Object.keys(SUBJECTS).map((name) => pathOf(`models/${name}`)) },
+      {},
+    ),
     refuse(
       "unlisted-folder",
       "A folder of src imports nothing until FOLDERS lists it.",

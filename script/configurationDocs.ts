@@ -1,10 +1,10 @@
 import JSON5 from "json5";
-import { DURATION_PATTERN } from "../src/config/formats/duration.ts";
+import { ConfigSchema, configKeys, isSection } from "../src/config/config.ts";
+import { MappingSchema } from "../src/config/mapping.ts";
 import type { ConfigNode } from "../src/config/nodes.ts";
-import { ConfigSchema, configKeys, isSection } from "../src/config/schema/config.ts";
-import { MappingSchema } from "../src/config/schema/mapping.ts";
-import { NotifySchemas, RuleSchema } from "../src/config/schema/notify.ts";
-import { TokenSchema } from "../src/config/schema/tokens.ts";
+import { NotifySchemas, RuleSchema } from "../src/config/notify.ts";
+import { TokenSchema } from "../src/config/tokens.ts";
+import { DURATION_PATTERN } from "../src/shared/text/duration.ts";
 import { withRest } from "./docPage.ts";
 
 /** Renews the keys of docs/reference/configuration.md, a section of the page for each section of the configuration. */

@@ -10,7 +10,6 @@ import { allRoutes } from "../src/api/routes/all.ts";
 import { toParts } from "../src/channels/markdown/parts.ts";
 import { examplesOf } from "../src/cli/program/examples.ts";
 import { buildProgram } from "../src/cli/program/program.ts";
-import { SCOPES } from "../src/config/formats/scopes.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { AUDIT_ACTIONS } from "../src/models/audit.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
@@ -21,6 +20,7 @@ import {
   subjectPath,
 } from "../src/shared/notifications/catalogue.ts";
 import { SAMPLE_TIME } from "../src/shared/notifications/samples.ts";
+import { SCOPES } from "../src/shared/scopes.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
 import type { Notification, NotificationData } from "../src/workers/notify/notification.ts";
 import { notificationText } from "../src/workers/notify/notificationText.ts";

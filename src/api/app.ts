@@ -1,6 +1,6 @@
 import Koa, { type Middleware } from "koa";
-import type { TokenList } from "../config/formats/tokenList.ts";
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
+import type { TokenList } from "../config/tokens.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";

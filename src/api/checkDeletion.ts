@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
 import { AppError } from "../shared/errors.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
 import type { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";

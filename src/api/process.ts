@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import type { Environment } from "../config/fill.ts";
 import { loadConfig, requireServers } from "../config/load.ts";
 import { reloadConfig } from "../config/reload.ts";
-import { connectDatabase } from "../models/db/database.ts";
+import { connectDatabase } from "../models/database.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { howToBuild } from "../shared/process/ownCommands.ts";

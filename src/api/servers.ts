@@ -1,4 +1,4 @@
-import type { Database } from "../models/db/database.ts";
+import type { Database } from "../models/database.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import { type RedisConnection, readServerFacts } from "../shared/queue/redis.ts";
 import { withTimeout } from "../shared/timeouts.ts";

@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject, TSchema } from "typebox";
-import { describeFault, faultyField } from "../config/describeFault.ts";
 import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
+import { describeFault, faultyField } from "../shared/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
 import { PING_STATE_PATTERN } from "./schemas/requests.ts";

@@ -1,6 +1,6 @@
+import type { Config } from "../config/config.ts";
 import { redactConfig } from "../config/redact.ts";
-import type { Config } from "../config/schema/config.ts";
-import type { Database } from "../models/db/database.ts";
+import type { Database } from "../models/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import { openStores, type Stores, storeSettings } from "../models/stores.ts";
@@ -82,7 +82,8 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("changes", () => changes.flush());
   const figures = new JobFigures(database.documents.jobFigures, { clock, log, storeEveryMs: timings.storeFiguresMs });
   lifecycle.onClose("job figures", () => figures.flush());
-  const createStores = (config: Config) => openStores(database, clock, storeSettings(config), changes, queues, figures);
+  const createStores = (config: Config) =>
+    openStores(database, clock, { ...storeSettings(config), changes, notes: queues, counter: figures });
   const stores = createStores(config);
   const live = new LiveFeed(stores, {
     clock,
@@ -116,7 +117,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   let current = config;
   const metrics = new Metrics(
     () => queues.depths(),
-    () => stores.events.countWaiting(),
+    () => stores.mainEvents.countWaiting(),
     () => live.size,
     () => http.connections(),
     () => stores.jobStatistics.read(),

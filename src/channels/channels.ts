@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Channel } from "./channel.ts";
 import { discordChannel } from "./discord/channel.ts";

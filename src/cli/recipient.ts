@@ -1,4 +1,4 @@
-import { MAX_RECIPIENT } from "../config/schema/session.ts";
+import { MAX_RECIPIENT } from "../config/session.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 /** Returns a recipient without surrounding white space. @throws CommandError if it is empty or too long */

@@ -1,7 +1,7 @@
 import { decimalOf } from "../shared/text/decimal.ts";
 import { isObject } from "../shared/text/json.ts";
+import { ConfigSchema, configKeys } from "./config.ts";
 import { type ConfigNode, childNode } from "./nodes.ts";
-import { ConfigSchema, configKeys } from "./schema/config.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Json = Record<string, unknown>;

@@ -1,17 +1,18 @@
 import { dirname, resolve } from "node:path";
-import { Ajv } from "ajv";
+import { Ajv, type ErrorObject } from "ajv";
 import JSON5 from "json5";
+import { limitFault } from "../shared/describeFault.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import { isObject } from "../shared/text/json.ts";
+import { nearest } from "../shared/text/nearest.ts";
 import { readTextFile } from "../shared/text/textFile.ts";
-import { crossChecks } from "./checks/config.ts";
+import { type Config, ConfigSchema, configKeys, crossChecks } from "./config.ts";
 import { findDuplicateKeys } from "./duplicateKeys.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
-import { fillPresets } from "./presets/fillPresets.ts";
-import { explain, faultyKey } from "./problems.ts";
-import { type Config, ConfigSchema } from "./schema/config.ts";
+import type { ConfigNode } from "./nodes.ts";
+import { fillPresets } from "./presets.ts";
 
 /** An unusable configuration. `problems` has one sentence for each fault, `source` the file or variable that has them. */
 export class ConfigError extends StartError {
@@ -31,7 +32,7 @@ const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, ve
 export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");
 
 /** The variable that holds the text of the configuration where there is no file. */
-export const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
+const CONFIG_JSON = "SIGNALBOX_CONFIG_JSON";
 
 /**
  * Reads the configuration file, or the variable that replaces it; undefined when there is neither. The `path` of the variable
@@ -76,6 +77,16 @@ const withGeneratedToken = (env: Environment): Environment =>
   env[GENERATED_HOOKS_TOKEN]
     ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[GENERATED_HOOKS_TOKEN], ...env }
     : env;
+
+const SECRET_VARIABLES: readonly string[] = [
+  GENERATED_HOOKS_TOKEN,
+  CONFIG_JSON,
+  ...configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : [])),
+];
+
+/** Returns an environment without the secrets of the service itself, for programs that do not need them. */
+export const withoutOwnSecrets = <E extends Readonly<Record<string, string | undefined>>>(env: E): E =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name))) as E;
 
 /**
  * Turns a configuration file's text (JSON5, or undefined for none) and the environment into a frozen, checked value.
@@ -176,4 +187,40 @@ function deepFreeze<T>(value: T): T {
     Object.freeze(value);
   }
   return value;
+}
+
+/** Returns the dotted key of a fault, such as `agents.defaults.models.2.id`. */
+function faultyKey(error: ErrorObject): string {
+  const { missingProperty, additionalProperty } = error.params;
+  const names = error.instancePath.split("/").slice(1);
+  const last: string | undefined = missingProperty ?? additionalProperty;
+  return [...names.map(unescapePointer), ...(last === undefined ? [] : [last])].map(printable).join(".");
+}
+
+/** Returns a printable key: JSON5 allows empty ones. */
+const printable = (name: string) => name || '""';
+
+const unescapePointer = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** Returns a sentence about a fault that the schema found. Never contains the value, which may be a secret. */
+function explain(error: ErrorObject, env: Environment): string {
+  const { keyword, params } = error;
+  const node = (error.parentSchema ?? {}) as ConfigNode;
+  const key = faultyKey(error);
+  const name = node.env && env[node.env] ? `${node.env} (${key})` : key;
+  switch (keyword) {
+    case "additionalProperties": {
+      const known = nearest(params.additionalProperty, Object.keys(node.properties ?? {}));
+      const section = key.slice(0, key.length - printable(params.additionalProperty).length);
+      return `${key} is not a known key${known ? `; did you mean ${section}${known}?` : ""}`;
+    }
+    case "required":
+      return `${key} is missing`;
+    case "enum":
+      return `${name} must be one of ${node.enum?.join(", ")}`;
+    case "pattern":
+      return `${name} must look like ${node.examples?.[0] ?? params.pattern}`;
+    default:
+      return `${name} ${limitFault(error) ?? error.message}`;
+  }
 }

@@ -1,6 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { DURATION_PATTERN, INTERVAL_PATTERN } from "./formats/duration.ts";
-import type { KeepRequests } from "./formats/keepRequests.ts";
+import { DURATION_PATTERN } from "../shared/text/duration.ts";
 
 /**
  * The properties of a key in the schema beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
@@ -28,6 +27,17 @@ export interface ConfigNode extends KeyOptions {
   readonly items?: ConfigNode;
 }
 
+/** A value of the configuration, which nothing changes. */
+export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+/** A check of keys that are valid by themselves. `C` has the sections that it reads. */
+export interface Check<C> {
+  /** The keys that it reads. It runs only when the schema finds no fault in them. */
+  readonly reads: readonly string[];
+  /** Returns a sentence for each fault. */
+  readonly find: (config: C) => readonly (string | false | null | undefined)[];
+}
+
 /** Returns the schema of one key of a section or a map; undefined when the key is unknown. */
 export function childNode(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
   const { properties = {}, additionalProperties } = node ?? {};
@@ -41,13 +51,6 @@ interface TextOptions extends KeyOptions {
   readonly maxLength?: number;
   readonly default?: string;
   readonly examples?: readonly string[];
-}
-
-interface NumberOptions extends KeyOptions {
-  readonly description: string;
-  readonly default: number;
-  readonly minimum: number;
-  readonly maximum: number;
 }
 
 /** Creates a section whose keys all have defaults. */
@@ -80,28 +83,8 @@ export const tokens = (options: Omit<TextOptions, "pattern" | "minLength" | "exa
     uniqueItems: true,
   });
 
-export const integer = (options: NumberOptions) => Type.Integer({ ...options });
-
-export const boolean = (options: { description: string; default: boolean } & KeyOptions) =>
-  Type.Boolean({ ...options });
-
 export const duration = (options: { description: string; default?: string; examples?: readonly string[] }) =>
   Type.String({ pattern: DURATION_PATTERN, examples: [options.default ?? "30d"], ...options });
-
-/** Creates a key with a duration, or `off`. */
-export const interval = (options: { description: string; default: string }) =>
-  Type.String({ pattern: INTERVAL_PATTERN, examples: [`${options.default} or off`], ...options });
-
-/** Creates a key with a duration, or an object with a duration and a maximum size. A cross-check examines the object. */
-export const keepRequests = (description: string) =>
-  Type.Unsafe<KeepRequests>({
-    type: ["string", "object"],
-    pattern: DURATION_PATTERN,
-    additionalProperties: { type: "string" },
-    required: ["for"],
-    examples: ["7d"],
-    description,
-  });
 
 /** Creates a map from any keys to texts. */
 export const textMap = (options: { description: string; examples: readonly object[] } & KeyOptions) =>

@@ -1,6 +1,6 @@
 import { REDACTED, redactAddress, redactPath } from "../shared/address.ts";
+import { type Config, ConfigSchema } from "./config.ts";
 import { type ConfigNode, childNode } from "./nodes.ts";
-import { type Config, ConfigSchema } from "./schema/config.ts";
 
 /**
  * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys, and lists their

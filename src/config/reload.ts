@@ -1,8 +1,7 @@
 import type { Logger } from "../shared/logger.ts";
-import { crossChecks } from "./checks/config.ts";
+import { type Config, configKeys, crossChecks } from "./config.ts";
 import type { Environment } from "./fill.ts";
 import { ConfigError, configPath, type LoadedConfig, loadConfig } from "./load.ts";
-import { type Config, configKeys } from "./schema/config.ts";
 
 /** The keys that a running process cannot change: its addresses, its connections and its limits. */
 const FIXED =

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import type { Documents } from "./db/documents.ts";
-import { date, nullable, object, oneOf, optional, type Stored, schemaOf, string } from "./db/fields.ts";
+import { date, nullable, object, oneOf, type Stored, schemaOf, string } from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
 
 /** The actions that the audit log records. */
@@ -46,8 +46,8 @@ export const AuditDoc = object({
   address: string,
   /** The id that the caller sent, or that of the service. */
   requestId: string,
-  /** The id that the service gave the request. Missing in entries of an earlier version. */
-  serviceRequestId: optional(string),
+  /** The id that the service gave the request. */
+  serviceRequestId: string,
 });
 export type AuditDoc = Stored<typeof AuditDoc>;
 
@@ -57,10 +57,9 @@ export const auditSchema = schemaOf(AuditDoc)
   .index({ action: 1, createdAt: -1, _id: -1 });
 
 /** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
-export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt" | "serviceRequestId"> {
+export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt"> {
   auditId: string;
   at: string;
-  serviceRequestId: string | null;
 }
 
 export interface AuditQuery {
@@ -91,25 +90,24 @@ export class AuditLog {
 
   /** Adds an entry. @returns its id @throws AppError unavailable */
   async add(
-    {
-      actor,
-      address,
-      requestId,
-      serviceRequestId,
-    }: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
+    caller: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
     action: AuditAction,
     target: string | null = null,
   ): Promise<string> {
     const _id = randomUUID();
-    const entry = {
+    const { actor, address, requestId, serviceRequestId } = caller;
+    const stored = target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null;
+    const createdAt = this.#clock.now();
+    await this.collection.insertOne({
+      _id,
+      createdAt,
       actor,
       address,
       requestId,
-      ...(serviceRequestId !== undefined && { serviceRequestId }),
+      serviceRequestId,
       action,
-      target: target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null,
-    };
-    await this.collection.insertOne({ _id, createdAt: this.#clock.now(), ...entry });
+      target: stored,
+    });
     return _id;
   }
 
@@ -144,8 +142,8 @@ export class AuditLog {
   }
 }
 
-function view({ _id, createdAt, serviceRequestId, ...entry }: AuditDoc): AuditView {
-  return { auditId: _id, at: createdAt.toISOString(), ...entry, serviceRequestId: serviceRequestId ?? null };
+function view({ _id, createdAt, ...entry }: AuditDoc): AuditView {
+  return { auditId: _id, at: createdAt.toISOString(), ...entry };
 }
 
 /** Returns the target of an entry about a gate. A slash within an id is encoded, so that no two gates have the same target. */

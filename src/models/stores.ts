@@ -1,69 +1,46 @@
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../config/config.ts";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
-import type { Run } from "../wire/run.ts";
 import { AuditLog } from "./audit.ts";
-import type { Database } from "./db/database.ts";
+import type { Database } from "./database.ts";
 import type { Documents } from "./db/documents.ts";
 import { Leases } from "./db/lease.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
-import { type JobCounter, type JobFiguresDoc, NO_JOB_COUNTER } from "./figures/jobFigures.ts";
+import type { JobFiguresDoc } from "./figures/jobFigures.ts";
+import { JobStatistics } from "./figures/jobStats.ts";
 import { AnswerLinks } from "./gates/answerLinks.ts";
+import type { GateStores } from "./gates/gateStores.ts";
 import { Gates } from "./gates/gates.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
-import { HookCalls } from "./hooks/hookCall.ts";
-import { HookRequests } from "./hooks/hookRequests.ts";
-import { IdempotencyKeys } from "./hooks/idempotencyKey.ts";
-import { JobStatistics } from "./jobs/jobStats.ts";
+import { IdempotencyKeys } from "./idempotencyKey.ts";
+import { HookRequests } from "./intake/hookRequests.ts";
+import type { IntakeStores } from "./intake/intakeStores.ts";
+import { type JobCounter, NO_JOB_COUNTER } from "./jobs/jobCounter.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Payloads } from "./jobs/payloads.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/reports/writeReports.ts";
+import { NO_NOTES, type NoteNotifier } from "./notes/note.ts";
+import { NO_NOTIFICATIONS, type WantedNotifications, wantedNotifications } from "./notes/wantedNotifications.ts";
 import { Alerts } from "./notifications/alerts.ts";
 import { Expectations } from "./notifications/expectation.ts";
 import { LastScan } from "./notifications/lastScan.ts";
-import { NO_NOTES, type NoteNotifier } from "./notifications/note.ts";
+import type { NotificationStores } from "./notifications/notificationStores.ts";
 import { Outbox } from "./notifications/outbox.ts";
-import {
-  NO_NOTIFICATIONS,
-  type WantedNotifications,
-  wantedNotifications,
-} from "./notifications/wantedNotifications.ts";
+import { HookCalls } from "./runs/hookCall.ts";
 import { readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
 import { sumUsage } from "./runs/sumUsage.ts";
-import { Events } from "./sessions/event.ts";
+import { MainEvents } from "./sessions/mainEvent.ts";
 import { Messages } from "./sessions/message.ts";
 import { Sessions } from "./sessions/session.ts";
 
-/** The collections with their queries, for routes, processors and commands. */
-export interface Stores {
-  readonly jobs: Jobs;
-  readonly payloads: Payloads;
+/** The collections with their queries, for routes, processors and commands. Each subject declares its own. */
+export interface Stores extends GateStores, IntakeStores, NotificationStores {
   readonly jobStatistics: JobStatistics;
   /** The stored figures of jobs by time and name. */
   readonly jobFigures: Documents<JobFiguresDoc>;
-  /** Applies reports on steps, concurrent ones in one batch. */
-  readonly reports: Batcher<Report, ReportOutcome>;
-  readonly gates: Gates;
-  /** The links with which people answer gates without a log-in. */
-  readonly answerLinks: AnswerLinks;
-  readonly runs: Runs;
-  /** Reads runs as clients see them, concurrent reads in one round trip. */
-  readonly runReads: Batcher<string, Run | null>;
-  readonly hookCalls: HookCalls;
-  readonly hookRequests: HookRequests;
-  readonly sessions: Sessions;
-  readonly messages: Messages;
-  readonly events: Events;
-  readonly deliveries: Deliveries;
-  /** The events that are not dispatched yet. */
-  readonly outbox: Outbox;
-  readonly alerts: Alerts;
-  readonly expectations: Expectations;
-  readonly lastScan: LastScan;
-  readonly idempotencyKeys: IdempotencyKeys;
   readonly endedLogins: EndedLogins;
   readonly audit: AuditLog;
   readonly leases: Leases;
@@ -83,27 +60,28 @@ export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound
   wanted: wantedNotifications(config),
 });
 
-/**
- * Opens the collections for one process.
- * @param changes is notified of changes that this process makes in these collections
- * @param notes is notified of the events among them
- * @param counter counts the jobs that this process starts and ends
- */
-export function openStores(
-  { documents: collections }: Database,
-  clock: Clock,
-  { staleAfterSeconds, wanted = NO_NOTIFICATIONS }: StoreSettings,
-  changes: ChangeNotifier = NO_NOTIFIER,
-  notes: NoteNotifier = NO_NOTES,
-  counter: JobCounter = NO_JOB_COUNTER,
-): Stores {
+/** The settings of the stores, and what is notified of their writes; by default nothing is. */
+export interface StoreOptions extends StoreSettings {
+  /** Is notified of changes that this process makes in the collections. */
+  readonly changes?: ChangeNotifier;
+  /** Is notified of the notifications that these changes note. */
+  readonly notes?: NoteNotifier;
+  /** Counts the jobs that this process starts and ends. */
+  readonly counter?: JobCounter;
+}
+
+/** Opens the collections for one process. */
+export function openStores({ documents: collections }: Database, clock: Clock, options: StoreOptions): Stores {
+  const { staleAfterSeconds, counter = NO_JOB_COUNTER } = options;
+  const { changes = NO_NOTIFIER, notes = NO_NOTES, wanted = NO_NOTIFICATIONS } = options;
+  const noted = { changes, notes, wanted };
   const payloads = new Payloads(collections.payloads);
-  const jobs = new Jobs(collections.jobs, payloads, clock, changes, notes, { staleAfterSeconds, wanted }, counter);
-  const runs = new Runs(collections.runs, clock, changes, notes, wanted);
+  const jobs = new Jobs(collections.jobs, payloads, { ...noted, clock, counter, staleAfterSeconds });
+  const runs = new Runs(collections.runs, clock, noted);
   const sessions = new Sessions(collections.sessions, clock);
   const idempotencyKeys = new IdempotencyKeys(collections.idempotencyKeys, clock);
   const audit = new AuditLog(collections.audit, clock);
-  const deliveries = new Deliveries(collections.deliveries, clock, changes, notes, wanted);
+  const deliveries = new Deliveries(collections.deliveries, clock, noted);
   return {
     jobs,
     payloads,
@@ -116,7 +94,7 @@ export function openStores(
     hookCalls: new HookCalls(collections.hookCalls, clock),
     hookRequests: new HookRequests(collections.hookRequests),
     messages: new Messages(collections.messages),
-    events: new Events(collections.events, clock),
+    mainEvents: new MainEvents(collections.events, clock),
     outbox: new Outbox(collections, clock, notes),
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),

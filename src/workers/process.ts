@@ -1,8 +1,8 @@
+import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/fill.ts";
 import { readConfig, requireServers } from "../config/load.ts";
 import { reloadConfig } from "../config/reload.ts";
-import type { Config } from "../config/schema/config.ts";
-import { connectDatabase } from "../models/db/database.ts";
+import { connectDatabase } from "../models/database.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { openStores, storeSettings } from "../models/stores.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
@@ -53,7 +53,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   const start = (config: Config) =>
     startService(config, {
       ...common,
-      stores: openStores(database, clock, storeSettings(config), changes, queues, figures),
+      stores: openStores(database, clock, { ...storeSettings(config), changes, notes: queues, counter: figures }),
     });
   let current = config;
   let service = start(config);

@@ -125,8 +125,8 @@ async function repair(deps: SweepDeps): Promise<void> {
 }
 
 async function wakeMain(deps: SweepDeps): Promise<void> {
-  const { events, sessions } = deps.stores;
-  if ((await events.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
+  const { mainEvents, sessions } = deps.stores;
+  if ((await mainEvents.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
     await deps.queues.triggerHeartbeat();
   }
 }

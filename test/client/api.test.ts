@@ -138,7 +138,8 @@ describe("signalbox/client API calls", () => {
     const { entries } = await client.audit({ action: "job.delete", target: "to delete" });
 
     expect(entries).to.have.length(1);
-    expect(entries[0]).to.have.all.keys("auditId", "at", "actor", "action", "target", "address", "requestId");
+    const ids = ["auditId", "requestId", "serviceRequestId"];
+    expect(entries[0]).to.have.all.keys(...ids, "at", "actor", "action", "target", "address");
   });
 
   it("return the counts of jobs", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { keepLimits } from "../../src/config/formats/keepRequests.ts";
+import { keepLimits } from "../../src/config/hooks.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 

@@ -1,4 +1,4 @@
-import { configKeys } from "../../src/config/schema/config.ts";
+import { configKeys } from "../../src/config/config.ts";
 import { expectRecorded } from "./recorded.ts";
 import { withoutWords } from "./withoutWords.ts";
 

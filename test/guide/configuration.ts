@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import JSON5 from "json5";
+import { ConfigSchema } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { ConfigSchema } from "../../src/config/schema/config.ts";
 
 export type Settings = Record<string, Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { configKeys } from "../../src/config/config.ts";
 import type { Environment } from "../../src/config/fill.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
-import { configKeys } from "../../src/config/schema/config.ts";
 import { cases, runs, SEED, TIMES } from "../support/random.ts";
 import { tell } from "./given.ts";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/config/formats/template.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { mappedRuns } from "../../src/hooks/mappings/mappedRuns.ts";
 import { compileMappings, type HookCall } from "../../src/hooks/mappings/mapping.ts";
@@ -8,6 +7,7 @@ import { renderCall } from "../../src/hooks/templates/render.ts";
 import { CURSOR_PATTERN, decodeCursor } from "../../src/models/db/cursor.ts";
 import { ID_CURSOR_PATTERN, olderThan } from "../../src/models/db/idCursor.ts";
 import { AppError } from "../../src/shared/errors.ts";
+import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/text/template.ts";
 import { cases, runs, TIMES } from "../support/random.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { connectDatabase } from "../../src/models/db/database.ts";
+import { connectDatabase } from "../../src/models/database.ts";
 import { ERRORS, type ErrorCode } from "../../src/shared/errorCatalogue.ts";
 import { SCHEMES } from "../hooks/signatures/senders.ts";
 import { eventually } from "../support/eventually.ts";

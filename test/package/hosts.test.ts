@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
-import { PROBES } from "../../src/config/checks/config.ts";
-import { configKeys } from "../../src/config/schema/config.ts";
+import { configKeys } from "../../src/config/config.ts";
+import { PROBES } from "../../src/config/server.ts";
 import { canTest } from "../support/machine.ts";
 
 const FOLDER = "examples/hosts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deleteUnusedCalls } from "../../src/models/hooks/hookCall.ts";
+import { deleteUnusedCalls } from "../../src/models/runs/hookCall.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { MappedHookFixture } from "../support/hooks/mappedHookFixture.ts";

@@ -8,7 +8,7 @@ import { text as readAll } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { connectDatabase } from "../../src/models/db/database.ts";
+import { connectDatabase } from "../../src/models/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { mongoUri, redisUrl } from "../support/servers/servers.ts";

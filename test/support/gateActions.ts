@@ -1,7 +1,7 @@
-import type { Database } from "../../src/models/db/database.ts";
+import type { Database } from "../../src/models/database.ts";
 import type { GateDoc } from "../../src/models/gates/gate.ts";
 import { findGate, findGateJob } from "../../src/models/gates/readGates.ts";
-import { deleteJob } from "../../src/models/jobs/deleteJobs.ts";
+import { deleteJob } from "../../src/models/retention/deleteJobs.ts";
 import { openStores } from "../../src/models/stores.ts";
 
 const WRITES = ["updateOne", "findOneAndUpdate", "deleteMany", "insertOne"];

@@ -83,7 +83,7 @@ describe("the worker's metrics", () => {
     const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
     await eventually(async () => {
       const run = (await app.call("GET", `/api/runs/${body.runId}`)).body;
-      return run.deliveries[0]?.state === "failed" && (await app.stores.events.countWaiting()) === 0;
+      return run.deliveries[0]?.state === "failed" && (await app.stores.mainEvents.countWaiting()) === 0;
     }, "the run and all that follows");
 
     const text = await eventually(async () => {

@@ -214,9 +214,9 @@ describe("sweep", () => {
     (await app.queues.depths()).some(({ queue, count }) => queue === heartbeat.name && count > 0);
 
   it("triggers no turn of the main session while that pauses after a failed one", async () => {
-    const { events, sessions } = app.stores;
+    const { mainEvents, sessions } = app.stores;
     await sessions.setReplyTarget({ channel: "log", to: "x" });
-    await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
+    await mainEvents.add([{ _id: "event", text: "x", source: "x", wake: true }]);
     await sessions.pauseMain("event", () => 60_000);
     await sweepOnce();
     const early = await isWoken();

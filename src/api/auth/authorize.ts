@@ -1,7 +1,7 @@
-import type { Scope } from "../../config/formats/scopes.ts";
 import { isInScope } from "../../models/jobs/jobScope.ts";
 import { jobNotFound } from "../../models/jobs/jobs.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Scope } from "../../shared/scopes.ts";
 import { type Caller, mayDo } from "./caller.ts";
 
 /** The part of a route that decides who may call it. */

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
-import { allows, type Scope } from "../../config/formats/scopes.ts";
 import type { JobScope } from "../../models/jobs/jobScope.ts";
+import { allows, type Scope } from "../../shared/scopes.ts";
 
 /** The caller of a request, and what it may do. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import { BUILT_IN_HOOKS } from "../../config/checks/mappings.ts";
+import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
 import { type HookCall, hookName, type Mapping, mappingsNamed, readNamesOf } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
 import type { ReadNames } from "../../hooks/mappings/secretNames.ts";
@@ -13,7 +13,7 @@ import {
   type SenderVerification,
   verifySender,
 } from "../../hooks/signatures/verifySender.ts";
-import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
+import type { RequestSignature } from "../../models/intake/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { mapBodyError } from "../middleware/body.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "koa";
-import { BUILT_IN_HOOKS } from "../../config/checks/mappings.ts";
-import { nearest } from "../../config/nearest.ts";
+import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import { AppError } from "../../shared/errors.ts";
+import { nearest } from "../../shared/text/nearest.ts";
 import { publicPath } from "../middleware/basePath.ts";
 
 /** Creates the errors of requests to hooks that do not exist. */

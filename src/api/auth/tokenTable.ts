@@ -1,8 +1,8 @@
 import { createHmac, hash } from "node:crypto";
-import { effectiveScopes } from "../../config/formats/scopes.ts";
-import { allTokens, type TokenList } from "../../config/formats/tokenList.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
+import { allTokens, type TokenList } from "../../config/tokens.ts";
 import type { JobScope } from "../../models/jobs/jobScope.ts";
+import { effectiveScopes } from "../../shared/scopes.ts";
 
 /** A configured token, without the token itself where the configuration has only its hash. */
 export interface KnownToken {

@@ -1,9 +1,9 @@
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { type MissingValue, missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import { AppError } from "../../shared/errors.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { SelectedMapping } from "./replay.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
+import type { NewHookRequest } from "../../models/intake/hookRequest.ts";
 import { toJson } from "../../shared/text/json.ts";
 import type { AuthenticatedSender } from "../auth/hookAuth.ts";
 import { maskedHead } from "../auth/withoutSecrets.ts";

@@ -1,4 +1,4 @@
-import type { RequestSignature } from "../../models/hooks/hookRequest.ts";
+import type { RequestSignature } from "../../models/intake/hookRequest.ts";
 
 /** The words for a signature that does not fit, where the sender has no shared secret. */
 const WRONG: Partial<Record<RequestSignature["type"], string>> = {

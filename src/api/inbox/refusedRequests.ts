@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context, Next } from "koa";
-import type { HookRequestDoc, NewHookRequest } from "../../models/hooks/hookRequest.ts";
-import { type HookRequests, MAX_REFUSED } from "../../models/hooks/hookRequests.ts";
+import type { HookRequestDoc, NewHookRequest } from "../../models/intake/hookRequest.ts";
+import { type HookRequests, MAX_REFUSED } from "../../models/intake/hookRequests.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import { AppError } from "../../shared/errors.ts";

@@ -1,10 +1,10 @@
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import type { HookCall, Mapping } from "../../hooks/mappings/mapping.ts";
-import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
-import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
-import type { Idempotency } from "../../models/hooks/reserveIds.ts";
-import { DEPTH_HEADER, readDepth } from "../../models/notifications/depth.ts";
-import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
+import { acceptMappedRuns } from "../../models/intake/acceptHook.ts";
+import type { NewHookRequest } from "../../models/intake/hookRequest.ts";
+import type { Idempotency } from "../../models/intake/reserveIds.ts";
+import { mappingContext, withoutForeignSessions } from "../../models/intake/sessionOwners.ts";
+import { DEPTH_HEADER, readDepth } from "../../models/notes/depth.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
 import { checkDepth } from "../../shared/text/json.ts";
 import type { ApiDeps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import type { Scope } from "../../config/formats/scopes.ts";
+import type { Scope } from "../../shared/scopes.ts";
 import { JobFields } from "../../wire/job.ts";
 import type { AnyRoute } from "../route.ts";
 

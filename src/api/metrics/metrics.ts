@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { BUILT_IN_HOOKS } from "../../config/checks/mappings.ts";
-import type { JobStats } from "../../models/jobs/jobStats.ts";
+import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
+import type { JobStats } from "../../models/figures/jobStats.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { PROBES } from "../../config/checks/config.ts";
+import { PROBES } from "../../config/server.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import type { AnyRoute } from "../route.ts";
 import { auditRoutes } from "./audit.ts";

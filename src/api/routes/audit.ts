@@ -31,9 +31,9 @@ const Entry = Type.Object(
       description:
         "Id of the request in the log: that of `X-Request-Id`, which the caller chooses, or that of the service.",
     }),
-    serviceRequestId: s.nullable(Type.String(), {
+    serviceRequestId: Type.String({
       description:
-        "Id that the service gave the request; in the log `serviceReqId`, or `reqId` without `X-Request-Id`. Null in old entries.",
+        "Id that the service gave the request; in the log `serviceReqId`, or `reqId` without `X-Request-Id`. Empty for an expiry.",
     }),
   },
   s.named("AuditEntry"),

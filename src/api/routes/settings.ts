@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { mappingKey } from "../../config/checks/mappings.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
+import { mappingKey } from "../../config/mapping.ts";
 import { preset } from "../../hooks/mappings/presets.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { version } from "../../shared/process/version.ts";

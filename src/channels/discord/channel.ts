@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { version } from "../../shared/process/version.ts";
 import type { Channel } from "../channel.ts";

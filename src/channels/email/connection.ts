@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 
 export type EmailSettings = NonNullable<Config["channels"]["email"]>;
 

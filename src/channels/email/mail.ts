@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { readMailSender } from "../../config/formats/mailAddress.ts";
+import { readMailSender } from "../../config/channels.ts";
 import type { OutgoingMessage } from "../channel.ts";
 
 /** Maximum characters of a subject: mail programs show fewer. */

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Channel } from "../channel.ts";
 import { blueBubbles } from "./blueBubbles.ts";
 import { type Environment, imsg } from "./imsg.ts";

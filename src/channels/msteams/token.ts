@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { sendRequest } from "../http.ts";

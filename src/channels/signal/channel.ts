@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Channel } from "../channel.ts";
 import { signalDaemon } from "./daemon.ts";
 import { signalRest } from "./rest.ts";

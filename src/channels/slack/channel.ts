@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";

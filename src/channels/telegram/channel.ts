@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";

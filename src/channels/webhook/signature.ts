@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { signingKeys } from "../../config/formats/senderKeys.ts";
+import { signingKeys } from "../../shared/signingKeys.ts";
 
 /**
  * Returns the headers that identify and sign a message of Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp` (Unix

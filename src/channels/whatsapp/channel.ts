@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";

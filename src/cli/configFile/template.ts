@@ -1,5 +1,5 @@
+import { ConfigSchema, isSection } from "../../config/config.ts";
 import type { ConfigNode } from "../../config/nodes.ts";
-import { ConfigSchema, isSection } from "../../config/schema/config.ts";
 
 const WIDTH = 100;
 

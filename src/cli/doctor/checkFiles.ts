@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
 import { configFile } from "../../config/load.ts";
-import type { Config } from "../../config/schema/config.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 /** Checks that the files that hold secrets or data belong to their owner alone. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { Config } from "../../config/schema/config.ts";
-import { connectDatabase } from "../../models/db/database.ts";
+import type { Config } from "../../config/config.ts";
+import { connectDatabase } from "../../models/database.ts";
 import { hostsOf } from "../../shared/address.ts";
 import { endOfLife } from "../../shared/mongodbVersion.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";

@@ -1,5 +1,5 @@
+import type { Config } from "../../config/config.ts";
 import { redisAddress } from "../../config/load.ts";
-import type { Config } from "../../config/schema/config.ts";
 import { hostsOf } from "../../shared/address.ts";
 import { createLogger } from "../../shared/logger.ts";
 import { connectProducer, readServerFacts } from "../../shared/queue/redis.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { serviceUrl } from "../serviceAccess.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";

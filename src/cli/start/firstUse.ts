@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
 import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../config/load.ts";
-import type { Config } from "../../config/schema/config.ts";
 import { readOrCreateToken } from "./savedToken.ts";
 
 export interface Settings {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { withoutOwnSecrets } from "../../config/ownSecrets.ts";
+import { withoutOwnSecrets } from "../../config/load.ts";
 
 const PROGRAMS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ["open"],

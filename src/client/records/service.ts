@@ -101,8 +101,8 @@ export interface AuditEntry {
   address: string;
   /** The id that the caller sent, or that of the service. */
   requestId: string;
-  /** The id that the service gave the request; null in entries of an earlier version. */
-  serviceRequestId: string | null;
+  /** The id that the service gave the request. */
+  serviceRequestId: string;
 }
 
 /** The access of a browser; `needsToken` is true if the service requires a login. */

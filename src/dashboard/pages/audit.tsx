@@ -128,7 +128,7 @@ function Filters({ query, action, actor }: FiltersProps) {
 }
 
 function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParams }) {
-  const { actor, action, target, address: from, at, requestId, serviceRequestId } = entry;
+  const { actor, action, target, address: from, at, serviceRequestId } = entry;
   return (
     <>
       <span role="cell" class="cell-name">
@@ -144,7 +144,7 @@ function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParam
           </bdi>
         )}
       </span>
-      <span role="cell" class="cell-time" title={`Request ${serviceRequestId ?? requestId}`}>
+      <span role="cell" class="cell-time" title={`Request ${serviceRequestId}`}>
         {from}
       </span>
       <span role="cell" class="cell-age">

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { readCredentials } from "../auth/credentials.ts";
 import {
   createGoogleAuth,

@@ -1,11 +1,11 @@
 import { hash, randomUUID } from "node:crypto";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { selectMapping } from "../../hooks/mappings/selectMapping.ts";
-import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
-import type { NewHookRequest } from "../../models/hooks/hookRequest.ts";
-import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
+import { acceptMappedRuns } from "../../models/intake/acceptHook.ts";
+import type { NewHookRequest } from "../../models/intake/hookRequest.ts";
+import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/intake/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { toJson } from "../../shared/text/json.ts";
 import type { Mail } from "../mail/mail.ts";

@@ -50,7 +50,7 @@ export class Health {
       this.#deps.log.info({ part, since: fault.since }, "a part of the Gmail listener works again");
       if (fault.toldAs !== null) {
         const text = `${RECOVERY_TEXTS[part]} again.`;
-        await this.#deps.stores.events.add([{ _id: `${fault.toldAs}-over`, text, source: "gmail", wake: false }]);
+        await this.#deps.stores.mainEvents.add([{ _id: `${fault.toldAs}-over`, text, source: "gmail", wake: false }]);
       }
       await this.#mailbox.setFault(part, null);
     });
@@ -70,7 +70,8 @@ export class Health {
       const same = Object.values(faults).find((other) => other?.reason === reason && other.toldAs !== null);
       const toldAs = same?.toldAs ?? eventId(_id, part, fault.since);
       const text = `${FAULT_TEXTS[part]}: ${reason} To fix it, ${REMEDY}.`;
-      if ((await stores.events.add([{ _id: toldAs, text, source: "gmail", wake: true }])) > 0) await triggerHeartbeat();
+      if ((await stores.mainEvents.add([{ _id: toldAs, text, source: "gmail", wake: true }])) > 0)
+        await triggerHeartbeat();
       await this.#mailbox.setFault(part, { ...fault, toldAs });
     });
   }

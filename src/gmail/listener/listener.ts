@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { compileMappings } from "../../hooks/mappings/mapping.ts";
 import { MAILBOX_PARTS, type MailboxPart } from "../../models/gmailMailbox.ts";
 import type { Stores } from "../../models/stores.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -166,7 +166,7 @@ export class MailImporter {
     log.error({ message, reason }, "a mail cannot start a run and is skipped");
     const text = `The mail with Gmail's id ${message} could not be read and is skipped: ${reason}`;
     const _id = `gmail-mail-${mailRunId(settings.account, message)}`;
-    await stores.events.add([{ _id, text, source: "gmail", wake: false }]);
+    await stores.mainEvents.add([{ _id, text, source: "gmail", wake: false }]);
     await mailbox.update({ lastError: { at: clock.now(), reason: `A mail was skipped: ${reason}` } });
   }
 }

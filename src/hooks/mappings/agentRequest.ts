@@ -1,8 +1,8 @@
 import type { Static, TObject } from "typebox";
-import { resolveModel } from "../../config/formats/modelList.ts";
-import { sessionKeyFault } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
+import { resolveModel } from "../../config/agents.ts";
+import type { Config } from "../../config/config.ts";
 import { AppError } from "../../shared/errors.ts";
+import { sessionKeyFault } from "../../shared/sessionKey.ts";
 import { errorCodeFor } from "../templates/render.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
 import type { agentFields, MappedAgent } from "./fields.ts";

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { MAX_RECIPIENT } from "../../config/schema/session.ts";
+import { MAX_RECIPIENT } from "../../config/session.ts";
 import { CHANNELS } from "../../shared/channelNames.ts";
 import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
 

@@ -1,6 +1,6 @@
-import { MAIN_SESSION, sessionKeyFault } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
+import { MAIN_SESSION, sessionKeyFault } from "../../shared/sessionKey.ts";
 import { toJson } from "../../shared/text/json.ts";
 import {
   defaultKeyOf,

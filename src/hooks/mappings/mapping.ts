@@ -1,13 +1,14 @@
-import { decodedName, mappingKey, TEMPLATES } from "../../config/checks/mappings.ts";
+import type { Config } from "../../config/config.ts";
+import { decodedName, mappingKey } from "../../config/mapping.ts";
+import { TEMPLATES } from "../../config/mappingTemplates.ts";
+import { SENDER_PRESETS } from "../../config/presets.ts";
 import {
   parseTemplate,
   type Reference,
   renderTemplate,
   type Template,
   type TemplateScope,
-} from "../../config/formats/template.ts";
-import { SENDER_PRESETS } from "../../config/presets/senders.ts";
-import type { Config } from "../../config/schema/config.ts";
+} from "../../shared/text/template.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
 import type { ReadNames } from "./secretNames.ts";

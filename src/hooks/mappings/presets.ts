@@ -1,6 +1,6 @@
-import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
-import type { PRESETS } from "../../config/schema/mapping.ts";
+import type { Config } from "../../config/config.ts";
+import type { PRESETS } from "../../config/mapping.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../shared/sessionKey.ts";
 
 type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 type MappingConfig = Config["hooks"]["mappings"][number];

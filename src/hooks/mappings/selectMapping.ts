@@ -1,5 +1,5 @@
-import { nearest } from "../../config/nearest.ts";
 import { isObject } from "../../shared/text/json.ts";
+import { nearest } from "../../shared/text/nearest.ts";
 import { type HookCall, type Mapping, templateScope, wantedItems } from "./mapping.ts";
 import { describeUnmet, isAboutItems, shortJson, unmetCondition } from "./when.ts";
 

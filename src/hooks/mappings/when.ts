@@ -1,5 +1,5 @@
-import { lookUp, parsePath, type Reference, type TemplateScope } from "../../config/formats/template.ts";
-import type { Scalar, WhenValue } from "../../config/schema/mapping.ts";
+import type { Scalar, WhenValue } from "../../config/mappingMatch.ts";
+import { lookUp, parsePath, type Reference, type TemplateScope } from "../../shared/text/template.ts";
 import { isSecretName } from "./secretNames.ts";
 
 /** Maximum characters of a value, and maximum wanted values, in the description of an unmet condition. */

@@ -1,7 +1,7 @@
-import { TEMPLATES } from "../../config/checks/mappings.ts";
-import { lookUp, type Reference, type Template, type TemplateScope } from "../../config/formats/template.ts";
-import { nearest } from "../../config/nearest.ts";
+import { TEMPLATES } from "../../config/mappingTemplates.ts";
 import { isObject } from "../../shared/text/json.ts";
+import { nearest } from "../../shared/text/nearest.ts";
+import { lookUp, type Reference, type Template, type TemplateScope } from "../../shared/text/template.ts";
 import { type HookCall, type Mapping, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
 

@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { describeFault, faultyField } from "../../config/describeFault.ts";
-import { parseTemplate, renderTemplate, type TemplateScope } from "../../config/formats/template.ts";
+import { describeFault, faultyField } from "../../shared/describeFault.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
+import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/text/template.ts";
 import { MappedAgent, MappedWake } from "../mappings/fields.ts";
 import { type HookCall, type Mapping, renderName, renderSessionKey, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";

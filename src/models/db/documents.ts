@@ -19,6 +19,7 @@ type FindAndUpdateOptions = Pick<
 /**
  * The documents of one collection, through its mongoose model. Every call maps the driver's errors, every read waits for a
  * primary that has caught up, and documents are plain objects (`lean`). Input is not validated here: routes have validated it.
+ * Updates go to the driver, since most are pipelines: mongoose would copy each one, without keys such as `constructor`.
  *
  * Every method throws AppError unavailable while MongoDB cannot be reached, and AppError body_too_large for a document that
  * would exceed MongoDB's limit. Other errors of the driver are thrown unchanged.
@@ -133,15 +134,11 @@ export class Documents<T extends mongo.Document> {
   }
 
   updateOne(filter: Filter<T>, update: Update<T>, options: UpdateOptions = {}): Promise<mongo.UpdateResult> {
-    return mapMongoErrors(() =>
-      this.model.updateOne(filter as never, update as never, pipelines(options) as never).exec(),
-    );
+    return mapMongoErrors(() => this.native.updateOne(filter, update, options));
   }
 
   updateMany(filter: Filter<T>, update: Update<T>, options: UpdateOptions = {}): Promise<mongo.UpdateResult> {
-    return mapMongoErrors(() =>
-      this.model.updateMany(filter as never, update as never, pipelines(options) as never).exec(),
-    );
+    return mapMongoErrors(() => this.native.updateMany(filter, update, options));
   }
 
   /** Updates a document, and returns it as it was before the update, or with `returnDocument: "after"` as it is now. */
@@ -150,13 +147,7 @@ export class Documents<T extends mongo.Document> {
     update: Update<T>,
     options: FindAndUpdateOptions = {},
   ): Promise<R | null> {
-    const all = pipelines(options) as never;
-    return mapMongoErrors(() =>
-      this.model
-        .findOneAndUpdate(filter as never, update as never, all)
-        .lean<R>()
-        .exec(),
-    );
+    return mapMongoErrors(() => this.native.findOneAndUpdate(filter, update, options)) as Promise<R | null>;
   }
 
   /**
@@ -169,18 +160,12 @@ export class Documents<T extends mongo.Document> {
     update: Update<T>,
     options: Pick<FindAndUpdateOptions, "projection"> = {},
   ): Promise<{ document: R; created: boolean }> {
-    const all = pipelines({ ...options, upsert: true, returnDocument: "after", includeResultMetadata: true }) as never;
-    const result: unknown = await retryUpsert(() =>
-      mapMongoErrors(() =>
-        this.model
-          .findOneAndUpdate(filter as never, update as never, all)
-          .lean()
-          .exec(),
-      ),
+    const all = { ...options, upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
+    const { value, lastErrorObject } = await retryUpsert(() =>
+      mapMongoErrors(() => this.native.findOneAndUpdate(filter, update, all)),
     );
-    const { value, lastErrorObject } = result as mongo.ModifyResult<R>;
     if (!value) throw new Error("an upsert returned no document");
-    return { document: value as R, created: lastErrorObject?.updatedExisting === false };
+    return { document: value as unknown as R, created: lastErrorObject?.updatedExisting === false };
   }
 
   /** Replaces a document or creates it. @param filter names the document by a unique key, and nothing else */
@@ -188,7 +173,7 @@ export class Documents<T extends mongo.Document> {
     await retryUpsert(() => mapMongoErrors(() => this.native.replaceOne(filter, document, { upsert: true })));
   }
 
-  /** Sends several writes in one command. They bypass the model, which would copy each of them: reports are written so. */
+  /** Sends several writes in one command. */
   bulkWrite(
     writes: mongo.AnyBulkWriteOperation<T>[],
     options: { ordered?: boolean } = {},
@@ -204,9 +189,6 @@ export class Documents<T extends mongo.Document> {
     return mapMongoErrors(() => this.model.deleteMany(filter as never).exec());
   }
 }
-
-/** Lets an update be a pipeline, which mongoose otherwise takes for a mistake. */
-const pipelines = <O extends object>(options: O) => ({ ...options, updatePipeline: true });
 
 /** Opens a cursor, yields its documents, maps its errors and closes it. */
 async function* read<R>(open: () => mongo.AbstractCursor<R>): AsyncGenerator<R, void> {

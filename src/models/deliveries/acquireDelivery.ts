@@ -1,5 +1,5 @@
-import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
+import type { DeliveryStores } from "./deliveryStores.ts";
 
 /**
  * Why a worker cannot acquire a delivery: `over` if it has ended or another worker holds it, `waiting` if it is to be retried
@@ -13,7 +13,7 @@ export type DeliveryNotAcquired = "over" | "waiting";
  * @throws AppError delivery_not_found, unavailable
  */
 export async function acquireDelivery(
-  { deliveries }: Stores,
+  { deliveries }: DeliveryStores,
   deliveryId: string,
   token: string,
   until: Date,

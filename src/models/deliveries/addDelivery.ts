@@ -1,6 +1,6 @@
 import type { ReplyTarget } from "../sessions/session.ts";
-import type { Stores } from "../stores.ts";
 import type { NewDelivery } from "./delivery.ts";
+import type { DeliveryStores } from "./deliveryStores.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";
 
@@ -42,7 +42,7 @@ export interface AddedDelivery {
  * @throws AppError unavailable
  */
 export async function addDelivery(
-  stores: Pick<Stores, "deliveries" | "sessions">,
+  stores: Pick<DeliveryStores, "deliveries" | "sessions">,
   wanted: WantedDelivery,
   settings: DeliverySettings,
 ): Promise<AddedDelivery> {
@@ -59,7 +59,7 @@ export async function addDelivery(
 
 /** Returns where a delivery goes, and why it fails at once, or null if it can be tried. @throws AppError unavailable */
 export async function resolveTarget(
-  { sessions }: Pick<Stores, "sessions">,
+  { sessions }: Pick<DeliveryStores, "sessions">,
   wanted: Pick<WantedDelivery, "channel" | "to">,
   settings: DeliverySettings,
 ): Promise<Pick<NewDelivery, "channel" | "to" | "fault">> {

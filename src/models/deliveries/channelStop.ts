@@ -1,12 +1,14 @@
-import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
+import type { DeliveryStores } from "./deliveryStores.ts";
 
 /** Matches the deliveries that wait because the service of their channel refuses the credentials. */
 const STOPPED = { open: true, channelStop: { $exists: true } };
 const stoppedOn = (channel: string) => ({ ...STOPPED, channel });
 
 /** Returns the channels that are stopped, as `GET /api/channels` shows them. @throws AppError unavailable */
-export async function readStoppedChannels({ deliveries: { collection } }: Stores): Promise<ReadonlySet<string>> {
+export async function readStoppedChannels({
+  deliveries: { collection },
+}: DeliveryStores): Promise<ReadonlySet<string>> {
   return new Set(await collection.distinct("channel", STOPPED));
 }
 
@@ -15,7 +17,7 @@ export async function readStoppedChannels({ deliveries: { collection } }: Stores
  * and the sweep enqueues them.
  * @throws AppError unavailable
  */
-export async function endChannelStop({ deliveries: { collection } }: Stores, channel: string): Promise<void> {
+export async function endChannelStop({ deliveries: { collection } }: DeliveryStores, channel: string): Promise<void> {
   const change = { $unset: { channelStop: "" as const }, $set: { notBefore: null } };
   await collection.updateMany(stoppedOn(channel), change);
 }
@@ -27,7 +29,7 @@ export async function endChannelStop({ deliveries: { collection } }: Stores, cha
  * @throws AppError unavailable
  */
 export async function resumeChannel(
-  { deliveries: { collection } }: Stores,
+  { deliveries: { collection } }: DeliveryStores,
   channel: string,
   now: Date,
 ): Promise<Pick<DeliveryDoc, "_id"> | null> {

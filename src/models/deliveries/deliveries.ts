@@ -5,8 +5,8 @@ import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { isHeld, RecordLease } from "../db/lease.ts";
-import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import type { NoteNotifier } from "../notes/note.ts";
+import type { NoteOptions } from "../notes/wantedNotifications.ts";
 import {
   AS_READ,
   type AttemptCounts,
@@ -31,13 +31,7 @@ export class Deliveries {
   /** Whether failures are noted. */
   readonly #notesFailures: boolean;
 
-  constructor(
-    collection: Documents<DeliveryDoc>,
-    clock: Clock,
-    changes: ChangeNotifier,
-    notes: NoteNotifier,
-    wanted: WantedNotifications,
-  ) {
+  constructor(collection: Documents<DeliveryDoc>, clock: Clock, { changes, notes, wanted }: NoteOptions) {
     this.collection = collection;
     this.#inserter = new BatchInserter(
       collection,

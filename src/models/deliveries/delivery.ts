@@ -15,7 +15,7 @@ import {
   timestamp,
 } from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
-import { NOTED_INDEX, Notes } from "../notifications/note.ts";
+import { NOTED_INDEX, Notes } from "../notes/note.ts";
 
 export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
 export type DeliveryState = Static<typeof DeliveryState>;
@@ -71,7 +71,7 @@ export const DeliveryDoc = object({
   runId: nullable(string),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
   sessionKey: optional(string),
-  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: optional(number),
   /** Missing for a reply, which is of the kind `channel`. */
   kind: optional(oneOf(DeliveryKind.enum)),

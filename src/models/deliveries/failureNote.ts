@@ -1,5 +1,5 @@
-import { MAX_DEPTH } from "../notifications/depth.ts";
-import { appendNotes, type Note } from "../notifications/note.ts";
+import { MAX_DEPTH } from "../notes/depth.ts";
+import { appendNotes, type Note } from "../notes/note.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
 /**

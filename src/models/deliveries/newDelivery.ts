@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
-import { depthField } from "../notifications/depth.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { depthField } from "../notes/depth.ts";
 import type { DeliveredEvent, DeliveryDoc, DeliveryKind, NewDelivery } from "./delivery.ts";
 import { failureNoteOf } from "./failureNote.ts";
 

@@ -1,6 +1,6 @@
 import type { ReplyTarget } from "../sessions/session.ts";
-import type { Stores } from "../stores.ts";
 import { type DeliveryDoc, OTHER_CHANNELS } from "./delivery.ts";
+import type { DeliveryStores } from "./deliveryStores.ts";
 
 /** The state of a channel and its deliveries. Times are ISO 8601 UTC with milliseconds. */
 export interface ChannelView {
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
  * @throws AppError unavailable
  */
 export async function readChannels(
-  { deliveries, sessions }: Stores,
+  { deliveries, sessions }: DeliveryStores,
   { channels, initialReplyTarget }: { channels: ReadonlySet<string>; initialReplyTarget: ReplyTarget | null },
   now: Date,
 ): Promise<{ channels: ChannelView[]; route: ReplyTarget | null }> {

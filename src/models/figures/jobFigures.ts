@@ -14,6 +14,7 @@ import {
   schemaOf,
   string,
 } from "../db/fields.ts";
+import type { CountedJob, JobCounter } from "../jobs/jobCounter.ts";
 import { bucketOf } from "./durations.ts";
 
 /** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
@@ -49,22 +50,6 @@ export const PERIODS = {
 
 /** Maximum names that a process counts in one hour. Jobs with further names count only among all jobs. */
 const MAX_NAMES = 100;
-
-/** The fields of a job that its figures depend on. */
-export interface CountedJob {
-  readonly name: string | null;
-  readonly createdAt: Date;
-  readonly endedAt: Date | null;
-  readonly status: "running" | "completed" | "failed";
-}
-
-/** Counts the jobs that start and end. */
-export interface JobCounter {
-  countStarted(job: CountedJob): void;
-  countEnded(job: CountedJob): void;
-}
-
-export const NO_JOB_COUNTER: JobCounter = { countStarted() {}, countEnded() {} };
 
 interface Figures {
   readonly seconds: number;

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { mongo } from "mongoose";
-import type { IdempotencyKeys } from "../hooks/idempotencyKey.ts";
+import type { IdempotencyKeys } from "../idempotencyKey.ts";
 import type { GateDoc } from "./gate.ts";
 
 /** The part of a gate that its link is sealed for. */

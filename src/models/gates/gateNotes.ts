@@ -1,6 +1,6 @@
 import type { Gate } from "../../wire/gate.ts";
-import { appendNotes, type Note } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import { appendNotes, type Note } from "../notes/note.ts";
+import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type GateDoc, viewGate } from "./gate.ts";
 
 /** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */

@@ -3,13 +3,13 @@ import { readNewest } from "../db/newestFirst.ts";
 import type { JobScope } from "../jobs/jobScope.ts";
 import { jobNotFound } from "../jobs/jobs.ts";
 import { scopeQuery } from "../jobs/search/jobFilter.ts";
-import type { Stores } from "../stores.ts";
 import { type GateDoc, viewGate } from "./gate.ts";
 import { gateNotFound } from "./gateErrors.ts";
+import type { GateStores } from "./gateStores.ts";
 import { type GateJob, seenWith } from "./gates.ts";
 
 /** Reads the part of a job that its gates need. @throws AppError job_not_found, unavailable */
-export async function findGateJob({ jobs }: Stores, jobId: string): Promise<GateJob> {
+export async function findGateJob({ jobs }: GateStores, jobId: string): Promise<GateJob> {
   const projection = { jobId: 1, openGates: 1, status: 1, cancel: 1 };
   const job = await jobs.collection.findOne<GateJob>({ jobId }, { projection });
   if (!job) throw jobNotFound(jobId);
@@ -18,7 +18,7 @@ export async function findGateJob({ jobs }: Stores, jobId: string): Promise<Gate
 
 /** Reads a gate as readers see it, and its job. @throws AppError job_not_found, gate_not_found, unavailable */
 export async function findGateWithJob(
-  stores: Stores,
+  stores: GateStores,
   jobId: string,
   key: string,
 ): Promise<{ gate: GateDoc; job: GateJob }> {
@@ -29,7 +29,7 @@ export async function findGateWithJob(
 }
 
 /** Reads a gate as readers see it. @throws AppError job_not_found, gate_not_found, unavailable */
-export const findGate = async (stores: Stores, jobId: string, key: string): Promise<GateDoc> =>
+export const findGate = async (stores: GateStores, jobId: string, key: string): Promise<GateDoc> =>
   (await findGateWithJob(stores, jobId, key)).gate;
 
 interface GateListQuery {
@@ -42,7 +42,7 @@ interface GateListQuery {
 
 /** Returns a page of the gates of all jobs, the newest first. @throws AppError unavailable */
 export async function listGates(
-  { gates }: Stores,
+  { gates }: GateStores,
   { status, scope, limit, cursor }: GateListQuery,
 ): Promise<{ gates: Gate[]; nextCursor: string | null }> {
   const query = {

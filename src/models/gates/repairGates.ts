@@ -1,5 +1,5 @@
 import type { ScanBatch } from "../db/lease.ts";
-import type { Stores } from "../stores.ts";
+import type { GateStores } from "./gateStores.ts";
 import type { GateHead } from "./openGates.ts";
 
 /** Maximum records that one command reads or deletes. */
@@ -10,7 +10,7 @@ const BATCH_SIZE = 500;
  * @returns the number of gates that were due
  * @throws AppError unavailable
  */
-export async function expireGates({ gates }: Stores): Promise<number> {
+export async function expireGates({ gates }: GateStores): Promise<number> {
   for (let total = 0; ; ) {
     const due = await gates.listDue(BATCH_SIZE);
     await Promise.all(due.map((gate) => gates.expireIfDue(gate)));
@@ -26,11 +26,11 @@ export async function expireGates({ gates }: Stores): Promise<number> {
  * @returns the number of corrections
  * @throws AppError unavailable
  */
-export async function repairGates(stores: Stores, before?: Date): Promise<number> {
+export async function repairGates(stores: GateStores, before?: Date): Promise<number> {
   return (await repairOpenGates(stores, before)) + (await repairWaitingJobs(stores));
 }
 
-async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined): Promise<number> {
+async function repairOpenGates({ gates, jobs }: GateStores, before: Date | undefined): Promise<number> {
   let corrections = 0;
   const open = { status: "open" as const, ...(before && { createdAt: { $lt: before } }) };
   const options = { projection: { job: 1, jobId: 1 } };
@@ -53,7 +53,7 @@ async function repairOpenGates({ gates, jobs }: Stores, before: Date | undefined
   return corrections;
 }
 
-async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
+async function repairWaitingJobs({ gates, jobs }: GateStores): Promise<number> {
   let corrections = 0;
   const waiting = { "openGates.gateId": { $exists: true } };
   const options = { projection: { jobId: 1, openGates: 1 } };
@@ -79,7 +79,7 @@ async function repairWaitingJobs({ gates, jobs }: Stores): Promise<number> {
  * @yields the number of deleted gates after each batch
  * @throws AppError unavailable
  */
-export async function* deleteUnusedGates({ gates }: Stores, from = ""): AsyncGenerator<ScanBatch<string>, void> {
+export async function* deleteUnusedGates({ gates }: GateStores, from = ""): AsyncGenerator<ScanBatch<string>, void> {
   for (let after = from; ; ) {
     const query = { _id: { $gt: after } };
     const batch = await gates.collection.find(query, { projection: { job: 1 }, sort: { _id: 1 }, limit: BATCH_SIZE });

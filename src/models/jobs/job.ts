@@ -11,7 +11,7 @@ import {
   schemaOf,
   string,
 } from "../db/fields.ts";
-import { NOTED_INDEX, Notes } from "../notifications/note.ts";
+import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import { date, listOf, object, optional, type Stored, string } from "../db/fields.ts";
-import { appendNotes } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import { appendNotes } from "../notes/note.ts";
+import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import type { StepDoc } from "./step.ts";
 
 /** The final status of a job. */

@@ -7,12 +7,12 @@ import { suffixedIds } from "../../shared/text/text.ts";
 import type { JobView } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
-import type { CountedJob, JobCounter } from "../figures/jobFigures.ts";
-import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import type { NoteNotifier } from "../notes/note.ts";
+import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
 import type { JobChange, JobDoc, Status } from "./job.ts";
+import type { CountedJob, JobCounter } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
@@ -53,6 +53,12 @@ export interface JobSettings {
   readonly wanted: WantedNotifications;
 }
 
+export interface JobOptions extends JobSettings, NoteOptions {
+  readonly clock: Clock;
+  /** Counts the jobs that this process starts and ends. */
+  readonly counter: JobCounter;
+}
+
 export class Jobs {
   readonly collection: Documents<JobDoc>;
   readonly #clock: Clock;
@@ -63,22 +69,14 @@ export class Jobs {
   readonly #counter: JobCounter;
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
-  constructor(
-    collection: Documents<JobDoc>,
-    payloads: Payloads,
-    clock: Clock,
-    changes: ChangeNotifier,
-    notes: NoteNotifier,
-    settings: JobSettings,
-    counter: JobCounter,
-  ) {
+  constructor(collection: Documents<JobDoc>, payloads: Payloads, options: JobOptions) {
     this.collection = collection;
     this.#payloads = payloads;
-    this.#clock = clock;
-    this.#changes = changes;
-    this.#notes = notes;
-    this.#settings = settings;
-    this.#counter = counter;
+    this.#clock = options.clock;
+    this.#changes = options.changes;
+    this.#notes = options.notes;
+    this.#counter = options.counter;
+    this.#settings = options;
   }
 
   /**

@@ -2,8 +2,8 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { StepReceipt } from "../../wire/step.ts";
-import type { Stores } from "../stores.ts";
 import type { Status } from "./job.ts";
+import type { JobStores } from "./jobStores.ts";
 import { reportStep, type StepReport } from "./reports/reportStep.ts";
 
 /** The content of a ping: that the program runs, how far it is in percent, or how it ended. */
@@ -41,7 +41,7 @@ interface PingOptions {
  * @throws AppError job_not_found if the job does not exist and may not be created; unavailable, body_too_large, too_many_steps
  */
 export async function pingJob(
-  stores: Stores,
+  stores: JobStores,
   jobId: string,
   ping: Ping,
   { message, startNew, mayCreate, followRuns }: PingOptions,
@@ -78,7 +78,7 @@ function reportOf(ping: Ping, message: string): StepReport {
 const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} : { exitCode });
 
 /** Returns the id of the newest run; with `startNew`, if that one has ended, the id of the run that follows it. */
-async function runId({ jobs }: Stores, jobId: string, startNew: boolean, clock: Clock): Promise<string> {
+async function runId({ jobs }: JobStores, jobId: string, startNew: boolean, clock: Clock): Promise<string> {
   const newest = await jobs.newestRun(jobId);
   if (!newest) return jobId;
   if (!startNew || newest.status === "running") return newest.jobId;

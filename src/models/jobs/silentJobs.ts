@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
-import { appendNotes, newNoteId } from "../notifications/note.ts";
+import { appendNotes, newNoteId } from "../notes/note.ts";
 import type { JobDoc } from "./job.ts";
 import { WAS } from "./jobNotes.ts";
 import { SILENT_SINCE, silentMs, staleJobs } from "./jobTimes.ts";

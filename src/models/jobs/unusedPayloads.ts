@@ -1,8 +1,8 @@
 import { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
 import type { ScanBatch } from "../db/lease.ts";
-import type { Stores } from "../stores.ts";
 import type { JobDoc } from "./job.ts";
+import type { JobStores } from "./jobStores.ts";
 import { PAYLOAD_IDS } from "./payloadFields.ts";
 
 /** Maximum records that one command reads or deletes. */
@@ -25,7 +25,7 @@ const YOUNG_MS = 3 * 3_600_000;
  * @throws AppError unavailable
  */
 export async function* deleteUnusedPayloads(
-  stores: Stores,
+  stores: JobStores,
   now: Date,
   from?: StoredPayload,
 ): AsyncGenerator<ScanBatch<StoredPayload>, void> {

@@ -14,7 +14,7 @@ import {
   string,
 } from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
-import { depthField } from "./depth.ts";
+import { depthField } from "../notes/depth.ts";
 
 /**
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has

@@ -1,10 +1,10 @@
-import { durationMs } from "../../config/formats/duration.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { durationMs } from "../../shared/text/duration.ts";
 import type { Documents } from "../db/documents.ts";
 import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
-import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "./note.ts";
+import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "../notes/note.ts";
 
 /** The state of an expectation of the configuration (`expect`). */
 export const ExpectationDoc = object({

@@ -1,13 +1,13 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import type { AllDocuments } from "../db/database.ts";
 import type { Documents } from "../db/documents.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { PayloadField } from "../jobs/payloadFields.ts";
+import { NOTED_INDEX, type Note, type NoteNotifier, newNoteId, withoutNotes } from "../notes/note.ts";
 import type { RunDoc } from "../runs/run.ts";
 import type { ExpectationDoc } from "./expectation.ts";
-import { NOTED_INDEX, type Note, type NoteNotifier, newNoteId, withoutNotes } from "./note.ts";
+import type { OutboxDoc } from "./outboxRecord.ts";
 
 /** A job without its steps and payloads, and with short texts, because thousands of jobs may have notes at once. */
 export type NotedJob = Omit<JobDoc, "steps" | "replaced" | PayloadField>;
@@ -48,7 +48,13 @@ const PAYLOADS = { input: 1, metadata: 1, output: 1 } as const;
 const WITHOUT_PAYLOADS = { "job.input": 0, "job.metadata": 0, "job.output": 0 } as const;
 const WITHOUT_TEXTS = { "parts.text": 0, "parts.plain": 0, "webhook.body": 0 } as const;
 
-type OutboxCollections = Pick<AllDocuments, NotedCollection>;
+interface OutboxCollections {
+  readonly jobs: Documents<JobDoc>;
+  readonly runs: Documents<RunDoc>;
+  readonly deliveries: Documents<DeliveryDoc>;
+  readonly expectations: Documents<ExpectationDoc>;
+  readonly outbox: Documents<OutboxDoc>;
+}
 
 /** Maximum characters of a text of a job. Bodies of webhooks are cut to fewer. */
 const MAX_TEXT_CHARS = 4_000;

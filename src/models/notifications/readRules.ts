@@ -1,10 +1,10 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Delivery } from "../../wire/delivery.ts";
 import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
 import { viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
-import type { Stores } from "../stores.ts";
 import { nextDue, periodOf } from "./expectation.ts";
+import type { NotificationStores } from "./notificationStores.ts";
 
 type Rule = Config["notify"][number];
 type Expected = Config["expect"][number];
@@ -55,7 +55,7 @@ const LATEST = 5;
 
 /** Returns the rules of the configuration with their latest deliveries. @throws AppError unavailable */
 export async function readRules(
-  { deliveries }: Pick<Stores, "deliveries">,
+  { deliveries }: Pick<NotificationStores, "deliveries">,
   rules: readonly Rule[],
   now: Date,
 ): Promise<RuleView[]> {
@@ -105,7 +105,7 @@ function viewTarget({ webhook, channel, to, wake }: Rule["to"]): TargetView {
 
 /** Returns the expectations of the configuration and when they were last met. @throws AppError unavailable */
 export async function readExpectations(
-  { expectations, jobs }: Pick<Stores, "expectations" | "jobs">,
+  { expectations, jobs }: Pick<NotificationStores, "expectations" | "jobs">,
   expected: readonly Expected[],
 ): Promise<ExpectationView[]> {
   if (expected.length === 0) return [];

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../shared/clock.ts";
 import { isHeld, type StoredLease } from "../db/lease.ts";
 import type { SessionTurn } from "../sessions/session.ts";
-import type { Stores } from "../stores.ts";
 import type { AgentRun, RunDoc } from "./run.ts";
+import type { RunStores } from "./runStores.ts";
 
 /**
  * Maximum wait of a session for its last run to be finalized, in durations of a lease. It leaves the sweep time to finalize
@@ -23,7 +23,7 @@ export type NotAcquired = "over" | "waiting";
  * @throws AppError run_not_found, unavailable
  */
 export async function acquireRun(
-  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   runId: string,
   clock: Clock,
   leaseMs: number,
@@ -61,7 +61,7 @@ export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "session
 
 /** Renews the lease of a run and its session. @returns false when either is no longer this worker's */
 export async function renewRun(
-  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   { _id, sessionKey, claim: { token } }: AgentRun,
   until: Date,
 ): Promise<boolean> {

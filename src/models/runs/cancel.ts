@@ -1,14 +1,14 @@
 import { AppError, ignore } from "../../shared/errors.ts";
 import type { CancelChange } from "../jobs/cancelUpdate.ts";
 import type { JobHead } from "../jobs/jobs.ts";
-import type { Stores } from "../stores.ts";
+import type { RunStores } from "./runStores.ts";
 
 /*
  * A run that is tracked as a job and that job are cancelled together. The run is always cancelled first: if the process ends
  * before it has changed the job, whoever finalizes the run does so (trackRun.ts).
  */
 
-type CancelStores = Pick<Stores, "jobs" | "runs">;
+type CancelStores = Pick<RunStores, "jobs" | "runs">;
 
 /** The id of a run that was cancelled before a worker took it. Enqueue the run, so that a worker finalizes it. */
 type RunToFinalize = string | null;

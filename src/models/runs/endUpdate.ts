@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { nameWords } from "../db/nameSearch.ts";
-import { newNoteId } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import { newNoteId } from "../notes/note.ts";
+import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import type { MappingOutcome, RunDoc, RunOutcome } from "./run.ts";
 
 /** Returns the update of a run that ends, with the note of the event. */

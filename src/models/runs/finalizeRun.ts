@@ -1,8 +1,8 @@
 import { type AddedDelivery, addDelivery, type DeliverySettings } from "../deliveries/addDelivery.ts";
-import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
 import { markedReply } from "./cutOffReply.ts";
 import { ownWords, type RunDoc } from "./run.ts";
+import type { RunStores } from "./runStores.ts";
 import { trackEnded } from "./trackRun.ts";
 
 /** Maximum characters of a reply in the run's summary. */
@@ -19,6 +19,13 @@ export interface Finalized {
   readonly wake: boolean;
 }
 
+/** The stores of a run's end. The kept request of the run, if there is one, records how its run ended. */
+interface FinalizeStores extends RunStores {
+  readonly hookRequests: {
+    recordRun(requestId: string, runId: string, end: "completed" | "failed"): Promise<void>;
+  };
+}
+
 export interface FinalizeSettings extends DeliverySettings {
   /** Returns whether a reply is worth delivering: not empty, and more than an acknowledgement. */
   isWorthDelivering(reply: string): boolean;
@@ -29,7 +36,7 @@ export interface FinalizeSettings extends DeliverySettings {
  * session. Each record is named after the run and its round, so that a repetition after a crash writes nothing twice.
  * @throws AppError unavailable
  */
-export async function finalizeRun(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
+export async function finalizeRun(stores: FinalizeStores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
   const { sessions, runs, hookRequests } = stores;
   const { _id, requestId, status } = run;
   const end = status === "failed" ? "failed" : "completed";
@@ -49,15 +56,15 @@ const recordId = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
 
 /** Ends the job, then writes the summary and the delivery, so that the job has ended for readers of the summary. */
-async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
+async function reportEnd(stores: RunStores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run), depth: run.depth };
-  await stores.events.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
+  await stores.mainEvents.add([{ _id: SUMMARY_PREFIX + recordId(run), ...event }]);
   return deliver(stores, run, settings);
 }
 
 /** Adds the prompt and the reply of a completed run to the session's transcript. */
-async function addToTranscript({ messages }: Stores, run: RunDoc): Promise<void> {
+async function addToTranscript({ messages }: RunStores, run: RunDoc): Promise<void> {
   const { sessionKey, status, reply, request, endedAt } = run;
   if (status !== "completed" || reply === null || !request) return;
   const { message: prompt, allowUnsafe } = request;
@@ -65,7 +72,7 @@ async function addToTranscript({ messages }: Stores, run: RunDoc): Promise<void>
   await messages.addTurn(recordId(run), turn);
 }
 
-async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
+async function deliver(stores: RunStores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   const { _id: runId, sessionKey, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;

@@ -17,8 +17,8 @@ import {
 } from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
-import { depthField } from "../notifications/depth.ts";
-import { NOTED_INDEX, Notes } from "../notifications/note.ts";
+import { depthField } from "../notes/depth.ts";
+import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { StoredUsage } from "./usage.ts";
 
 /*
@@ -184,7 +184,7 @@ export const RunDoc = object({
   againOf: optional(string),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: optional(string),
-  /** The depth of the events that follow from it (`notifications/depth.ts`); missing for 0. */
+  /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: optional(number),
   /** The address to which the end of the run is sent; missing if there is none. */
   callbackUrl: optional(string),

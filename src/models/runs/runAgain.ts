@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { randomSessionKey } from "../../config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Stores } from "../stores.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";
+import type { RunStores } from "./runStores.ts";
 import { trackAccepted } from "./trackRun.ts";
 
 /**
@@ -11,7 +11,7 @@ import { trackAccepted } from "./trackRun.ts";
  * @returns the new run
  * @throws AppError run_not_found, run_state_conflict, unavailable
  */
-export async function runAgain(stores: Pick<Stores, "runs" | "jobs">, runId: string): Promise<NewRun> {
+export async function runAgain(stores: Pick<RunStores, "runs" | "jobs">, runId: string): Promise<NewRun> {
   const run = await stores.runs.find(runId);
   const reason = reasonAgainst(run);
   if (reason !== null) throw new AppError("run_state_conflict", { detail: reason });

@@ -6,8 +6,8 @@ import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
-import type { NoteNotifier } from "../notifications/note.ts";
-import type { WantedNotifications } from "../notifications/wantedNotifications.ts";
+import type { NoteNotifier } from "../notes/note.ts";
+import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
@@ -35,13 +35,7 @@ export class Runs {
   readonly #notes: NoteNotifier;
   readonly #wanted: WantedNotifications;
 
-  constructor(
-    collection: Documents<RunDoc>,
-    clock: Clock,
-    changes: ChangeNotifier,
-    notes: NoteNotifier,
-    wanted: WantedNotifications,
-  ) {
+  constructor(collection: Documents<RunDoc>, clock: Clock, { changes, notes, wanted }: NoteOptions) {
     this.collection = collection;
     this.#inserter = new BatchInserter(
       collection,

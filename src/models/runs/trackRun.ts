@@ -1,7 +1,7 @@
 import { ignore } from "../../shared/errors.ts";
 import { reportStep, type StepReport } from "../jobs/reports/reportStep.ts";
-import type { Stores } from "../stores.ts";
 import { type AgentRequest, ownWords, type RunDoc } from "./run.ts";
+import type { RunStores } from "./runStores.ts";
 
 /** Maximum characters of a reply in the job's output. Even with every character escaped, the output fits into a job. */
 const MAX_REPLY_CHARS = 800_000;
@@ -16,7 +16,7 @@ type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "trac
  * again.
  * @throws AppError unavailable
  */
-export async function trackAccepted({ jobs, runs }: Pick<Stores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
+export async function trackAccepted({ jobs, runs }: Pick<RunStores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
   if (!run.request?.trackAsJob || run.tracked) return;
   const metadata = { runId: run._id, sessionKey: run.sessionKey };
   await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run.request) });
@@ -27,25 +27,25 @@ export async function trackAccepted({ jobs, runs }: Pick<Stores, "jobs" | "runs"
 const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Math.ceil(timeoutSeconds) + 60);
 
 /** Shows in the job that the run was retried by hand. @throws AppError unavailable */
-export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
+export async function trackRetried(stores: RunStores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
   if (!run.request?.trackAsJob || !(await stores.jobs.collection.exists({ jobId: run._id }))) return;
   await stores.jobs.put(run._id, { status: "running", message: "Started again" });
 }
 
 /** Shows in the job that an attempt begins. @throws AppError unavailable */
-export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
+export async function trackStarted(stores: RunStores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run); // The process that accepted the run may have died before it created the job.
   await track(stores, run, { status: "running", progress: 0, message: `Attempt ${run.attempts}` });
 }
 
 /** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */
-export async function trackRetry(stores: Stores, run: RunDoc, reason: string): Promise<void> {
+export async function trackRetry(stores: RunStores, run: RunDoc, reason: string): Promise<void> {
   await track(stores, run, { status: "failed", message: `${reason} It will be tried again.` });
 }
 
 /** Ends the job with the status of the run. Its output is the reply. @throws AppError unavailable */
-export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
+export async function trackEnded(stores: RunStores, run: RunDoc): Promise<void> {
   if (run.status === "completed") {
     const whole = run.reply ?? "";
     const reply = whole.slice(0, MAX_REPLY_CHARS);
@@ -69,7 +69,7 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
   }
 }
 
-async function track(stores: Stores, run: RunDoc, report: StepReport): Promise<void> {
+async function track(stores: RunStores, run: RunDoc, report: StepReport): Promise<void> {
   if (!run.request?.trackAsJob) return;
   const whole = { jobProgressStart: 0, jobProgressEnd: 100, stepName: STEP.stepName };
   // If the job was deleted, the run continues without it.

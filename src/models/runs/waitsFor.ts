@@ -1,10 +1,10 @@
 import type { WaitsFor } from "../../wire/run.ts";
 import { isHeld } from "../db/lease.ts";
-import type { Stores } from "../stores.ts";
+import type { RunStores } from "./runStores.ts";
 
 /** Reads what a run waits for. @returns undefined if the run is not queued @throws AppError run_not_found, unavailable */
 export async function readWaitsFor(
-  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   runId: string,
   now: Date,
 ): Promise<WaitsFor | undefined> {

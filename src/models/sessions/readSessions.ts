@@ -1,6 +1,6 @@
 import { isHeld } from "../db/lease.ts";
 import { readNewest } from "../db/newestFirst.ts";
-import type { Stores } from "../stores.ts";
+import type { SessionStores } from "./sessionStores.ts";
 
 /** A session as lists show it. */
 export interface SessionView {
@@ -11,7 +11,7 @@ export interface SessionView {
 
 /** Returns a page of sessions, the most recently used first. @throws AppError unavailable */
 export async function listSessions(
-  { sessions }: Stores,
+  { sessions }: SessionStores,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   now: Date,
 ): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {

@@ -1,5 +1,5 @@
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { Documents } from "../db/documents.ts";
 import { date, nullable, number, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";

@@ -1,5 +1,5 @@
 import type { WebhookMessage } from "../../channels/webhook/sender.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
 
 /** The parts of the configuration that decide where webhooks are sent. */

@@ -1,6 +1,6 @@
+import { MAX_DEPTH } from "../../models/notes/depth.ts";
+import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
-import { MAX_DEPTH } from "../../models/notifications/depth.ts";
-import type { Note } from "../../models/notifications/note.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type Notification, readNotification } from "./notification.ts";

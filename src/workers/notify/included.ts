@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { PAYLOAD_FIELDS } from "../../models/jobs/payloadFields.ts";
 import { isStored } from "../../models/jobs/payloads.ts";
 import { readJobWithSteps } from "../../models/jobs/read/readSteps.ts";

@@ -3,7 +3,7 @@ import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
 import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
-import type { Note } from "../../models/notifications/note.ts";
+import type { Note } from "../../models/notes/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
 import { runHead } from "../../models/runs/readRuns.ts";
 import { ownWords, type RunDoc } from "../../models/runs/run.ts";

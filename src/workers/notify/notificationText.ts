@@ -1,6 +1,6 @@
-import { renderTemplate, type Template } from "../../config/formats/template.ts";
 import { defaultText } from "../../shared/notifications/catalogue.ts";
 import { escapeMarkdown } from "../../shared/notifications/phrases.ts";
+import { renderTemplate, type Template } from "../../shared/text/template.ts";
 import type { Notification } from "./notification.ts";
 import { summaryTitle } from "./notificationTitle.ts";
 

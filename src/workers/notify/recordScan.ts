@@ -1,4 +1,4 @@
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
 import type { Timings } from "../../shared/timings.ts";
 import type { PeriodicDeps } from "../periodic.ts";

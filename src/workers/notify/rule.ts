@@ -1,10 +1,10 @@
-import { durationMs } from "../../config/formats/duration.ts";
-import { parseTemplate, type Template } from "../../config/formats/template.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { nameKey } from "../../models/db/nameSearch.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { SearchTerm } from "../../models/jobs/search/searchKeys.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
+import { durationMs } from "../../shared/text/duration.ts";
+import { parseTemplate, type Template } from "../../shared/text/template.ts";
 
 type RuleConfig = Config["notify"][number];
 

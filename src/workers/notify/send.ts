@@ -1,10 +1,10 @@
 import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
 import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
 import { answerUrl } from "../../models/gates/answerLinks.ts";
+import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
-import { MAX_DEPTH } from "../../models/notifications/depth.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
-import { NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
+import { NOTIFICATION_PREFIX } from "../../models/sessions/mainEvent.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
@@ -72,7 +72,7 @@ async function sendText(
   if (wake !== undefined) {
     const isNow = wake === "now";
     const told = { _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow };
-    if (fault === null) await stores.events.add([{ ...told, depth: depth + 1 }]);
+    if (fault === null) await stores.mainEvents.add([{ ...told, depth: depth + 1 }]);
     const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault });
     if (isNew) count(deps, rule.id, type);
     if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: fault === null ? "sent" : "failed" });

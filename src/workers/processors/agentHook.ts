@@ -1,4 +1,4 @@
-import { hookContextOf } from "../../models/sessions/sessionOwners.ts";
+import { hookContextOf } from "../../models/intake/sessionOwners.ts";
 import { type ExecuteRunDeps, executeRun } from "../runs/executeRun.ts";
 import type { TurnShares } from "../runs/turnShares.ts";
 import type { Processor } from "../runWorkers.ts";

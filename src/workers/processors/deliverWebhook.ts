@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookMessage, WebhookOutcome } from "../../channels/webhook/sender.ts";
 import type { AttemptCounts, DeliveryDoc } from "../../models/deliveries/delivery.ts";
-import { DEPTH_HEADER } from "../../models/notifications/depth.ts";
+import { DEPTH_HEADER } from "../../models/notes/depth.ts";
 import type { Stores } from "../../models/stores.ts";
 import { withLease } from "../../shared/lease.ts";
 import { type Exchange, ReceiverLimiter } from "../deliveries/receiverLimiter.ts";

@@ -2,19 +2,19 @@ import { createHash, randomUUID } from "node:crypto";
 import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import { MAIN_SESSION } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import { findSentTo } from "../../models/deliveries/readDeliveries.ts";
 import { markedReply } from "../../models/runs/cutOffReply.ts";
 import { SUMMARY_PREFIX } from "../../models/runs/finalizeRun.ts";
-import { type EventDoc, NOTIFICATION_PREFIX } from "../../models/sessions/event.ts";
+import { type MainEventDoc, NOTIFICATION_PREFIX } from "../../models/sessions/mainEvent.ts";
 import type { Stores } from "../../models/stores.ts";
 import { backoff } from "../../shared/backoff.ts";
 import type { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { Timings } from "../../shared/timings.ts";
 import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import type { WorkerMetrics } from "../metrics.ts";
@@ -50,7 +50,7 @@ export interface HeartbeatDeps {
    * @param delivered the ids of events whose runs have sent their reply to the recipient of the main session
    */
   prompt(
-    events: readonly EventDoc[],
+    events: readonly MainEventDoc[],
     delivered: ReadonlySet<string>,
   ): { readonly text: string; readonly taken: number; readonly told: number };
 }
@@ -64,7 +64,7 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
     const { scheduled } = payload as { scheduled: boolean };
     // If this turn fails, the sweep triggers another one: the next scheduled turn may be a day away.
-    if (scheduled) await retryWhileMongoIsDown(() => deps.stores.events.wakeAll(), context);
+    if (scheduled) await retryWhileMongoIsDown(() => deps.stores.mainEvents.wakeAll(), context);
     const token = randomUUID();
     const timings = context.timings.lease;
     const leaseEnd = () => new Date(context.clock.now().getTime() + timings.durationMs);
@@ -91,7 +91,7 @@ async function runTurns(
   { lost, renew }: { lost: AbortSignal; renew: () => Promise<boolean> },
   context: RunContext,
 ): Promise<ProcessorOutcome> {
-  const { events: queue, sessions } = deps.stores;
+  const { mainEvents: queue, sessions } = deps.stores;
   let turns = 0;
   let hasMore = false;
   for (let due = scheduled; !lost.aborted; due = false) {
@@ -137,12 +137,12 @@ function logWaiting(log: Logger, runnerName: string, { code, message }: AppError
   log.warn({ code, nextTryAt }, `The main session waits for ${runnerName} (next try ${time}): ${message}`);
 }
 
-const isOfRule = ({ _id, depth = 0 }: EventDoc): boolean => _id.startsWith(NOTIFICATION_PREFIX) || depth > 0;
+const isOfRule = ({ _id, depth = 0 }: MainEventDoc): boolean => _id.startsWith(NOTIFICATION_PREFIX) || depth > 0;
 
 /** Returns whether events of rules may start a turn now. Above the limit of a minute they wait for the next heartbeat. */
 async function mayStart(
-  { stores: { sessions, events }, ruleTurnsPerMinute: limit }: HeartbeatDeps,
-  wakes: readonly EventDoc[],
+  { stores: { sessions, mainEvents }, ruleTurnsPerMinute: limit }: HeartbeatDeps,
+  wakes: readonly MainEventDoc[],
   context: RunContext,
 ): Promise<boolean> {
   const count = await retryWhileMongoIsDown(() => sessions.countRuleTurn(), context);
@@ -150,14 +150,14 @@ async function mayStart(
   if (count === limit + 1) {
     context.log.warn({ limit }, "rules wake the agent too often; their events wait for the next heartbeat");
   }
-  await retryWhileMongoIsDown(() => events.postpone(wakes.map(({ _id }) => _id)), context);
+  await retryWhileMongoIsDown(() => mainEvents.postpone(wakes.map(({ _id }) => _id)), context);
   return false;
 }
 
 /** Returns the ids of the summaries whose runs deliver their reply to the recipient of the main session. */
 async function findDelivered(
   { stores: { deliveries, sessions }, delivery }: HeartbeatDeps,
-  events: readonly EventDoc[],
+  events: readonly MainEventDoc[],
 ): Promise<ReadonlySet<string>> {
   const summaries = events.map(({ _id }) => _id).filter((id) => id.startsWith(SUMMARY_PREFIX));
   const target = summaries.length > 0 ? await sessions.currentReplyTarget(delivery.initialReplyTarget) : null;
@@ -169,8 +169,8 @@ async function findDelivered(
 
 /** The events that a turn's prompt includes: whole ones, or the first `told` characters of one. */
 interface IncludedEvents {
-  readonly whole: readonly EventDoc[];
-  readonly part: EventDoc | undefined;
+  readonly whole: readonly MainEventDoc[];
+  readonly part: MainEventDoc | undefined;
   readonly told: number;
 }
 
@@ -212,7 +212,7 @@ async function storeTurn(
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
-  if (part) await stores.events.updateTold(part._id, told);
-  else await stores.events.take(whole.map(({ _id }) => _id));
+  if (part) await stores.mainEvents.updateTold(part._id, told);
+  else await stores.mainEvents.take(whole.map(({ _id }) => _id));
   if (noted) await enqueueDelivery(deps, noted);
 }

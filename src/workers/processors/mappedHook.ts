@@ -1,18 +1,18 @@
-import { randomSessionKey } from "../../config/formats/sessionKey.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
-import { deleteUnusedCall, readHookCall } from "../../models/hooks/hookCall.ts";
+import { assignSessionOwner, hookContextOf } from "../../models/intake/sessionOwners.ts";
+import { deleteUnusedCall, readHookCall } from "../../models/runs/hookCall.ts";
 import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
-import { assignSessionOwner, hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
@@ -143,7 +143,7 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
  * was cancelled meanwhile stays cancelled.
  */
 async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcome): Promise<MappedOutcome> {
-  const { runs, events, hookCalls, hookRequests } = deps.stores;
+  const { runs, mainEvents, hookCalls, hookRequests } = deps.stores;
   const { _id, round, sessionKey, mapped, requestId } = run;
   // These runs end here and are not finalized. Recorded first, because nobody returns to a run that has ended.
   const end = made.kind === "dropped" ? "dropped" : "completed";
@@ -159,7 +159,9 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
       const { text, wake, ...event } = made;
       const { name } = event;
       if (await runs.isUnmapped(_id, round)) {
-        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth }]);
+        await mainEvents.add([
+          { _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake, depth: run.depth },
+        ]);
         await runs.applyMapping(_id, round, event);
       }
       if (wake) await deps.triggerHeartbeat();

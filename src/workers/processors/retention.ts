@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { durationMs } from "../../config/formats/duration.ts";
 import { deleteUnusedGates } from "../../models/gates/repairGates.ts";
-import { confirmRequests } from "../../models/hooks/deleteHookRequests.ts";
-import { deleteUnusedCalls } from "../../models/hooks/hookCall.ts";
-import { deleteEndedBefore } from "../../models/jobs/deleteJobs.ts";
+import { confirmRequests } from "../../models/intake/deleteHookRequests.ts";
 import { deleteUnusedPayloads, type StoredPayload } from "../../models/jobs/unusedPayloads.ts";
-import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/deleteEndedRuns.ts";
-import { deleteSingleUseSessions } from "../../models/sessions/deleteSingleUseSessions.ts";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/retention/deleteEndedRuns.ts";
+import { deleteEndedBefore } from "../../models/retention/deleteJobs.ts";
+import { deleteSingleUseSessions } from "../../models/retention/deleteSingleUseSessions.ts";
+import { deleteUnusedCalls } from "../../models/runs/hookCall.ts";
 import type { Stores } from "../../models/stores.ts";
 import { withLease } from "../../shared/lease.ts";
+import { durationMs } from "../../shared/text/duration.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 

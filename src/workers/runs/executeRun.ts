@@ -3,7 +3,7 @@ import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import { fence } from "../../agents/prompt/fence.ts";
 import type { AgentMessage, AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import type { Config } from "../../config/schema/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";

@@ -1,5 +1,5 @@
-import { modelEntries } from "../../config/formats/modelList.ts";
-import type { Config } from "../../config/schema/config.ts";
+import { modelEntries } from "../../config/agents.ts";
+import type { Config } from "../../config/config.ts";
 
 /**
  * Returns the label of the model of a turn in metrics: the id of a configured model, `other` for one that only a request named,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readBackup, restoreBackup } from "../../../src/models/db/backup.ts";
+import { readBackup, restoreBackup } from "../../../src/models/backup.ts";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";

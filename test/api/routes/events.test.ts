@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { deleteEndedDeliveries, deleteEndedRuns } from "../../../src/models/runs/deleteEndedRuns.ts";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../../src/models/retention/deleteEndedRuns.ts";
 import { RedisChangeStream } from "../../../src/shared/queue/changeStream.ts";
 import { connectProducer } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";

@@ -39,7 +39,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect([now.status, later.status]).to.deep.equal([200, 200]);
     expect(now.body).to.include({ ok: true, mode: "now" });
     expect(later.body).to.include({ ok: true, mode: "next-heartbeat" });
-    const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
+    const { events: waiting } = await app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
     expect(waiting.map(({ _id, text, wake }) => ({ _id, text, wake }))).to.deep.equal([
       { _id: now.body.eventId, text: "Backup done", wake: true },
       { _id: later.body.eventId, text: "Disk at 80 %", wake: false },
@@ -136,13 +136,13 @@ describe("POST /hooks/agent and /hooks/wake", () => {
   ];
   for (const [hook, title, body, pointer] of refused) {
     it(`${hook}: answers ${title} with 400 at ${pointer}, and stores nothing`, async () => {
-      const before = [await runs(), await app.stores.events.countWaiting()];
+      const before = [await runs(), await app.stores.mainEvents.countWaiting()];
 
       const answer = await post(hook, body);
 
       expect([answer.status, answer.body.code]).to.deep.equal([400, "invalid_body"]);
       expect(answer.body.errors[0].pointer).to.equal(pointer);
-      expect([await runs(), await app.stores.events.countWaiting()]).to.deep.equal(before);
+      expect([await runs(), await app.stores.mainEvents.countWaiting()]).to.deep.equal(before);
     });
   }
 
@@ -363,7 +363,7 @@ describe("hooks while Redis is unavailable", () => {
 
         expect([agent.status, wake.status]).to.deep.equal([202, 200]);
         expect((await app.call("GET", `/api/runs/${agent.body.runId}`)).body.status).to.equal("queued");
-        expect(await app.stores.events.countWaiting()).to.equal(1);
+        expect(await app.stores.mainEvents.countWaiting()).to.equal(1);
         expect(wrong.map(({ status }) => status).sort()).to.deep.equal([...Array(20).fill(401), 429]);
       } finally {
         await redis.remove();

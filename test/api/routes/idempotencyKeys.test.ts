@@ -168,8 +168,8 @@ describe("Idempotency-Keys of hooks", () => {
   });
 
   const countOf = async () => {
-    const { runs, events } = app.stores;
-    return (await runs.collection.native.countDocuments()) + (await events.collection.native.countDocuments());
+    const { runs, mainEvents } = app.stores;
+    return (await runs.collection.native.countDocuments()) + (await mainEvents.collection.native.countDocuments());
   };
 
   for (const name of ["agent", "wake", "ci"]) {

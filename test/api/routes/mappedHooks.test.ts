@@ -13,8 +13,8 @@ const start = (mappings: string, more = "") =>
 
 /** Returns the number of stored records in each collection. */
 async function countRecords({ stores }: TestApp): Promise<number[]> {
-  const { runs, events, idempotencyKeys, jobs } = stores;
-  const collections = [runs, events, idempotencyKeys, jobs].map(({ collection }) => collection);
+  const { runs, mainEvents, idempotencyKeys, jobs } = stores;
+  const collections = [runs, mainEvents, idempotencyKeys, jobs].map(({ collection }) => collection);
   return Promise.all(collections.map((one) => one.countDocuments({})));
 }
 

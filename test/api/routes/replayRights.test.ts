@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { assignSessionOwner, hookContextOf } from "../../../src/models/sessions/sessionOwners.ts";
+import { assignSessionOwner, hookContextOf } from "../../../src/models/intake/sessionOwners.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { ConfigSchema } from "../../../src/config/config.ts";
 import { type ConfigNode, childNode } from "../../../src/config/nodes.ts";
-import { ConfigSchema } from "../../../src/config/schema/config.ts";
 import { version } from "../../../src/shared/process/version.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -76,7 +76,7 @@ describe("an agent run with a command as agent", () => {
     const prompt = readFileSync(join(dir, "prompt"), "utf8");
     expect(prompt).to.include("How is it?").and.to.not.equal("How is it?\n");
     const events = await eventually(async () => {
-      const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
+      const { events: waiting } = await app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
       return waiting.length > 0 && waiting;
     }, "the summary");
     expect(events.map(({ text }) => text)).to.deep.equal(["Check: completed\nAll fine."]);
@@ -195,7 +195,7 @@ describe("an agent run with a command as agent", () => {
     await start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
 
     await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
-    await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the turn to receive the event");
+    await eventually(async () => (await app.stores.mainEvents.countWaiting()) === 0, "the turn to receive the event");
 
     const { body } = await app.call("GET", "/api/sessions/main/messages");
     expect(body.messages[0].content).to.include("Disk is full");

@@ -102,7 +102,7 @@ describe("a turn of the main session", () => {
       () => fixture.worker.log.some(({ msg, queue }) => msg === "the queue job failed" && queue === "heartbeat"),
       "the turn to fail",
     );
-    const { events: left } = await fixture.app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
+    const { events: left } = await fixture.app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
     await fixture.wake("b", "next-heartbeat");
     await fixture.wake("c");
     await fixture.allTaken();
@@ -157,7 +157,7 @@ describe("a turn of the main session", () => {
       { message: "x", wakeMode: "next-heartbeat", deliver: false },
       bearer,
     );
-    await eventually(async () => (await fixture.app.stores.events.countWaiting()) === 2, "the run's summary");
+    await eventually(async () => (await fixture.app.stores.mainEvents.countWaiting()) === 2, "the run's summary");
     const triggers = (await fixture.app.queues.depths()).filter(
       ({ queue, state }) => queue === "heartbeat" && state !== "delayed",
     );

@@ -87,7 +87,7 @@ export class MainSessionFixture {
 
   /** Waits until each event had its turn. */
   async allTaken(): Promise<void> {
-    await eventually(async () => (await this.app.stores.events.countWaiting()) === 0, "every event's turn");
+    await eventually(async () => (await this.app.stores.mainEvents.countWaiting()) === 0, "every event's turn");
   }
 
   deliveries() {

@@ -11,7 +11,7 @@ describe("an agent run with a model server", () => {
   const fixture = ModelRunsFixture.use();
   const summaryOf = (runId: string) =>
     eventually(async () => {
-      const event = await fixture.app.stores.events.collection.native.findOne({ source: `run ${runId}` });
+      const event = await fixture.app.stores.mainEvents.collection.native.findOne({ source: `run ${runId}` });
       return event?.text;
     }, "the summary");
   /** Returns the last message of the n-th request. */

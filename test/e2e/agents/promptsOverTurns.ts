@@ -94,10 +94,10 @@ export function testPrompts(turns: number, { familiesEach, kept }: { familiesEac
   });
 
   it(`contains none of them intact in ${turns} turns of the main session`, async () => {
-    await app.stores.events.collection.native.deleteMany({});
+    await app.stores.mainEvents.collection.native.deleteMany({});
     for (let turn = 0; turn < turns; turn++) {
       await app.call("POST", "/hooks/wake", { text: hostile(turn) }, bearer);
-      await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the event's turn");
+      await eventually(async () => (await app.stores.mainEvents.countWaiting()) === 0, "the event's turn");
     }
 
     checkPrompts();

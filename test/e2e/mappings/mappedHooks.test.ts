@@ -90,7 +90,7 @@ describe("a mapped hook", () => {
     const { runId } = await fixture.run("calm", body);
 
     expect(JSON.parse(fenced(fixture.promptWith("Grüße")) ?? "")).to.deep.equal(body);
-    const event = await fixture.app.stores.events.collection.native.findOne({ _id: `hook-${runId}-0` });
+    const event = await fixture.app.stores.mainEvents.collection.native.findOne({ _id: `hook-${runId}-0` });
     expect(event).to.include({ text: JSON.stringify(body), source: "calm", wake: false });
   });
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { connectDatabase } from "../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../src/models/database.ts";
 import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
 /** The limit of this machine. */

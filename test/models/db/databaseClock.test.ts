@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../src/models/database.ts";
 import { DatabaseClock } from "../../../src/models/db/databaseClock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withMachineClock } from "../../support/machineClock.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import mongoose, { type mongo, Schema } from "mongoose";
-import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../src/models/database.ts";
 import { Documents } from "../../../src/models/db/documents.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { clearFailPoint, failFinds, failWrites } from "../../support/servers/failPoints.ts";
@@ -109,11 +109,12 @@ describe("Documents", () => {
   });
 
   it("stores and returns values as they are: nothing is added, dropped or cast", async () => {
-    const row = { _id: 1, name: null, free: { empty: {}, list: [{}], "a.b": 1, $c: null } };
+    const odd = JSON.parse('{ "constructor": {}, "prototype": 1, "__proto__": { "toString": 1 } }');
+    const row = { _id: 1, name: null, free: { empty: {}, list: [{}], "a.b": 1, $c: null, odd } };
     await rows.insertMany([row]);
-    await rows.updateOne({ _id: 2 }, [{ $set: { free: { $literal: { empty: {}, $c: 1 } } } }], { upsert: true });
+    await rows.updateOne({ _id: 2 }, [{ $set: { free: { $literal: { empty: {}, $c: 1, odd } } } }], { upsert: true });
 
-    expect(await rows.find({}, { sort: { _id: 1 } })).to.deep.equal([row, { _id: 2, free: { empty: {}, $c: 1 } }]);
+    expect(await rows.find({}, { sort: { _id: 1 } })).to.deep.equal([row, { _id: 2, free: { empty: {}, $c: 1, odd } }]);
   });
 
   it("upsertOne tells whether the document is new, also if concurrent calls create it", async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../src/models/database.ts";
 import { mongoUri } from "../../support/servers/servers.ts";
 
 describe("The stored format of documents", () => {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import sinon from "sinon";
-import { deleteJob } from "../../../src/models/jobs/deleteJobs.ts";
 import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
+import { deleteJob } from "../../../src/models/retention/deleteJobs.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { cases, runs } from "../../support/random.ts";

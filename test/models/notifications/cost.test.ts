@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
-import { NO_NOTIFICATIONS, type WantedNotifications } from "../../../src/models/notifications/wantedNotifications.ts";
+import { NO_NOTIFICATIONS, type WantedNotifications } from "../../../src/models/notes/wantedNotifications.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import { startApp, type TestApp } from "../../support/app.ts";

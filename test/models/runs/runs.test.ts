@@ -85,15 +85,15 @@ describe("Messages", () => {
   });
 });
 
-describe("Events.findWaiting", () => {
+describe("MainEvents.findWaiting", () => {
   it("returns events up to the one that exceeds the size, and whether there are more", async () => {
     const app = await startApp();
-    const { events } = app.stores;
+    const { mainEvents } = app.stores;
     const ids = ["a", "b", "c", "d"];
-    for (const _id of ids) await events.add([{ _id, text: "x".repeat(10), source: "s", wake: false }]);
+    for (const _id of ids) await mainEvents.add([{ _id, text: "x".repeat(10), source: "s", wake: false }]);
 
     const read = async (limit: number, maxChars: number) => {
-      const found = await events.findWaiting({ limit, maxChars });
+      const found = await mainEvents.findWaiting({ limit, maxChars });
       return [found.events.map(({ _id }) => _id).join(""), found.more];
     };
 

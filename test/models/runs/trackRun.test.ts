@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { acceptAgentRun } from "../../../src/models/hooks/acceptHook.ts";
+import { acceptAgentRun } from "../../../src/models/intake/acceptHook.ts";
 import type { RunDoc } from "../../../src/models/runs/run.ts";
 import { trackRetried, trackStarted } from "../../../src/models/runs/trackRun.ts";
 import { startApp, type TestApp } from "../../support/app.ts";

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Schema } from "mongoose";
 import { generatedDocs } from "../../../script/docs.ts";
-import { RuleSchema } from "../../../src/config/schema/notify.ts";
+import { RuleSchema } from "../../../src/config/notify.ts";
 import { deliverySchema } from "../../../src/models/deliveries/delivery.ts";
 import { jobSchema } from "../../../src/models/jobs/job.ts";
 import { alertSchema } from "../../../src/models/notifications/alerts.ts";

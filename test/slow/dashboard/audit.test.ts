@@ -55,7 +55,7 @@ describe("dashboard audit log", () => {
 
   it("loads further pages as it is scrolled", async () => {
     const { audit } = app.stores;
-    const caller = { actor: "ci", address: "127.0.0.1", requestId: "r" };
+    const caller = { actor: "ci", address: "127.0.0.1", requestId: "r", serviceRequestId: "s" };
     for (let i = 0; i < 150; i++) await audit.add(caller, "job.delete", `job-${i}`);
     const page = await contexts.open(`${app.url}/audit`);
     await logIn(page, ADMIN);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { connectDatabase } from "../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../src/models/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { MCP_CLIENTS as CURRENT_CLIENTS } from "../../support/mcpClients.ts";
 import { type Service, startProcess } from "../../support/process.ts";

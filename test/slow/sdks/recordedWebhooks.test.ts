@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { parseTemplate, renderTemplate } from "../../../src/config/formats/template.ts";
 import { isObject } from "../../../src/shared/text/json.ts";
+import { parseTemplate, renderTemplate } from "../../../src/shared/text/template.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 

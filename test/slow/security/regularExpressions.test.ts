@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createContext, runInContext } from "node:vm";
 import { type Literal, parse } from "acorn";
 import { expect } from "chai";
-import { ConfigSchema } from "../../../src/config/schema/config.ts";
+import { ConfigSchema } from "../../../src/config/config.ts";
 import { startApp } from "../../support/app.ts";
 
 /** Length of the texts that are matched. An expression that backtracks takes the square of it, some seconds, or for ever. */
@@ -89,7 +89,7 @@ describe("the time of a regular expression is linear in the length of the text (
       "src/api/validate.ts",
       "src/cli/program/arguments.ts",
       "src/cli/program/service/token.ts",
-      "src/config/formats/keepRequests.ts",
+      "src/config/hooks.ts",
     ];
     // This one contains the id of a notice, which no text from outside can have; test/dashboard/promptParts shows its linear time.
     const ofNotice = "src/dashboard/data/session/promptParts.ts";

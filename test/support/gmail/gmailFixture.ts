@@ -194,7 +194,7 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
       );
     },
     async eventTexts() {
-      const events = await app.stores.events.collection.native
+      const events = await app.stores.mainEvents.collection.native
         .find({ source: "gmail" }, { sort: { order: 1 } })
         .toArray();
       return events.map(({ text }) => text);

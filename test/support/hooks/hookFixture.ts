@@ -122,13 +122,13 @@ export class HookFixture {
 
   /** Waits until all runs have completed. Checks that the main session has exactly one summary of each. */
   async expectCompletedOnce(ids: readonly string[]) {
-    const { runs, events } = this.app.stores;
+    const { runs, mainEvents } = this.app.stores;
     const these = { _id: { $in: [...ids] } };
     const settled = () => runs.collection.native.countDocuments({ ...these, settled: true });
     await eventually(async () => (await settled()) === ids.length, "every run to be settled", 60_000);
     const ended = await runs.collection.native.find(these).toArray();
     expect(ended.map(({ status, reply }) => `${status} ${reply}`)).to.deep.equal(ids.map(() => "completed done"));
-    const summaries = await events.collection.native.find({ source: { $nin: sourcesOf(this.#earlier) } }).toArray();
+    const summaries = await mainEvents.collection.native.find({ source: { $nin: sourcesOf(this.#earlier) } }).toArray();
     expect(summaries.map(({ source }) => source)).to.have.members(sourcesOf(ids));
     return ended;
   }

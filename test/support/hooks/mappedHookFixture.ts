@@ -114,8 +114,8 @@ export class MappedHookFixture {
 
   /** Returns the main session's event with the summary of a run. */
   summaryOf(runId: string) {
-    const { events } = this.app.stores;
-    return eventually(() => events.collection.native.findOne({ source: `run ${runId}` }), "the summary");
+    const { mainEvents } = this.app.stores;
+    return eventually(() => mainEvents.collection.native.findOne({ source: `run ${runId}` }), "the summary");
   }
 }
 

@@ -2,7 +2,7 @@
  * Carries out one action on a gate, and dies by SIGKILL right before its n-th write.
  * Arguments: the database's URI, the action, the jobId, the number of the write.
  */
-import { connectDatabase } from "../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../src/models/database.ts";
 import { actOnGate } from "../gateActions.ts";
 
 const [uri = "", action = "", jobId = "", last = ""] = process.argv.slice(2);

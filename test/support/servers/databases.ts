@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { connectDatabase, type Database, SCHEMAS } from "../../../src/models/db/database.ts";
+import { connectDatabase, type Database, SCHEMAS } from "../../../src/models/database.ts";
 import { mongoUri } from "./servers.ts";
 import { expectDefinedDocuments } from "./storedDocuments.ts";
 

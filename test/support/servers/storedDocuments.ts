@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import mongoose, { mongo, type Schema } from "mongoose";
-import { SCHEMAS } from "../../../src/models/db/database.ts";
+import { SCHEMAS } from "../../../src/models/database.ts";
 
 /** Returns how a document differs from its schema: in the fields, in their types, and in the values that mongoose would cast. */
 export async function faultsOf(schema: Schema, document: object): Promise<string[]> {

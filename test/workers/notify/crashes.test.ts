@@ -36,7 +36,7 @@ describe("notify: crashes", () => {
   const WRITES = [
     ["deliveries", "add"],
     ["alerts", "save"],
-    ["events", "add"],
+    ["mainEvents", "add"],
     ["outbox", "remove"],
   ] as const;
 

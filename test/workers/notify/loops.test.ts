@@ -110,8 +110,8 @@ describe("notify: loops", () => {
     );
 
     const { clock, stores } = fixture.app;
-    const add = stores.events.add.bind(stores.events);
-    stores.events.add = (events) => {
+    const add = stores.mainEvents.add.bind(stores.mainEvents);
+    stores.mainEvents.add = (events) => {
       clock.advance(2_000); // longer than the cooldown
       return add(events);
     };

@@ -125,7 +125,7 @@ describe("mapped hook processor: a run that is interrupted", () => {
     await carry();
 
     expect(new Set(enqueued)).to.deep.equal(new Set(["a heartbeat", "the next"]));
-    expect(await app.stores.events.countWaiting()).to.equal(1);
+    expect(await app.stores.mainEvents.countWaiting()).to.equal(1);
   });
 
   it("is enqueued by the next worker when its own died after mapping it", async () => {

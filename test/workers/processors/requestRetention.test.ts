@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as busyFor } from "node:timers/promises";
 import { expect } from "chai";
 import pino from "pino";
-import type { NewHookRequest } from "../../../src/models/hooks/hookRequest.ts";
+import type { NewHookRequest } from "../../../src/models/intake/hookRequest.ts";
 import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";

@@ -49,7 +49,11 @@ describe("retention", () => {
 
   it("deletes the entries of the audit log that are older than auditAfter, and no other", async () => {
     const add = (target: string) =>
-      app.stores.audit.add({ actor: "ci", address: "::1", requestId: "1" }, "job.delete", target);
+      app.stores.audit.add(
+        { actor: "ci", address: "::1", serviceRequestId: "0", requestId: "1" },
+        "job.delete",
+        target,
+      );
     await add("old");
     app.clock.advance(DAY_MS);
     await add("young");
@@ -67,7 +71,14 @@ describe("retention", () => {
   });
 
   it("deletes all old entries of the audit log, also when they are more than a batch", async () => {
-    const entry = { actor: "ci", action: "job.delete", target: null, address: "::1", requestId: "1" } as const;
+    const entry = {
+      actor: "ci",
+      action: "job.delete",
+      target: null,
+      address: "::1",
+      requestId: "1",
+      serviceRequestId: "1",
+    } as const;
     const createdAt = app.clock.now();
     const entries = Array.from({ length: 501 }, (_, i) => ({ _id: `entry-${i}`, createdAt, ...entry }));
     await app.stores.audit.collection.native.insertMany(entries);

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { MAX_RECIPIENT } from "../../../config/schema/session.ts";
+import { MAX_RECIPIENT } from "../../../config/session.ts";
 import * as s from "../../../wire/blocks.ts";
 
 export const Channel = Type.Object(

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/hooks/hookRequest.ts";
+import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/intake/hookRequest.ts";
 import * as s from "../../../wire/blocks.ts";
 import { MissingValues, RunError } from "../../../wire/run.ts";
 

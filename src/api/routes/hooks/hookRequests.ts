@@ -1,9 +1,9 @@
 import Type from "typebox";
 import type { Mapping } from "../../../hooks/mappings/mapping.ts";
 import { parseBody } from "../../../hooks/mappings/requestBody.ts";
-import { OUTCOMES } from "../../../models/hooks/hookRequest.ts";
-import { findHookRequest, listHookRequests, viewRow } from "../../../models/hooks/readHookRequests.ts";
-import { senderContext } from "../../../models/sessions/sessionOwners.ts";
+import { OUTCOMES } from "../../../models/intake/hookRequest.ts";
+import { findHookRequest, listHookRequests, viewRow } from "../../../models/intake/readHookRequests.ts";
+import { senderContext } from "../../../models/intake/sessionOwners.ts";
 import { AppError } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { requireScope } from "../../auth/authorize.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { Config } from "../../../config/schema/config.ts";
+import type { Config } from "../../../config/config.ts";
 import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
 import { AppError } from "../../../shared/errors.ts";

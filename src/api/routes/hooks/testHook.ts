@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/formats/modelList.ts";
+import { resolveModel } from "../../../config/agents.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
-import { acceptAgentRun } from "../../../models/hooks/acceptHook.ts";
+import { acceptAgentRun } from "../../../models/intake/acceptHook.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";

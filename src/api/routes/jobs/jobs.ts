@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
-import { deleteJob, deleteJobs } from "../../../models/jobs/deleteJobs.ts";
 import type { JobChange } from "../../../models/jobs/job.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
+import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import * as s from "../../../wire/blocks.ts";
 import { ChangedJob, JobFields, JobReceipt, JobRow, StaleAfterSeconds } from "../../../wire/job.ts";

@@ -81,8 +81,8 @@ const getWaitingEvents = route({
   errors: [],
   async handler({ query: { limit = 100 } }, { stores }) {
     const [{ events }, waiting] = await Promise.all([
-      stores.events.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
-      stores.events.countWaiting(),
+      stores.mainEvents.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
+      stores.mainEvents.countWaiting(),
     ]);
     const rows = events.map(({ _id, text, source, createdAt }) => ({
       eventId: _id,
@@ -109,7 +109,7 @@ const removeWaitingEvent = route({
   errors: ["event_not_found"],
   audit: ({ params }) => ({ action: "event.delete", target: params.eventId }),
   async handler({ params }, { stores }) {
-    await stores.events.remove(params.eventId);
+    await stores.mainEvents.remove(params.eventId);
     return { status: 200, body: { ok: true as const } };
   },
 });

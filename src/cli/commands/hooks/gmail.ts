@@ -1,11 +1,11 @@
+import type { Config } from "../../../config/config.ts";
 import { readConfig, requireServers } from "../../../config/load.ts";
 import { reloadConfig } from "../../../config/reload.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import type { GmailConfig } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
 import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
-import { connectDatabase } from "../../../models/db/database.ts";
+import { connectDatabase } from "../../../models/database.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
 import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
@@ -47,7 +47,7 @@ export async function startGmailProcess(
 
   const listen = (config: Config): Listener | undefined => {
     const { hooks } = config;
-    const stores = openStores(database, clock, storeSettings(config), changes, queues);
+    const stores = openStores(database, clock, { ...storeSettings(config), changes, notes: queues });
     return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
   };
   let current = config;

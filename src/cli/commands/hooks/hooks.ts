@@ -1,9 +1,8 @@
 import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { describeMissing } from "../../../client/calls/missingValues.ts";
-import { readConfig } from "../../../config/load.ts";
-import { withoutOwnSecrets } from "../../../config/ownSecrets.ts";
-import type { Config } from "../../../config/schema/config.ts";
+import type { Config } from "../../../config/config.ts";
+import { readConfig, withoutOwnSecrets } from "../../../config/load.ts";
 import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,

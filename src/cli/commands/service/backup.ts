@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { readConfig } from "../../../config/load.ts";
-import { type Counts, checkBackup, deleteAll, isEmpty, readBackup, restoreBackup } from "../../../models/db/backup.ts";
+import { type Counts, checkBackup, deleteAll, isEmpty, readBackup, restoreBackup } from "../../../models/backup.ts";
 import { checkFormat } from "../../../models/db/format.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { version } from "../../../shared/process/version.ts";

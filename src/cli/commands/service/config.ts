@@ -1,6 +1,6 @@
+import type { Config } from "../../../config/config.ts";
 import { configFile, parseFile, readConfig } from "../../../config/load.ts";
 import { redactConfig } from "../../../config/redact.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import { readSettings } from "../../start/firstUse.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { Config } from "../../../config/config.ts";
 import { ConfigError, readConfig } from "../../../config/load.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { checkFiles } from "../../doctor/checkFiles.ts";
 import { checkMongoDb } from "../../doctor/checkMongoDb.ts";

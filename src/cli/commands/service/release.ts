@@ -1,5 +1,5 @@
 import { readConfig } from "../../../config/load.ts";
-import { connectDatabase } from "../../../models/db/database.ts";
+import { connectDatabase } from "../../../models/database.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { ownCommand } from "../../../shared/process/ownCommands.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { Config } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/load.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
 import { modulePath } from "../../../shared/modulePath.ts";
 import { runProcess } from "../../../shared/process/lifecycle.ts";

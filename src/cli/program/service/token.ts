@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../config/formats/scopes.ts";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/scopes.ts";
 import { isTime } from "../../../shared/text/calendar.ts";
 import { withExamples } from "../examples.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import type { Config } from "../../../config/config.ts";
 import { redisAddress } from "../../../config/load.ts";
-import type { Config } from "../../../config/schema/config.ts";
 import type { Lifecycle } from "../../../shared/process/lifecycle.ts";
 import type { RedisAddress } from "../../../shared/queue/redisAddress.ts";
 import { DataDirectoryLock } from "../dataDirectoryLock.ts";

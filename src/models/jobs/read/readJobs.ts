@@ -1,8 +1,8 @@
 import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
-import type { Stores } from "../../stores.ts";
 import type { JobDoc } from "../job.ts";
+import type { JobStores } from "../jobStores.ts";
 import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { lengthOf } from "../payloads.ts";
@@ -13,13 +13,13 @@ import { pick, viewJobs } from "./viewJobs.ts";
 type JobField = keyof JobView;
 
 /** Returns a job after a change of it. @throws AppError as `viewJob` */
-export async function viewWrittenJob(stores: Stores, job: JobHead): Promise<ChangedJob> {
+export async function viewWrittenJob(stores: JobStores, job: JobHead): Promise<ChangedJob> {
   const view = await viewJob(stores, job);
   return { ...view, ...(view.cancel && { cancelRequested: true as const }) };
 }
 
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-async function viewJob(stores: Stores, job: JobHead): Promise<JobView> {
+async function viewJob(stores: JobStores, job: JobHead): Promise<JobView> {
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw jobNotFound(job.jobId);
   return view;
@@ -31,7 +31,7 @@ async function viewJob(stores: Stores, job: JobHead): Promise<JobView> {
  * @throws AppError job_not_found, invalid_query (all steps are too large for one response), unavailable
  */
 export async function readJob(
-  stores: Stores,
+  stores: JobStores,
   jobId: string,
   { stepKey, withSteps = false }: { stepKey?: string | undefined; withSteps?: boolean },
 ): Promise<JobRead> {
@@ -41,7 +41,7 @@ export async function readJob(
 }
 
 /** Returns the next time at which a job or one of its steps that was read with it becomes stale; null if none does. */
-export function nextStaleAt({ jobs }: Pick<Stores, "jobs">, read: JobRead, now: Date): Date | null {
+export function nextStaleAt({ jobs }: Pick<JobStores, "jobs">, read: JobRead, now: Date): Date | null {
   const { currentStep, step, steps = [], waitingFor } = read;
   if (waitingFor.length > 0) return null;
   const fresh = [currentStep, step, ...steps].filter((one) => one?.status === "running" && !one.stale);
@@ -62,7 +62,7 @@ export interface JobListQuery {
 
 /** Returns a page of jobs, the newest first by creation. @throws AppError unavailable */
 export async function listJobs(
-  stores: Stores,
+  stores: JobStores,
   { filter, limit, cursor, fields }: JobListQuery,
   now: Date,
 ): Promise<{ jobs: Partial<JobView>[]; nextCursor: string | null }> {
@@ -85,7 +85,7 @@ export async function listJobs(
 
 /** Reads jobs, each with its row in lists. Jobs that no longer exist are left out. @throws AppError unavailable */
 export async function readJobRows(
-  stores: Stores,
+  stores: JobStores,
   jobIds: readonly string[],
 ): Promise<{ job: JobDoc; row: Omit<JobView, PayloadField> }[]> {
   if (jobIds.length === 0) return [];

@@ -3,8 +3,8 @@ import { AppError } from "../../../shared/errors.ts";
 import type { SingleStep, StepSummary, StepView } from "../../../wire/step.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { PAGE_BYTES } from "../../db/page.ts";
-import type { Stores } from "../../stores.ts";
 import type { JobDoc } from "../job.ts";
+import type { JobStores } from "../jobStores.ts";
 import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { lengthOf } from "../payloads.ts";
 import { stepPath } from "../reports/reportUpdate.ts";
@@ -23,7 +23,7 @@ const TOO_FAST = "The steps changed repeatedly while they were read. Send the sa
 type Found<T> = JobHead & T;
 
 /** Reads a job, with one field more for each expression over its steps. @throws AppError job_not_found, unavailable */
-async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
+async function findWith<T>({ jobs }: JobStores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
   const pipeline = [{ $match: { jobId } }, { $set: expressions }, { $project: WITHOUT_STEPS }];
   const [job] = await jobs.collection.aggregate<Found<T>>(pipeline);
   if (!job) throw jobNotFound(jobId);
@@ -34,7 +34,7 @@ async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.D
  * Adds outputs to steps.
  * @returns undefined if a report has replaced one of the outputs since the steps were read
  */
-async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]): Promise<StepView[] | undefined> {
+async function viewSteps(stores: JobStores, job: JobHead, steps: readonly StepDoc[]): Promise<StepView[] | undefined> {
   const { jobId } = job;
   const texts = await stores.payloads.read(steps.flatMap(({ output }) => (output ? [{ jobId, ref: output }] : [])));
   const views = steps.map((step) => ({
@@ -50,7 +50,7 @@ async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]
  * @throws AppError job_not_found, invalid_query (all steps are too large for one response), unavailable
  */
 export function readJobWithSteps(
-  stores: Stores,
+  stores: JobStores,
   jobId: string,
   { stepKey, withSteps }: { stepKey: string | undefined; withSteps: boolean },
 ): Promise<{ job: JobHead; step?: SingleStep | null; steps?: StepView[] }> {
@@ -80,7 +80,7 @@ function stepsTooLarge(): AppError {
 }
 
 /** Reads one step. @throws AppError job_not_found, step_not_found, unavailable */
-export async function readStep(stores: Stores, jobId: string, stepKey: string): Promise<SingleStep> {
+export async function readStep(stores: JobStores, jobId: string, stepKey: string): Promise<SingleStep> {
   const { step } = await readJobWithSteps(stores, jobId, { stepKey, withSteps: false });
   if (step) return step;
   throw new AppError("step_not_found", {
@@ -97,7 +97,7 @@ interface StepListQuery {
 
 /** Returns a page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
 export function listSteps(
-  stores: Stores,
+  stores: JobStores,
   jobId: string,
   { limit, cursor, fields }: StepListQuery,
 ): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
@@ -151,7 +151,7 @@ const STALENESS = { jobId: 1, staleAfterSeconds: 1, openGates: 1, resumedAt: 1 }
  * @throws AppError unavailable
  */
 export async function readStepSummaries(
-  { jobs }: Stores,
+  { jobs }: JobStores,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<Map<string, StepSummary[]>> {
   if (wanted.size === 0) return new Map();

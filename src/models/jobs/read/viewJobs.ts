@@ -1,7 +1,7 @@
 import { AppError } from "../../../shared/errors.ts";
 import type { JobView } from "../../../wire/job.ts";
-import type { Stores } from "../../stores.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
+import type { JobStores } from "../jobStores.ts";
 import type { JobHead } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { isStored, type Payload } from "../payloads.ts";
@@ -43,13 +43,13 @@ export function unpackPayload(
  * @returns null for each job that was deleted while it was read
  * @throws AppError unavailable
  */
-export async function viewJobs(stores: Stores, jobs: readonly JobHead[]): Promise<(JobView | null)[]> {
+export async function viewJobs(stores: JobStores, jobs: readonly JobHead[]): Promise<(JobView | null)[]> {
   const texts = await readTexts(stores, jobs);
   return Promise.all(jobs.map((job) => viewWith(stores, job, texts) ?? viewAgain(stores, job.jobId)));
 }
 
 /** Reads the texts of all payloads that jobs refer to. */
-function readTexts(stores: Stores, jobs: readonly JobHead[]): Promise<ReadonlyMap<string, string>> {
+function readTexts(stores: JobStores, jobs: readonly JobHead[]): Promise<ReadonlyMap<string, string>> {
   const refs = jobs.flatMap((job) =>
     PAYLOAD_FIELDS.flatMap((field) => {
       const payload = job[field];
@@ -60,7 +60,7 @@ function readTexts(stores: Stores, jobs: readonly JobHead[]): Promise<ReadonlyMa
 }
 
 /** Returns undefined if the text of a payload is missing. */
-function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, string>): JobView | undefined {
+function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, string>): JobView | undefined {
   const free = Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, unpackPayload(job[field], texts)]));
   if (Object.values(free).includes(undefined)) return undefined;
   const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>);
@@ -68,7 +68,7 @@ function viewWith(stores: Stores, job: JobHead, texts: ReadonlyMap<string, strin
 }
 
 /** Reads a job again after its first read found a payload missing. */
-function viewAgain(stores: Stores, jobId: string): Promise<JobView | null> {
+function viewAgain(stores: JobStores, jobId: string): Promise<JobView | null> {
   const read = async () => {
     const job = await stores.jobs.find(jobId).catch(ifNotFound);
     return job && viewWith(stores, job, await readTexts(stores, [job]));

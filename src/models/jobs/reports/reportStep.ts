@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
 import { AppError } from "../../../shared/errors.ts";
 import type { StepReceipt } from "../../../wire/step.ts";
-import type { Stores } from "../../stores.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
+import type { JobStores } from "../jobStores.ts";
 import { type Payload, PayloadWrites } from "../payloads.ts";
 import { stepReceipt } from "../step.ts";
 import { calculateJobProgress } from "./progress.ts";
@@ -26,7 +26,7 @@ export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "
  *   too_many_steps, unavailable
  */
 export async function reportStep(
-  { reports }: Stores,
+  { reports }: JobStores,
   jobId: string,
   stepKey: string,
   report: StepReport,

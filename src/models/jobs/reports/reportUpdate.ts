@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { WantedNotifications } from "../../notifications/wantedNotifications.ts";
+import type { WantedNotifications } from "../../notes/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";

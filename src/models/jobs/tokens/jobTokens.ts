@@ -1,7 +1,7 @@
-import { allTokens } from "../../../config/formats/tokenList.ts";
-import type { Config } from "../../../config/schema/config.ts";
+import type { Config } from "../../../config/config.ts";
+import { allTokens } from "../../../config/tokens.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { IdempotencyKeys } from "../../hooks/idempotencyKey.ts";
+import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";
 import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { connectDatabase } from "../../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../../src/models/database.ts";
 import { canTestLinux } from "../../../support/machine.ts";
 import { peakMiB } from "../../../support/memoryLimit.ts";
 import { type Service, startProcess } from "../../../support/process.ts";

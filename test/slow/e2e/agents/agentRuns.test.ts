@@ -125,7 +125,7 @@ describe("an agent run with a command as agent", () => {
     const third = await agent({ message: "z", sessionKey: "s" });
     const { status } = await app.call("POST", `/api/runs/${second}/cancel`);
     const summary = await eventually(async () => {
-      const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
+      const { events: waiting } = await app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
       return waiting.find(({ text }) => text.startsWith("Second"));
     }, "the summary of the cancelled run");
     writeFileSync(join(dir, "go"), "");
@@ -145,7 +145,7 @@ describe("an agent run with a command as agent", () => {
       "the turn to fail",
     );
 
-    expect(await app.stores.events.countWaiting()).to.equal(1);
+    expect(await app.stores.mainEvents.countWaiting()).to.equal(1);
   });
 
   it("runs once, however many queue entries name it", async () => {
@@ -198,7 +198,7 @@ describe("an agent run with a command as agent", () => {
 
     expect(run).to.include({ status: "failed", attempts: 3 });
     const summary = await eventually(
-      () => app.stores.events.collection.native.findOne({ source: `run ${runId}` }),
+      () => app.stores.mainEvents.collection.native.findOne({ source: `run ${runId}` }),
       "it",
     );
     expect(summary.text).to.equal(
@@ -254,9 +254,9 @@ describe("an agent run with a command as agent", () => {
     ],
     [
       "what follows from it",
-      ({ events }: TestApp["stores"], hold: () => Promise<void>) => {
-        const add = events.add.bind(events);
-        events.add = (...args) => hold().then(() => add(...args));
+      ({ mainEvents }: TestApp["stores"], hold: () => Promise<void>) => {
+        const add = mainEvents.add.bind(mainEvents);
+        mainEvents.add = (...args) => hold().then(() => add(...args));
       },
     ],
   ] as const) {

@@ -9,7 +9,7 @@ describe("a turn of the main session", () => {
 
   it("repeats a part of an event after a turn whose end was not stored, and its reply is sent once", async () => {
     await fixture.start({ session: "maxChars: 5000" });
-    const { events: queue } = fixture.app.stores;
+    const { mainEvents: queue } = fixture.app.stores;
     const updateTold = queue.updateTold.bind(queue);
     queue.updateTold = async () => {
       queue.updateTold = updateTold;
@@ -68,7 +68,7 @@ describe("a turn of the main session", () => {
     );
 
     expect(done).to.include({ msg: "the queue job is done", turns: 0 });
-    expect([await fixture.app.stores.events.countWaiting(), await fixture.deliveries()]).to.deep.equal([1, []]);
+    expect([await fixture.app.stores.mainEvents.countWaiting(), await fixture.deliveries()]).to.deep.equal([1, []]);
     expect(await fixture.app.stores.messages.collection.native.countDocuments()).to.equal(0);
     expect((await collection.findOne({ _id: "main" }))?.active?.token).to.equal("another");
   });
@@ -77,7 +77,7 @@ describe("a turn of the main session", () => {
     await fixture.start({ session: "maxChars: 10000000" });
     const texts = Array.from({ length: 600 }, (_, n) => `event ${n}`);
 
-    await fixture.app.stores.events.add(texts.map((text) => ({ _id: text, text, source: "test", wake: false })));
+    await fixture.app.stores.mainEvents.add(texts.map((text) => ({ _id: text, text, source: "test", wake: false })));
     await fixture.wake("the last");
     await fixture.allTaken();
 
@@ -89,7 +89,7 @@ describe("a turn of the main session", () => {
     await fixture.start({ session: "maxChars: 10000000" });
     const texts = Array.from({ length: 8 }, (_, n) => `${n} ${"字".repeat(800_000)}`);
 
-    await fixture.app.stores.events.add(
+    await fixture.app.stores.mainEvents.add(
       texts.map((text) => ({ _id: text.slice(0, 1), text, source: "test", wake: false })),
     );
     await fixture.wake("the last");
@@ -149,7 +149,7 @@ describe("a turn of the main session", () => {
       fixture.model.script(says("Build 7 failed."), says(ACK));
       const request = { message: "x", wakeMode: "next-heartbeat", ...body };
       const { runId } = (await fixture.app.call("POST", "/hooks/agent", request, bearer)).body;
-      await eventually(async () => (await fixture.app.stores.events.countWaiting()) > 0, "the summary");
+      await eventually(async () => (await fixture.app.stores.mainEvents.countWaiting()) > 0, "the summary");
       const ended = () => fixture.app.stores.runs.collection.native.countDocuments({ _id: runId, settled: true });
       await eventually(ended, "the end of the run");
       await fixture.schedule();

@@ -140,7 +140,11 @@ describe("accepted hooks survive", () => {
     fixture.unblockAgent();
     await fixture.startLocalWorker();
 
-    await eventually(async () => (await fixture.app.stores.events.countWaiting()) === 0, "the event's turn", 60_000);
+    await eventually(
+      async () => (await fixture.app.stores.mainEvents.countWaiting()) === 0,
+      "the event's turn",
+      60_000,
+    );
     expect(fixture.count("begun")).to.equal(2);
   });
 

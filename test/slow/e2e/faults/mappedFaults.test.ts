@@ -66,7 +66,7 @@ describe("accepted mapped hooks survive", () => {
     return answer.body.runIds;
   }
   async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
-    const { runs, events } = app.stores;
+    const { runs, mainEvents } = app.stores;
     await eventually(
       async () =>
         (await runs.collection.native.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
@@ -75,7 +75,7 @@ describe("accepted mapped hooks survive", () => {
     const ended = await runs.collection.native.find({ _id: { $in: [...ids] } }).toArray();
     expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));
     for (const id of ids) {
-      const effects = await events.collection.native.countDocuments({
+      const effects = await mainEvents.collection.native.countDocuments({
         $or: [{ source: `run ${id}` }, { _id: `hook-${id}-0` }],
       });
       expect(effects).to.equal(1);

@@ -232,8 +232,8 @@ describe("the mapped runs of one session", () => {
       "the transform to end",
     );
 
-    const { events } = fixture.app.stores;
-    expect(await events.collection.native.findOne({ _id: `hook-${id}-0` })).to.equal(null);
+    const { mainEvents } = fixture.app.stores;
+    expect(await mainEvents.collection.native.findOne({ _id: `hook-${id}-0` })).to.equal(null);
     expect((await fixture.read(id)).error).to.include({ code: "cancelled" });
   });
 });

@@ -68,8 +68,8 @@ describe("the transform of a mapped hook", () => {
       const { runId, ...run } = await fixture.run(name, { text: "dropped" });
 
       expect(run).to.deep.include({ status: "dropped", error: null, reply: null, deliveries: [], attempts: 0 });
-      const { events } = fixture.app.stores;
-      const waiting = await events.collection.native.find().toArray();
+      const { mainEvents } = fixture.app.stores;
+      const waiting = await mainEvents.collection.native.find().toArray();
       expect(waiting.filter(({ _id, source }) => `${_id} ${source}`.includes(runId))).to.deep.equal([]);
       expect(fixture.promptWith("dropped")).to.equal("");
     }
@@ -134,7 +134,7 @@ describe("the transform of a mapped hook", () => {
 
     expect(event).to.include({ kind: "wake", status: "completed", sessionKey: "main", reply: null });
     await eventually(() => fixture.promptWith("made an event"), "the main session's turn");
-    const found = await fixture.app.stores.events.collection.native.findOne({ _id: `hook-${own.runId}-0` });
+    const found = await fixture.app.stores.mainEvents.collection.native.findOne({ _id: `hook-${own.runId}-0` });
     expect(found).to.include({ text: '{"result":{"kind":"wake"},"text":"x"}', source: "override", wake: false });
     expect(agent).to.include({ kind: "agent", status: "completed", reply: "Hello from the model." });
     expect(fenced(fixture.promptWith("made a run"))).to.equal("made a run");
@@ -144,12 +144,14 @@ describe("the transform of a mapped hook", () => {
     const { runId } = await fixture.run("event", { result: { text: "another text" }, text: "x" });
     const own = await fixture.run("event", { result: {}, text: "x" });
 
-    const { events } = fixture.app.stores;
-    expect(await events.collection.native.findOne({ _id: `hook-${runId}-0` })).to.include({
+    const { mainEvents } = fixture.app.stores;
+    expect(await mainEvents.collection.native.findOne({ _id: `hook-${runId}-0` })).to.include({
       text: "another text",
       wake: false,
     });
-    expect(await events.collection.native.findOne({ _id: `hook-${own.runId}-0` })).to.include({ text: "text of x" });
+    expect(await mainEvents.collection.native.findOne({ _id: `hook-${own.runId}-0` })).to.include({
+      text: "text of x",
+    });
   });
 
   const faults: [string, string, object, string][] = [
@@ -277,8 +279,8 @@ describe("the transform of a mapped hook", () => {
     expect([retry.status, retry.body.status, retry.body.error]).to.deep.equal([202, "queued", null]);
     expect(run).to.deep.include({ status: "completed", name: "mended", error: null, attempts: 1 });
     expect(fenced(fixture.promptWith("begun anew"))).to.equal("of deleted: begun anew");
-    const { events } = fixture.app.stores;
-    const summaries = () => events.collection.native.find({ source: `run ${failed.runId}` }).toArray();
+    const { mainEvents } = fixture.app.stores;
+    const summaries = () => mainEvents.collection.native.find({ source: `run ${failed.runId}` }).toArray();
     await eventually(async () => (await summaries()).length === 2, "the second summary");
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { connectDatabase } from "../../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../../src/models/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type Service, startProcess } from "../../../support/process.ts";
 import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startWebProcess } from "../../../../src/api/process.ts";
-import { connectDatabase } from "../../../../src/models/db/database.ts";
+import { connectDatabase } from "../../../../src/models/database.ts";
 import { readJob } from "../../../../src/models/jobs/read/readJobs.ts";
 import { openStores } from "../../../../src/models/stores.ts";
 import { systemClock } from "../../../../src/shared/clock.ts";

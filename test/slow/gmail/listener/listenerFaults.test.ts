@@ -83,7 +83,7 @@ describe("Gmail listener with faults", () => {
     google.pubsub.publish();
     await failed("mails");
     await eventually(async () => (await fixture.eventTexts()).length > 0, "the event");
-    const { _id, wake } = (await app.stores.events.collection.native.findOne({ source: "gmail" }))!;
+    const { _id, wake } = (await app.stores.mainEvents.collection.native.findOne({ source: "gmail" }))!;
     for (const ms of [SLOW_RETRY_MS, 2 * SLOW_RETRY_MS]) await timers.passing(ms);
     await fixture.restart();
     await timers.pausing(SLOW_RETRY_MS, 2);

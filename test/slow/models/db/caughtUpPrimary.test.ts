@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { connectDatabase, type Database } from "../../../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../../src/models/database.ts";
 import { openStores, type Stores } from "../../../../src/models/stores.ts";
 import { systemClock } from "../../../../src/shared/clock.ts";
 import { AppError } from "../../../../src/shared/errors.ts";

@@ -1,0 +1,257 @@
+import Type, { type Static } from "typebox";
+import type { CHANNELS } from "../shared/channelNames.ts";
+import { type Check, type Frozen, optionalSection, section, text } from "./nodes.ts";
+
+/** The characters of a mail address, without quoted names and comments, which hardly anybody uses. */
+const ADDRESS = '[^\\s@<>()\\[\\]\\\\,;:"]+@[^\\s@<>()\\[\\]\\\\,;:"]+';
+
+/** The pattern of a sender: an address, or a name and an address in angle brackets. */
+const MAIL_SENDER_PATTERN = `^(${ADDRESS}|[^<>\\r\\n"]*<${ADDRESS}>)$`;
+
+const RECIPIENT = new RegExp(`^${ADDRESS}$`);
+/** Maximum characters of an address (RFC 5321, 4.5.3.1.3). */
+const MAX_ADDRESS_CHARS = 254;
+
+/** Returns whether a text is one mail address. */
+export const isMailAddress = (text: string): boolean => text.length <= MAX_ADDRESS_CHARS && RECIPIENT.test(text);
+
+/** Splits a sender that matches `MAIL_SENDER_PATTERN` into its name, which may be empty, and its address. */
+export function readMailSender(sender: string): { readonly name: string; readonly address: string } {
+  const [, name = "", address = sender] = /^([^<]*)<([^<>]*)>$/.exec(sender) ?? [];
+  return { name: name.trim(), address };
+}
+
+const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
+const url = (description: string, example: string) =>
+  text({ description, pattern: "^https?://.", secret: "credentials", examples: [example] });
+const defaultUrl = (address: string, what = "Address of the API. Change it to use a proxy or a self-hosted server.") =>
+  text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
+
+/** The section `channels`: one block for each channel. */
+export const ChannelsSchema = section(
+  {
+    telegram: optionalSection(
+      {
+        botToken: secret("Token of the bot, from @BotFather."),
+        apiUrl: defaultUrl("https://api.telegram.org"),
+      },
+      "Telegram, as a bot. A recipient is a chat id, `@channel`, or `chat:topic`.",
+    ),
+    slack: optionalSection(
+      {
+        botToken: secret(
+          "Token of the bot (`xoxb-…`) with the scope `chat:write`, and `im:write` to send direct messages.",
+        ),
+        apiUrl: defaultUrl("https://slack.com/api"),
+      },
+      "Slack, as a bot. A recipient is a channel id, `#name`, a user id, or `channel:thread_ts`.",
+    ),
+    discord: optionalSection(
+      {
+        botToken: secret("Token of the bot."),
+        apiUrl: defaultUrl("https://discord.com/api/v10"),
+      },
+      "Discord, as a bot. A recipient is the id of a channel or thread, or `user:ID`.",
+    ),
+    mattermost: optionalSection(
+      {
+        apiUrl: url("Address of the Mattermost server.", "https://chat.example.com"),
+        botToken: secret("Access token of a bot or a user."),
+        maxPostLength: Type.Integer({
+          default: 4_000,
+          minimum: 100,
+          maximum: 65_535,
+          description: "Maximum length of a post in characters. Servers since version 5.0 allow `16383`.",
+        }),
+      },
+      "Mattermost. A recipient is a channel id, `user:ID`, `@name` or `team/channel`. `CHANNEL:ROOT` is a thread.",
+    ),
+    msteams: optionalSection(
+      {
+        appId: text({ description: "App id of the bot.", examples: ["00000000-0000-0000-0000-000000000000"] }),
+        appPassword: secret("Client secret of the bot."),
+        tenantId: text({
+          description: "Id of the tenant. `botframework.com` for an old multi-tenant bot.",
+          examples: ["contoso-tenant-id"],
+        }),
+        apiUrl: defaultUrl(
+          "https://smba.trafficmanager.net/teams",
+          "Service URL of the Bot Connector, as conversations contain it.",
+        ),
+        loginUrl: defaultUrl("https://login.microsoftonline.com", "Address from which access tokens are requested."),
+      },
+      "Microsoft Teams, as a bot. A recipient is a conversation id.",
+    ),
+    whatsapp: optionalSection(
+      {
+        accessToken: secret("Access token of a system user."),
+        phoneNumberId: text({ description: "Id of the phone number that sends.", examples: ["106540352242922"] }),
+        apiVersion: text({
+          default: "v26.0",
+          pattern: "^v\\d+\\.\\d+$",
+          examples: ["v26.0"],
+          description: "Version of the Graph API.",
+        }),
+        apiUrl: defaultUrl("https://graph.facebook.com"),
+      },
+      "WhatsApp, through the Cloud API. A recipient is a phone number with country code.",
+    ),
+    signal: optionalSection(
+      {
+        account: text({
+          pattern: "^\\+\\d{5,15}$",
+          description: "Phone number that sends.",
+          examples: ["+4915100000000"],
+        }),
+        kind: Type.Enum(["rest", "daemon"], {
+          default: "rest",
+          description:
+            "The server that is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
+        }),
+        apiUrl: defaultUrl(
+          "http://127.0.0.1:8080",
+          "Address of the server. The server has no authentication, so it must not be reachable by others.",
+        ),
+      },
+      "Signal. A recipient is a phone number, a UUID, `group.…` or `u:name`.",
+    ),
+    imessage: optionalSection(
+      {
+        kind: Type.Enum(["bluebubbles", "imsg"], {
+          default: "bluebubbles",
+          description: "The sender: a BlueBubbles server, or the command `imsg` on this Mac.",
+        }),
+        apiUrl: defaultUrl("http://127.0.0.1:1234", "For `bluebubbles`: address of the server."),
+        password: Type.Optional(secret("For `bluebubbles`: password of the server.")),
+        method: Type.Enum(["apple-script", "private-api"], {
+          default: "apple-script",
+          description: "For `bluebubbles`: how the server sends messages.",
+        }),
+        command: Type.Array(Type.String({ minLength: 1 }), {
+          default: ["imsg"],
+          minItems: 1,
+          examples: [["imsg"]],
+          description: "For `imsg`: the program and its first arguments, such as a wrapper that uses SSH.",
+        }),
+      },
+      "iMessage. A recipient is a phone number, a mail address, or the guid of a chat.",
+    ),
+    ntfy: optionalSection(
+      {
+        baseUrl: defaultUrl("https://ntfy.sh", "Address of the ntfy server."),
+        token: Type.Optional(
+          secret("Access token, for topics that are not public. Without it messages are published anonymously."),
+        ),
+        priority: Type.Integer({
+          default: 3,
+          minimum: 1,
+          maximum: 5,
+          description: "Priority of the messages, from 1 (no sound) to 5 (until the phone is picked up).",
+        }),
+      },
+      "ntfy, for notifications on phones and desktops. A recipient is a topic.",
+    ),
+    email: optionalSection(
+      {
+        host: text({ description: "Name of the SMTP server.", examples: ["smtp.example.com"] }),
+        port: Type.Integer({
+          default: 587,
+          minimum: 1,
+          maximum: 65_535,
+          description: "Port of the SMTP server. With `security` `tls` it is usually `465`.",
+        }),
+        security: Type.Enum(["starttls", "tls", "none"], {
+          default: "starttls",
+          description:
+            "Encryption: `starttls` begins it after the greeting and refuses a server without it, `tls` begins with it. `none` is for a server on the same machine.",
+        }),
+        username: Type.Optional(text({ description: "Name of the account.", examples: ["signalbox"] })),
+        password: Type.Optional(secret("Password of the account.")),
+        from: text({
+          pattern: MAIL_SENDER_PATTERN,
+          examples: ["signalbox@example.com", "Signalbox <signalbox@example.com>"],
+          description: "Sender of the mails: a mail address, or a name with the address in angle brackets.",
+        }),
+      },
+      "Mail through an SMTP server. A recipient is a mail address.",
+    ),
+    log: optionalSection({}, "For development: deliveries are logged, without their text, and count as sent."),
+  },
+  "Chat services to which replies are sent. Each section turns one channel on.",
+);
+
+export type Channels = Frozen<Static<typeof ChannelsSchema>>;
+
+const TOPIC = /^[\w-]{1,64}$/;
+
+/** Returns whether a text is a topic of ntfy. */
+export const isNtfyTopic = (text: string): boolean => TOPIC.test(text);
+
+const FORMS: { readonly [channel in (typeof CHANNELS)[number]]?: readonly [(text: string) => boolean, string] } = {
+  ntfy: [isNtfyTopic, "must be an ntfy topic: up to 64 letters, digits, - and _"],
+  email: [isMailAddress, "must be a mail address, such as ops@example.com"],
+};
+
+/** Returns what is wrong with a recipient to whom the channel can never send; undefined for one that may exist. */
+export function recipientFault(channel: (typeof CHANNELS)[number], to: string): string | undefined {
+  const [isForm, fault] = FORMS[channel] ?? [];
+  return isForm && !isForm(to.trim()) ? fault : undefined;
+}
+
+/** The names of the keys of channels that hold an address. */
+const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;
+
+export const channelChecks: readonly Check<{ readonly channels: Channels }>[] = [
+  {
+    reads: ["channels"],
+    find: ({ channels }) =>
+      Object.entries(channels).flatMap(([name, settings]) =>
+        ADDRESSES.flatMap((key) => {
+          const address = (settings as Record<string, unknown> | undefined)?.[key];
+          return typeof address === "string" ? [addressFault(address, name, key)] : [];
+        }),
+      ),
+  },
+  { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
+  { reads: ["channels.imessage"], find: ({ channels }) => idleMessageOptions(channels.imessage) },
+];
+
+/** The channels whose requests use the header that would carry an address's user and password. */
+const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsapp"];
+
+function addressFault(address: string, channel: string, key: string): string | false {
+  const url = URL.parse(address);
+  if (!url) return `channels.${channel}.${key} is not a valid URL`;
+  return (
+    url.username + url.password !== "" &&
+    WITH_AUTHORIZATION.includes(channel) &&
+    `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
+  );
+}
+
+/** Returns a sentence about credentials of a channel that do not fit together. */
+function credentialFault({ email, ntfy }: Channels): string | false {
+  if (email && (email.username === undefined) !== (email.password === undefined)) {
+    const [given, missing] = email.username === undefined ? ["password", "username"] : ["username", "password"];
+    return `channels.email has a ${given} and no ${missing}: set both, or neither for a server without a log-in`;
+  }
+  const { username, password } = URL.parse(ntfy?.baseUrl ?? "") ?? { username: "", password: "" };
+  return (
+    ntfy?.token !== undefined &&
+    username + password !== "" &&
+    "channels.ntfy has a token, so its baseUrl must have no user and password: remove one of them"
+  );
+}
+
+const BLUEBUBBLES = { apiUrl: "http://127.0.0.1:1234", password: undefined, method: "apple-script" } as const;
+
+function idleMessageOptions(imessage: Channels["imessage"]): (string | false)[] {
+  if (!imessage) return [];
+  const unread =
+    imessage.kind === "imsg"
+      ? (Object.keys(BLUEBUBBLES) as (keyof typeof BLUEBUBBLES)[]).filter((key) => imessage[key] !== BLUEBUBBLES[key])
+      : imessage.command.join() === "imsg"
+        ? []
+        : ["command"];
+  return unread.map((key) => `channels.imessage.${key} has no effect with kind ${imessage.kind}: remove it`);
+}

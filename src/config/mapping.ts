@@ -1,0 +1,273 @@
+import Type, { type Static } from "typebox";
+import { CHANNELS } from "../shared/channelNames.ts";
+import { resolveModel } from "./agents.ts";
+import { AuthSchema, authFaults } from "./mappingAuth.ts";
+import { conditionFaults, MatchSchema } from "./mappingMatch.ts";
+import { recipientFaultOf, sessionKeyFaults, templateFaults } from "./mappingTemplates.ts";
+import { type Frozen, text } from "./nodes.ts";
+import { resolveTransform } from "./transformPath.ts";
+
+const optional = (description: string, extra: object = {}) => Type.Optional(text({ description, ...extra }));
+const template = (description: string, example: string) =>
+  optional(`${description} A template.`, { examples: [example] });
+const bytes = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1024, maximum: 8 * 1024 * 1024, description }));
+
+/** Bodies other than JSON that a mapping may accept. */
+const ACCEPTED_BODIES = ["text/plain", "form"] as const;
+
+/** The senders with a preset. */
+export const SENDERS = [
+  "github",
+  "gitlab",
+  "stripe",
+  "sentry",
+  "grafana",
+  "alertmanager",
+  "pagerduty",
+  "linear",
+  "sendgrid",
+  "sns",
+] as const;
+
+/** The built-in mappings that `hooks.presets` may name. */
+export const PRESETS = ["gmail"] as const;
+
+/** One entry of `hooks.mappings`. */
+export const MappingSchema = Type.Object(
+  {
+    id: optional("Name of the mapping in logs, metrics and error messages. The default is its `match.path`.", {
+      maxLength: 100,
+    }),
+    preset: Type.Optional(
+      Type.Enum(SENDERS, {
+        examples: ["github"],
+        description:
+          "A sender whose `match.path`, `match.when`, kind of `auth`, `name`, `sessionKey` and message are filled in where the mapping does not set them. Requires the `secret`, `token`, `publicKey` or `topicArns` in `auth`.",
+      }),
+    ),
+    match: Type.Optional(MatchSchema),
+    action: Type.Enum(["agent", "wake"], {
+      default: "agent",
+      description:
+        "Work that a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session.",
+    }),
+    wakeMode: Type.Enum(["now", "next-heartbeat"], {
+      default: "now",
+      description:
+        "When the main session reads the event or the summary of the run: at once (`now`), or at the next heartbeat.",
+    }),
+    name: template("Name of the run, with which its summary starts.", "CI {{branch}}"),
+    sessionKey: template(
+      "Session of the run. If a value in the template is missing, the run has its own conversation. The default is `hooks.defaultSessionKey`.",
+      "hook:ci:{{branch}}",
+    ),
+    messageTemplate: template(
+      "Message for the agent. The default is the whole body as JSON.",
+      "Build {{build.id}} of {{branch}} failed.",
+    ),
+    textTemplate: template(
+      "Text of the event, for `action: wake`. The default is the whole body as JSON.",
+      "{{title}}",
+    ),
+    deliver: Type.Boolean({ default: true, description: "Whether the reply is sent to a channel." }),
+    allowUnsafeExternalContent: Type.Boolean({
+      default: false,
+      description:
+        "Uses the message as the prompt without the markers and the notice that fence untrusted content. Set it only for senders that you trust completely.",
+    }),
+    channel: Type.Enum(["last", ...CHANNELS], {
+      default: "last",
+      description: "Channel to which the reply is sent. `last` is where the replies of the main session go.",
+    }),
+    to: template("Recipient of the reply in the notation of the channel.", "{{chat.id}}"),
+    model: optional("Model for the run: an id or alias of `agents.defaults.models`.", { examples: ["large"] }),
+    thinking: optional("Reasoning effort of the model, in the notation of the model server.", { examples: ["low"] }),
+    timeoutSeconds: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 86_400,
+        description: "Time limit of the run in seconds. The default is `agents.defaults.timeoutSeconds`.",
+      }),
+    ),
+    trackAsJob: Type.Optional(
+      Type.Boolean({
+        description: "Whether the run is also shown as a job. The default is `agents.defaults.trackAsJob`.",
+      }),
+    ),
+    transform: Type.Optional(
+      Type.Object(
+        {
+          module: text({ examples: ["ci.ts"], description: "File of the transform, in `hooks.transformsDir`." }),
+          export: optional("Name of the exported function. Without it the default export is called.", {
+            examples: ["onPush"],
+          }),
+        },
+        { additionalProperties: false, description: "A function of yours that changes the run or drops the request." },
+      ),
+    ),
+    instructions: optional(
+      "Your instructions to the agent, which precede the message. The agent follows them, unlike the message.",
+      {
+        examples: ["Say in one sentence what broke and whose change it was."],
+      },
+    ),
+    forEach: optional(
+      "Name of a top-level list in the body, or `.` if the body itself is the list. Each item starts its own run; templates refer to it as `{{item}}`.",
+      {
+        examples: ["messages"],
+      },
+    ),
+    auth: Type.Optional(AuthSchema),
+    accept: Type.Optional(
+      Type.Array(Type.Enum(ACCEPTED_BODIES), {
+        minItems: 1,
+        uniqueItems: true,
+        examples: [["form"]],
+        description:
+          "Bodies that the mapping takes besides JSON: `text/plain` is JSON that is sent with this type, `form` are form fields, which become an object of texts.",
+      }),
+    ),
+    handshake: Type.Optional(
+      Type.Enum(["meta", "microsoft-graph"], {
+        description:
+          "Answers the request with which this sender verifies the URL: `meta` a GET with `hub.challenge`, `microsoft-graph` a POST with `validationToken`. Requires `match.path` and `verifyToken`.",
+      }),
+    ),
+    verifyToken: optional(
+      "For `handshake`: the verify token that you enter at Meta, or the `clientState` of the subscription at Microsoft Graph.",
+      { secret: true, maxLength: 128 },
+    ),
+    maxBodyBytes: bytes("Maximum size of the body in bytes. The default is `hooks.maxBodyBytes`."),
+  },
+  { additionalProperties: false },
+);
+
+export type Mapping = Frozen<Static<typeof MappingSchema>>;
+
+/** Returns the name of a mapping in logs, metrics and records. */
+export const mappingKey = ({ id, match }: Mapping): string =>
+  id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
+
+/** The hooks that are not mappings. */
+export const BUILT_IN_HOOKS: readonly string[] = ["wake", "agent"];
+
+/** Returns the name of a hook as it is compared: percent-decoded, or unchanged when it cannot be decoded. */
+export function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** The keys outside a mapping that limit its values. */
+interface Surroundings {
+  readonly models: Parameters<typeof resolveModel>[0];
+  readonly transformsDir: string | undefined;
+  /** The value of `hooks.allowedSessionKeyPrefixes`. */
+  readonly prefixes: readonly string[] | undefined;
+}
+
+/** Returns a sentence, beginning with the key, for each fault in the mappings that the schema does not find. */
+export function mappingFaults(mappings: readonly Mapping[], surroundings: Surroundings): string[] {
+  const names = mappings.map(mappingKey);
+  return mappings.flatMap((mapping, i) => {
+    const key = `hooks.mappings.${i}`;
+    const name = names[i] as string;
+    const twin = names.indexOf(name);
+    return [
+      ...templateFaults(mapping),
+      mapping.match?.path !== undefined && pathFault(mapping.match.path),
+      name.startsWith("preset:") && `id must not be ${name}: names that begin with preset: belong to the presets`,
+      twin < i &&
+        (mapping.id === undefined
+          ? `id is missing: without it, this mapping and hooks.mappings.${twin} have the same name, ${name}`
+          : `id is used twice: hooks.mappings.${twin} has the name ${name} too`),
+      recipientFaultOf(mapping),
+      modelFault(mapping, surroundings),
+      transformFault(mapping, surroundings),
+      ...sessionKeyFaults(mapping.sessionKey, surroundings.prefixes),
+      ...(mapping.auth ? authFaults(mapping.auth, mapping.match?.path) : []),
+      ...conditionFaults(mapping.match?.when, mapping.forEach),
+      ...handshakeFaults(mapping),
+      ...idleOptions(mapping),
+    ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
+  });
+}
+
+function pathFault(path: string): string | false {
+  if (BUILT_IN_HOOKS.includes(path))
+    return `match.path must not be ${path}: choose another name, because this is a built-in hook`;
+  if (path.split("/").some((segment) => segment === "." || segment === "..")) {
+    return "match.path must have no segment . or ..: no request arrives with one";
+  }
+  const decoded = decodedName(path);
+  return (
+    decoded !== path &&
+    `match.path must be written without percent-encoding (${decoded}): names are compared after decoding`
+  );
+}
+
+function modelFault({ model }: Mapping, { models }: Surroundings): string | false {
+  const resolved = resolveModel(models, model);
+  return !resolved.ok && model !== undefined && `model must be one of ${resolved.allowed.join(", ")}`;
+}
+
+function transformFault({ transform }: Mapping, { transformsDir }: Surroundings): string | false {
+  if (!transform || transformsDir === undefined) return false;
+  const resolved = resolveTransform(transformsDir, transform.module);
+  return !resolved.ok && `transform.module: ${resolved.reason}`;
+}
+
+function handshakeFaults({ match, handshake, verifyToken }: Mapping): (string | false)[] {
+  return [
+    handshake !== undefined &&
+      match?.path === undefined &&
+      "handshake needs match.path: add the name under which this sender calls",
+    handshake !== undefined &&
+      verifyToken === undefined &&
+      `verifyToken is missing: handshake ${handshake} needs it, so that no other account can use the URL`,
+    handshake === undefined &&
+      verifyToken !== undefined &&
+      "verifyToken has no effect without handshake: remove it, or name the handshake of the sender",
+  ];
+}
+
+/** The keys of a mapping that its action never reads. A transform may choose another action, and then they are read. */
+const UNREAD: Readonly<Record<Mapping["action"], readonly (keyof Mapping)[]>> = {
+  agent: ["textTemplate"],
+  wake: [
+    "messageTemplate",
+    "sessionKey",
+    "deliver",
+    "channel",
+    "to",
+    "model",
+    "thinking",
+    "timeoutSeconds",
+    "trackAsJob",
+    "instructions",
+    "allowUnsafeExternalContent",
+  ],
+};
+
+/** The values of keys that are not written in the file. */
+const DEFAULTS: Partial<Record<keyof Mapping, unknown>> = {
+  deliver: true,
+  channel: "last",
+  allowUnsafeExternalContent: false,
+};
+
+/**
+ * Returns a sentence, beginning with the key, for each option of a mapping that nothing reads. A recipient beside
+ * `deliver: false` is allowed, because `deliver` is a switch that an operator turns off for a while.
+ */
+function idleOptions(mapping: Mapping): string[] {
+  const { action, transform } = mapping;
+  if (transform) return [];
+  const isSet = (key: keyof Mapping) => mapping[key] !== undefined && mapping[key] !== DEFAULTS[key];
+  const other = action === "wake" ? "agent" : "wake";
+  const unread = UNREAD[action].filter(isSet);
+  return unread.map((key) => `${key} has no effect with action ${action}: remove it, or set action to ${other}`);
+}

@@ -1,0 +1,156 @@
+import { hash } from "node:crypto";
+import Type, { type Static } from "typebox";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
+import { isTime } from "../shared/text/calendar.ts";
+import { BUILT_IN_HOOKS } from "./mapping.ts";
+import { type Check, type Frozen, text, token } from "./nodes.ts";
+
+/** The value of a key that takes one token or a list of them. */
+export type TokenList = string | readonly string[] | undefined;
+
+/** Returns all tokens of a key. The first is the one that the service shows and that its command line uses. */
+export const allTokens = (tokens: TokenList): readonly string[] => [tokens ?? []].flat();
+
+/** Returns the token of a key that is shown and used; undefined when there is none. */
+export const firstToken = (tokens: TokenList): string | undefined => allTokens(tokens)[0];
+
+/** One entry of `server.tokens`. */
+export const TokenSchema = Type.Object(
+  {
+    name: text({
+      pattern: TOKEN_NAME_PATTERN,
+      examples: ["ci"],
+      description: "Name of the token in the audit log and the dashboard. Unique.",
+    }),
+    token: Type.Optional(token({ description: "The token. At least 16 characters. Instead of `tokenSha256`." })),
+    tokenSha256: Type.Optional(
+      text({
+        pattern: "^[0-9a-f]{64}$",
+        examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+        description: "SHA-256 of the token in lower-case hexadecimal. Instead of `token`.",
+      }),
+    ),
+    scopes: Type.Array(Type.String({ pattern: SCOPE_PATTERN }), {
+      minItems: 1,
+      uniqueItems: true,
+      examples: [["jobs:read", "jobs:report"]],
+      description:
+        "The scopes of the token: `jobs:read`, `jobs:report`, `jobs:create`, `jobs:write`, `gates:answer`, `runs:read`, `runs:write`, `hooks:agent`, `hooks:wake`, `hooks:NAME` for a mapped hook, and `admin` for everything.",
+    }),
+    jobs: Type.Optional(
+      Type.Object(
+        {
+          idPrefix: text({
+            maxLength: 200,
+            examples: ["ci/"],
+            description: "Beginning of the ids of the jobs that the token can use.",
+          }),
+        },
+        { additionalProperties: false, description: "Limits the scopes for jobs to some of the jobs." },
+      ),
+    ),
+    expiresAt: Type.Optional(
+      text({
+        pattern: EXPIRY_PATTERN,
+        examples: ["2027-06-30"],
+        description:
+          "When the token stops being valid: a date, which is its beginning in UTC, or a time such as `2027-06-30T18:00:00Z`.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+type Token = Frozen<Static<typeof TokenSchema>>;
+type Faults = readonly (string | false)[];
+
+/** The tokens that clients and senders show, and the names of the hooks. */
+interface Tokens {
+  readonly server: {
+    readonly apiToken?: TokenList;
+    readonly readOnlyToken?: TokenList;
+    readonly tokens: readonly Token[];
+  };
+  readonly hooks: {
+    readonly enabled: boolean;
+    readonly token?: TokenList;
+    readonly mappings: readonly { readonly match?: { readonly path?: string } }[];
+  };
+}
+
+/** The names of callers without an entry in `server.tokens`. */
+const RESERVED = ["api-token", "read-only-token", "hook-token", "anonymous"];
+
+export const tokenChecks: readonly Check<Tokens>[] = [
+  { reads: ["hooks.enabled", "hooks.token", "server.apiToken", "server.readOnlyToken"], find: tokenFaults },
+  {
+    reads: ["server.tokens", "server.apiToken", "server.readOnlyToken", "hooks.token", "hooks.mappings"],
+    find: scopedTokenFaults,
+  },
+];
+
+/** Returns a sentence for each fault in the tokens of the service itself. */
+function tokenFaults({ server, hooks }: Tokens): Faults {
+  const { apiToken, readOnlyToken } = server;
+  const [api, read, hook] = [apiToken, readOnlyToken, hooks.token].map(allTokens) as [string[], string[], string[]];
+  return [
+    hooks.enabled &&
+      hook.length === 0 &&
+      "hooks.enabled is true and hooks.token is not set: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN",
+    hook.some((token) => api.includes(token)) &&
+      "hooks.token is the same as server.apiToken: give the senders of hooks a token of their own",
+    read.length > 0 &&
+      api.length === 0 &&
+      "server.readOnlyToken is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
+    read.some((token) => [...api, ...hook].includes(token)) &&
+      "server.readOnlyToken must be another secret than server.apiToken and hooks.token",
+  ];
+}
+
+/** Returns a sentence for each fault in `server.tokens`. */
+function scopedTokenFaults({ server, hooks }: Tokens): Faults {
+  const { tokens, apiToken, readOnlyToken } = server;
+  const names = tokens.map(({ name }) => name);
+  const own = [apiToken, readOnlyToken, hooks.token].flatMap(allTokens).map(sha256);
+  const digests = tokens.map(digestOf);
+  const known = [...BUILT_IN_HOOKS, ...hooks.mappings.flatMap(({ match }) => match?.path ?? [])];
+  return [
+    tokens.length > 0 &&
+      apiToken === undefined &&
+      "server.tokens is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
+    ...tokens.flatMap((token, i) => {
+      const { name, scopes, jobs, expiresAt } = token;
+      const hookScopes = scopes.filter((scope) => scope.startsWith("hooks:")).map((scope) => scope.slice(6));
+      const digest = digests[i];
+      return [
+        RESERVED.includes(name) && `name must not be ${name}: the audit log uses this name for other callers`,
+        names.indexOf(name) < i && `name is used twice: server.tokens.${names.indexOf(name)} has the name ${name} too`,
+        (token.token === undefined) === (token.tokenSha256 === undefined) &&
+          "needs either token or tokenSha256: run `signalbox token new` to create one",
+        digest !== undefined &&
+          own.includes(digest) &&
+          "token must be another secret than server.apiToken, server.readOnlyToken and hooks.token",
+        digest !== undefined &&
+          digests.indexOf(digest) < i &&
+          `token is the same as that of server.tokens.${digests.indexOf(digest)}: give each its own`,
+        ...hookScopes.map(
+          (hook) =>
+            !known.includes(hook) &&
+            `scopes has hooks:${hook}, and there is no such hook: use agent, wake, or the match.path of a mapping`,
+        ),
+        jobs !== undefined &&
+          !scopes.some((scope) => /^(jobs:|gates:|admin$)/.test(scope)) &&
+          "jobs has no effect without a scope for jobs: remove it, or add one such as jobs:read",
+        jobs !== undefined &&
+          scopes.includes("admin") &&
+          "jobs has no effect with the scope admin, which allows everything: remove one of the two",
+        expiresAt !== undefined && !isTime(expiresAt) && "expiresAt must be an existing date or time",
+      ].map((fault) => fault && `server.tokens.${i}.${fault}`.replace(/\.needs /, " needs "));
+    }),
+  ];
+}
+
+const sha256 = (token: string): string => hash("sha256", token, "hex");
+
+const digestOf = ({ token, tokenSha256 }: Token): string | undefined =>
+  token === undefined ? tokenSha256 : sha256(token);

@@ -1,0 +1,95 @@
+import type { mongo } from "mongoose";
+import { createdWithin, readNewest } from "../db/newestFirst.ts";
+import type { HookRequestDoc, RequestOutcome, RequestSignature } from "./hookRequest.ts";
+import { requestNotFound } from "./hookRequests.ts";
+import type { IntakeStores } from "./intakeStores.ts";
+
+/** A kept request as lists contain it. Times are ISO 8601 UTC with milliseconds. */
+export interface HookRequestRow {
+  requestId: string;
+  createdAt: string;
+  hook: string;
+  mapping: string | null;
+  outcome: RequestOutcome;
+  status: number | null;
+  code: string | null;
+  reason: string | null;
+  signature: RequestSignature | null;
+  repeated: boolean;
+  address: string | null;
+  contentType: string | null;
+  bodyBytes: number | null;
+  runIds: string[];
+}
+
+export interface HookRequestQuery {
+  readonly mapping?: string | undefined;
+  readonly outcome?: readonly RequestOutcome[] | undefined;
+  readonly status?: number | undefined;
+  readonly from?: Date | undefined;
+  readonly before?: Date | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Returns a page of kept requests, the newest first. @throws AppError unavailable */
+export async function listHookRequests(
+  stores: Pick<IntakeStores, "hookRequests" | "runs">,
+  { mapping, outcome, status, from, before, limit, cursor }: HookRequestQuery,
+): Promise<{ requests: HookRequestRow[]; nextCursor: string | null }> {
+  const { collection } = stores.hookRequests;
+  const query: mongo.Filter<HookRequestDoc> = {
+    ...(mapping !== undefined && { mapping }),
+    ...(outcome && { outcome: { $in: [...outcome] } }),
+    ...(status !== undefined && { status }),
+    ...createdWithin(from, before),
+  };
+  const projection = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 };
+  const bytesOf = ({ runIds }: HookRequestDoc) => 500 + runIds.length * 40;
+  const { rows, nextCursor } = await readNewest(collection, { query, projection, limit, cursor, bytesOf });
+  const existing = await existingRuns(stores, rows);
+  return { requests: rows.filter((request) => isVisible(request, existing)).map(viewRow), nextCursor };
+}
+
+/** Reads a kept request with its head and body. @throws AppError request_not_found, unavailable */
+export async function findHookRequest(
+  stores: Pick<IntakeStores, "hookRequests" | "runs">,
+  requestId: string,
+): Promise<HookRequestDoc> {
+  const found = await stores.hookRequests.find(requestId);
+  if (!found || !isVisible(found, await existingRuns(stores, [found]))) throw requestNotFound(requestId);
+  return found;
+}
+
+/** Returns which of the first runs of unconfirmed requests exist. */
+async function existingRuns(
+  { runs }: Pick<IntakeStores, "runs">,
+  requests: readonly HookRequestDoc[],
+): Promise<Set<string>> {
+  const firsts = requests.flatMap(({ unconfirmed, runIds }) => (unconfirmed ? runIds.slice(0, 1) : []));
+  return firsts.length > 0 ? runs.findExisting(firsts) : new Set();
+}
+
+const isVisible = ({ unconfirmed, runIds: [first = ""] }: HookRequestDoc, existing: ReadonlySet<string>): boolean =>
+  !unconfirmed || existing.has(first);
+
+export function viewRow(request: HookRequestDoc): HookRequestRow {
+  const { _id: requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
+  const { address, contentType, bodyBytes, runIds } = request;
+  return {
+    requestId,
+    createdAt: request.createdAt.toISOString(),
+    hook,
+    mapping,
+    outcome,
+    status,
+    code,
+    reason,
+    signature,
+    repeated,
+    address,
+    contentType,
+    bodyBytes,
+    runIds,
+  };
+}

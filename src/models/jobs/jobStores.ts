@@ -1,0 +1,12 @@
+import type { Batcher } from "../../shared/batcher.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Payloads } from "./payloads.ts";
+import type { Report, ReportOutcome } from "./reports/writeReports.ts";
+
+/** The collections of jobs with their queries. */
+export interface JobStores {
+  readonly jobs: Jobs;
+  readonly payloads: Payloads;
+  /** Applies reports on steps, concurrent ones in one batch. */
+  readonly reports: Batcher<Report, ReportOutcome>;
+}
