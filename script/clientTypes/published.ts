@@ -1,7 +1,20 @@
 import Type, { type TSchema } from "typebox";
 import * as s from "../../src/wire/blocks.ts";
+import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
+import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import {
+  FailedRunAttempt,
+  MissingValue,
+  Run,
+  RunError,
+  RunHead,
+  RunRequest,
+  RunStatus,
+  WaitsFor,
+} from "../../src/wire/run.ts";
 import { FailedStepAttempt, SingleStep, StepSummary } from "../../src/wire/step.ts";
+import { Usage } from "../../src/wire/usage.ts";
 import { pythonModule } from "./python.ts";
 import type { Published, Shape } from "./shapes.ts";
 import { typescriptFile } from "./typescript.ts";
@@ -47,6 +60,37 @@ export const TYPES = {
       python: "JobRecord",
       partial: true,
     },
+  },
+  "gates.ts": {
+    GateStatus: { schema: Gate.properties.status, about: "The status of a gate.", python: "GateStatus" },
+    GateAction: { schema: Gate.properties.onExpiry, about: "The decision of a person.", python: "GateAction" },
+    Gate: { schema: Gate, about: "A question to a person, attached to a job.", python: "GateRecord" },
+    GateAnswer: { schema: AnswerBody, about: "The answer to a gate." },
+  },
+  "runs.ts": {
+    Usage: { schema: Usage, about: "What agent runs used.", python: "UsageRecord" },
+    RunStatus: { schema: RunStatus, about: "The status of a run.", python: "RunStatus" },
+    RunError: { schema: RunError, about: "Why a run failed.", python: "RunErrorRecord" },
+    FailedRunAttempt: {
+      schema: FailedRunAttempt,
+      about: "An attempt of a run that failed.",
+      python: "FailedRunAttemptRecord",
+    },
+    MissingValue: {
+      schema: MissingValue,
+      about: "A placeholder that had no value, and the path of a value of the request that is spelled alike.",
+      python: "MissingValueRecord",
+    },
+    WaitsFor: { schema: WaitsFor, about: "Why a queued run has not started.", python: "WaitsForRecord" },
+    RunSummary: { schema: RunHead, about: "A run as in live events." },
+    Run: { schema: Run, about: "A run of an agent, as the service returns it.", python: "RunRecord", partial: true },
+    RunRequest: { schema: RunRequest, about: "What a run received, and the call of a mapped hook that caused it." },
+  },
+  "deliveries.ts": {
+    DeliveryKind: { schema: DeliveryKind, about: "The kind of a delivery.", python: "DeliveryKind" },
+    DeliveryState: { schema: DeliveryState, about: "The state of a delivery.", python: "DeliveryState" },
+    DeliveryPart: { schema: DeliveryPart, about: "A message of a delivery.", python: "DeliveryPartRecord" },
+    Delivery: { schema: Delivery, about: "A delivery, as the service returns it.", python: "DeliveryRecord" },
   },
 } as const satisfies ClientTypes;
 

@@ -1,21 +1,11 @@
 import { pathSegment } from "./connection.ts";
+import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
 import type { FreeObject, Job, Status, Step } from "./records/jobs.ts";
-import type { JobFields, JobFilter, Page } from "./records/options.ts";
-import type {
-  AgentHook,
-  Delivery,
-  DeliveryKind,
-  DeliveryState,
-  Message,
-  Run,
-  RunRequest,
-  RunStatus,
-  Session,
-  WaitingEvent,
-  WakeMode,
-} from "./records/runs.ts";
+import type { AgentHook, JobFields, JobFilter, Page, WakeMode } from "./records/options.ts";
+import type { Run, RunRequest, RunStatus } from "./records/runs.ts";
 import type { Access, AuditAction, AuditEntry, Channel, Expectation, NotifyRule, Stats } from "./records/service.ts";
+import type { Message, Session, WaitingEvent } from "./records/sessions.ts";
 
 export interface CallOptions {
   /** Aborts the call, which then throws the signal's reason. */

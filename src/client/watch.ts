@@ -5,9 +5,10 @@ import { pathSegment, toError } from "./connection.ts";
 import { abortedOf, startDeadline } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents } from "./events.ts";
+import type { Delivery } from "./records/deliveries.ts";
 import type { JobSummary, StepSummary } from "./records/jobs.ts";
 import type { JobFilter } from "./records/options.ts";
-import type { Delivery, RunSummary } from "./records/runs.ts";
+import type { RunSummary } from "./records/runs.ts";
 
 /** One change, sent when it happens. */
 export type LiveEvent =

@@ -54,6 +54,17 @@ export const cancelRequested = Type.Optional(
   }),
 );
 
+/** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
+export const readOnly = (...names: string[]): TProperties =>
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      Type.Optional(
+        Type.Unknown({ readOnly: true, description: "Ignored: you can send a record back as you read it." }),
+      ),
+    ]),
+  );
+
 export const RuleId = Identifier("The id of a rule of `notify`.");
 
 /**

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
-import { Delivery as ServedDelivery } from "../../src/api/schemas/delivery.ts";
 import {
   type Client,
   createClient,
@@ -10,6 +9,7 @@ import {
   SignalboxError,
   type Step,
 } from "../../src/client/client.ts";
+import { Delivery as ServedDelivery } from "../../src/wire/delivery.ts";
 import { JobRead } from "../../src/wire/job.ts";
 import { SingleStep } from "../../src/wire/step.ts";
 import { startApp, type TestApp } from "../support/app.ts";

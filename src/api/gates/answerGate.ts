@@ -1,9 +1,10 @@
-import type { Action, GateDoc } from "../../models/gates/gate.ts";
+import type { GateDoc } from "../../models/gates/gate.ts";
 import { gateChanged, gateClosed } from "../../models/gates/gateErrors.ts";
 import type { Gates } from "../../models/gates/gates.ts";
 import { formOf } from "../../models/gates/question.ts";
 import { packObject } from "../../models/jobs/freeObject.ts";
 import { invalidField } from "../../shared/errors.ts";
+import type { Action } from "../../wire/gate.ts";
 import { checkContent } from "./content.ts";
 
 interface Answer {

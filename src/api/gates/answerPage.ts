@@ -1,11 +1,12 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { gateTarget } from "../../models/audit.ts";
-import { ACTIONS, type Action, type GateDoc } from "../../models/gates/gate.ts";
+import type { GateDoc } from "../../models/gates/gate.ts";
 import { formOf } from "../../models/gates/question.ts";
 import { AppError } from "../../shared/errors.ts";
 import { contentOf, nameAt, type Submitted, UTC } from "../../shared/form/form.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { ACTIONS, type Action } from "../../wire/gate.ts";
 import { originOf } from "../auth/caller.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";

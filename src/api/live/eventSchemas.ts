@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import Type, { type TSchema } from "typebox";
 import * as s from "../../wire/blocks.ts";
+import { Delivery } from "../../wire/delivery.ts";
 import { JobHead } from "../../wire/job.ts";
+import { RunHead } from "../../wire/run.ts";
 import { StepSummary } from "../../wire/step.ts";
-import { RunHead } from "../routes/runs/runs.ts";
-import { Delivery } from "../schemas/delivery.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
 

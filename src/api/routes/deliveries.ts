@@ -6,9 +6,9 @@ import { listDeliveries, viewDelivery } from "../../models/deliveries/readDelive
 import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
+import { Delivery, DeliveryKind, DeliveryReceipt } from "../../wire/delivery.ts";
 import * as examples from "../examples/gateway.ts";
 import { route } from "../route.ts";
-import { Delivery, DeliveryKind, DeliveryReceipt } from "../schemas/delivery.ts";
 import * as q from "../schemas/requests.ts";
 
 const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { gateTarget } from "../../models/audit.ts";
-import { type GateDoc, STATUSES, viewGate } from "../../models/gates/gate.ts";
+import { type GateDoc, viewGate } from "../../models/gates/gate.ts";
 import { gateClosed, gateNotFound } from "../../models/gates/gateErrors.ts";
 import type { GateJob } from "../../models/gates/gates.ts";
 import type { Question } from "../../models/gates/question.ts";
@@ -9,13 +9,13 @@ import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
 import { invalidField } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
+import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey } from "../../wire/gate.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
 import { visibleName } from "../gates/visibleName.ts";
 import { route } from "../route.ts";
-import { AnswerBody, Gate, GateBody, GateKey } from "../schemas/gates.ts";
 import * as q from "../schemas/requests.ts";
 
 /** Maximum size of a question or an answer in bytes. */
@@ -165,7 +165,7 @@ const getGates = route({
     query: Type.Object(
       {
         status: Type.Optional(
-          Type.Array(Type.Enum([...STATUSES]), {
+          Type.Array(Type.Enum([...GATE_STATUSES]), {
             minItems: 1,
             description: "Gates with this status. Repeat the parameter for several.",
           }),

@@ -3,9 +3,9 @@ import { deliveryIdOf } from "../../models/deliveries/delivery.ts";
 import { readExpectations, readRules } from "../../models/notifications/readRules.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
+import { Delivery, DeliveryKind } from "../../wire/delivery.ts";
 import * as examples from "../examples/notify.ts";
 import { route } from "../route.ts";
-import { Delivery, DeliveryKind } from "../schemas/delivery.ts";
 
 const Target = Type.Object(
   {

@@ -2,10 +2,10 @@ import Type from "typebox";
 import { MAX_NAMES, readJobHistory } from "../../models/figures/readFigures.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
+import { UsageOrNull } from "../../wire/usage.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
-import { Usage } from "../schemas/usage.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -46,7 +46,7 @@ export const getStats = route({
           description:
             "Whether more than 10,000 jobs match the filters, so that each number is a lower bound. False without filters.",
         }),
-        usageLastHour: Usage(
+        usageLastHour: UsageOrNull(
           "Usage of the agent runs that ended in the last hour, with all their attempts; null if nothing was reported, and with filters.",
         ),
       },

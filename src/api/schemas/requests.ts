@@ -1,4 +1,4 @@
-import Type, { type TProperties } from "typebox";
+import Type from "typebox";
 import { CURSOR_PATTERN } from "../../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../../models/db/idCursor.ts";
 import { MAX_CALLBACK_URL_CHARS } from "../../shared/outbound/callbackUrl.ts";
@@ -15,17 +15,6 @@ export const CallbackUrl = (subject: string) =>
     maxLength: MAX_CALLBACK_URL_CHARS,
     description: `Address to which the end of the ${subject} is sent as a signed webhook. Its host must match \`outbound.allowedHosts\` of the configuration.`,
   });
-
-/** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
-export const readOnly = (...names: string[]): TProperties =>
-  Object.fromEntries(
-    names.map((name) => [
-      name,
-      Type.Optional(
-        Type.Unknown({ readOnly: true, description: "Ignored: you can send a record back as you read it." }),
-      ),
-    ]),
-  );
 
 /** The schema of a response without a body. */
 export const NoContent = Type.Unsafe<undefined>({ not: {} });

@@ -1,6 +1,6 @@
 import type { Call, CallOptions } from "../api.ts";
 import { pathSegment } from "../connection.ts";
-import type { Delivery } from "../records/runs.ts";
+import type { Delivery } from "../records/deliveries.ts";
 import type { Channel } from "../records/service.ts";
 
 /** Whether the service of a channel accepts the credentials. */

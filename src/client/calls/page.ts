@@ -1,7 +1,8 @@
 import { type Call, type CallOptions, filterQuery } from "../api.ts";
 import { pathSegment } from "../connection.ts";
+import type { DeliveryKind, DeliveryState } from "../records/deliveries.ts";
 import type { JobFilter } from "../records/options.ts";
-import type { DeliveryKind, DeliveryState, Run, RunStatus } from "../records/runs.ts";
+import type { Run, RunStatus } from "../records/runs.ts";
 import type { Stats } from "../records/service.ts";
 
 /** Calls for the dashboard, and some for the command line: they are not part of the client. */

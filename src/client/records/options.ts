@@ -36,3 +36,20 @@ export interface Page {
   /** The nextCursor of the previous page. */
   cursor?: string | undefined;
 }
+
+export type WakeMode = "now" | "next-heartbeat";
+
+export interface AgentHook {
+  message: string;
+  name?: string;
+  sessionKey?: string;
+  wakeMode?: WakeMode;
+  deliver?: boolean;
+  channel?: string;
+  to?: string;
+  model?: string;
+  thinking?: string;
+  timeoutSeconds?: number;
+  /** Address to which the end of the run is sent as a signed webhook; its host must be allowed by the operator. */
+  callbackUrl?: string;
+}

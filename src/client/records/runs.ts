@@ -1,176 +1,169 @@
-/** The usage of agent runs, as model servers and programs report it. A member is null if nothing reported it. */
+import type { Delivery } from "./deliveries.ts";
+
+/** Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with milliseconds. */
+
+/** What agent runs used. */
 export interface Usage {
-  /** Includes cached tokens. */
+  /** All tokens of the prompts, cached ones included. Null if it was not reported. */
   inputTokens: number | null;
+  /** The part of `inputTokens` that was read from a cache. Null if it was not reported. */
   cachedInputTokens: number | null;
-  /** Includes reasoning tokens. */
+  /** All generated tokens, those of reasoning included. Null if it was not reported. */
   outputTokens: number | null;
+  /** The part of `outputTokens` that was used for reasoning. Null if it was not reported. */
   reasoningTokens: number | null;
-  /** US dollars. Never estimated. */
+  /** Cost in US dollars as the program reported it; null if none did. It is never estimated. */
   costUsd: number | null;
 }
 
+/** The status of a run. */
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 
-/** A run of a hook as in live events. */
-export interface RunSummary {
-  runId: string;
-  /** `wake` is an event of the main session. */
-  kind: "agent" | "wake";
-  name: string | null;
-  /** The mapping that made the run; null for a request to the agent hook. */
-  mapping: string | null;
-  sessionKey: string;
-  status: RunStatus;
-  attempts: number;
-  error: { code: string; message: string } | null;
-  createdAt: string;
-  startedAt: string | null;
-  endedAt: string | null;
-}
-
-/** A failed attempt of a run. */
-export interface FailedRunAttempt {
-  attempt: number;
-  error: NonNullable<RunSummary["error"]>;
-  /** The end of standard error of the program, if it wrote something. */
-  stderr?: string;
-  startedAt: string;
-  endedAt: string;
-}
-
-export interface Run extends RunSummary {
-  reply: string | null;
-  /** Whether the end of the reply is missing, because the model reached its length limit. */
-  replyCutOff: boolean;
-  /** The usage of all attempts together; null if nothing was reported. */
-  usage: Usage | null;
-  deliveries: Delivery[];
-  /** The kept request that the run was made of; null if it was not kept. */
-  requestId: string | null;
-  /** The kept request of which the run is a replay; null for other runs. */
-  replayOf: string | null;
-  /** The ended run whose request this run repeats; null for other runs. */
-  againOf: string | null;
-  /** The latest 20 failed attempts, oldest first; only in the response for a single run, if an attempt has failed. */
-  failedAttempts?: FailedRunAttempt[];
-  /** The placeholders of the mapping that had no value; only in the response for a single run, if there are any. */
-  missingValues?: MissingValue[];
+/** Why a run failed. */
+export interface RunError {
+  /** One of the error codes at /docs/errors. */
+  code: string;
   /**
-   * The end of what the program of the latest attempt wrote to standard error; only in the response for a single run, if it
-   * wrote something.
+   * The problem and how to correct it. A second line holds the words of the model server; a request with the hook token
+   * does not get it.
    */
+  message: string;
+}
+
+/** An attempt of a run that failed. */
+export interface FailedRunAttempt {
+  /** The number of the attempt. */
+  attempt: number;
+  /** Why the attempt failed. */
+  error: RunError;
+  /** The end of what the program of this attempt wrote to standard error, at most 4 KiB. */
   stderr?: string;
-  /** Only in the response for a single run that is queued. */
-  waitsFor?: WaitsFor;
+  /** When the attempt started. */
+  startedAt: string;
+  /** When the attempt failed. */
+  endedAt: string;
 }
 
 /** A placeholder that had no value, and the path of a value of the request that is spelled alike. */
 export interface MissingValue {
+  /** The path between the braces of the template. */
   path: string;
+  /** The path of a value of the request that is spelled alike; null if there is none. */
   didYouMean: string | null;
 }
 
 /** Why a queued run has not started. */
 export interface WaitsFor {
-  /** An earlier run of the session, another turn in it, the pause after a failed attempt, or a worker with a free place. */
+  /**
+   * `run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed
+   * attempt. `worker`: a worker with a free place.
+   */
   kind: "run" | "session" | "time" | "worker";
-  /** Null unless `kind` is `run`. */
+  /** The earliest run of the session that has not ended; null unless `kind` is `run`. */
   runId: string | null;
-  /** Null unless `kind` is `time`. */
+  /** The earliest time of the next attempt; null unless `kind` is `time`. */
   notBefore: string | null;
 }
 
-/** The request to the agent, and the call of a mapped hook that caused it. */
+/** A run as in live events. */
+export interface RunSummary {
+  /** Identifies the run. */
+  runId: string;
+  /** `agent`: a run of the agent. `wake`: an event for the main session. */
+  kind: "agent" | "wake";
+  /** Name from the request or the mapping, for people. */
+  name: string | null;
+  /** Name of the mapping that made the run; null for a request to the agent hook. */
+  mapping: string | null;
+  /** The conversation of the run. Null if the request is authenticated with the hook token. */
+  sessionKey: string | null;
+  /** `dropped`: the transform of the mapping decided that the request needs no run. */
+  status: RunStatus;
+  /** Number of attempts so far. */
+  attempts: number;
+  /** Why the run failed; null otherwise. */
+  error: RunError | null;
+  /** When the request was accepted. */
+  createdAt: string;
+  /** When the latest attempt started. */
+  startedAt: string | null;
+  /** When the run ended. */
+  endedAt: string | null;
+}
+
+/** A run of an agent, as the service returns it. */
+export interface Run {
+  /** Identifies the run. */
+  runId: string;
+  /** `agent`: a run of the agent. `wake`: an event for the main session. */
+  kind: "agent" | "wake";
+  /** Name from the request or the mapping, for people. */
+  name: string | null;
+  /** Name of the mapping that made the run; null for a request to the agent hook. */
+  mapping: string | null;
+  /** The conversation of the run. Null if the request is authenticated with the hook token. */
+  sessionKey: string | null;
+  /** `dropped`: the transform of the mapping decided that the request needs no run. */
+  status: RunStatus;
+  /** Number of attempts so far. */
+  attempts: number;
+  /** Why the run failed; null otherwise. */
+  error: RunError | null;
+  /** When the request was accepted. */
+  createdAt: string;
+  /** When the latest attempt started. */
+  startedAt: string | null;
+  /** When the run ended. */
+  endedAt: string | null;
+  /** The answer of the agent; null until the run completes. */
+  reply: string | null;
+  /** Whether the end of the reply is missing, because the model reached its length limit. */
+  replyCutOff: boolean;
+  /**
+   * Sum of what all attempts used, failed ones included, as the model server or the program reported it. Null if
+   * nothing was reported.
+   */
+  usage: Usage | null;
+  /** The deliveries of the reply to chat channels. */
+  deliveries: Delivery[];
+  /** The kept request that the run was made of: `GET /api/hooks/requests/{requestId}`. Null if it was not kept. */
+  requestId: string | null;
+  /** The kept request of which the run is a replay; null for other runs. */
+  replayOf: string | null;
+  /** The `runId` of the ended run whose request this run repeats; null for other runs. */
+  againOf: string | null;
+  /** The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed. */
+  failedAttempts?: FailedRunAttempt[];
+  /**
+   * The placeholders of the mapping that had no value, at most 20. Only in the response for a single run, if there are
+   * any, and not with the hook token.
+   */
+  missingValues?: MissingValue[];
+  /**
+   * The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its
+   * variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.
+   */
+  stderr?: string;
+  /** Why the run has not started. Only in the response for a single run that is queued, and not with the hook token. */
+  waitsFor?: WaitsFor;
+}
+
+/** What a run received, and the call of a mapped hook that caused it. */
 export interface RunRequest {
+  /** Null until the mapping has been applied, and for an event of the main session. */
   request: {
     message: string;
-    /** The operator's instructions, which precede the message. */
-    instructions?: string;
-    model: string | null;
-    thinking: string | null;
-    timeoutSeconds: number;
+    wakeMode: string;
     deliver: boolean;
     channel: string;
     to: string | null;
-    wakeMode: WakeMode;
+    model: string | null;
+    thinking: string | null;
+    timeoutSeconds: number;
     trackAsJob: boolean;
-    /** Whether the message is the prompt itself, without the fence around untrusted text. */
+    instructions?: string;
     allowUnsafe?: boolean;
   } | null;
-  /** The path and the payload are null once the mapping has been applied. */
+  /** The request to the mapped hook; null for other runs. */
   call: { mapping: string; path: string | null; payload: unknown } | null;
-}
-
-/** `channel` is a text to a chat, `webhook` a signed request, `wake` an event of the main session. */
-export type DeliveryKind = "channel" | "webhook" | "wake";
-
-export type DeliveryState = "pending" | "sent" | "failed";
-
-export interface Delivery {
-  deliveryId: string;
-  /** The run; null for a turn of the main session. */
-  runId: string | null;
-  kind: DeliveryKind;
-  /** The rule whose event is delivered; null for a reply and for a `callbackUrl`. */
-  rule: string | null;
-  /** Null for a reply. */
-  eventType: string | null;
-  /** The channel of a text; the kind for other kinds. */
-  channel: string;
-  /** The recipient; for a webhook its rule, or the host of the `callbackUrl`. */
-  to: string | null;
-  /** The first words of the text; null for a webhook. */
-  preview: string | null;
-  state: DeliveryState;
-  attempts: number;
-  /** The status code of the latest response to a webhook. */
-  lastStatus: number | null;
-  parts: { state: "pending" | "sending" | "sent"; id: string | null }[];
-  /** Whether a part may have arrived twice. */
-  maybeTwice: boolean;
-  /** Why the delivery failed or waits. */
-  reason: string | null;
-  notBefore: string | null;
-  createdAt: string;
-  sentAt: string | null;
-}
-
-export interface Session {
-  sessionKey: string;
-  lastUsedAt: string;
-  busy: boolean;
-}
-
-export interface Message {
-  messageId: string;
-  /** The run of the turn; null for a turn of the main session. */
-  runId: string | null;
-  role: "user" | "assistant";
-  content: string;
-  createdAt: string;
-}
-
-export interface WaitingEvent {
-  eventId: string;
-  text: string;
-  source: string;
-  createdAt: string;
-}
-
-export type WakeMode = "now" | "next-heartbeat";
-
-export interface AgentHook {
-  message: string;
-  name?: string;
-  sessionKey?: string;
-  wakeMode?: WakeMode;
-  deliver?: boolean;
-  channel?: string;
-  to?: string;
-  model?: string;
-  thinking?: string;
-  timeoutSeconds?: number;
-  /** Address to which the end of the run is sent as a signed webhook; its host must be allowed by the operator. */
-  callbackUrl?: string;
 }

@@ -1,5 +1,7 @@
+import type { Delivery, DeliveryKind } from "./deliveries.ts";
 import type { FreeObject } from "./jobs.ts";
-import type { Delivery, DeliveryKind, Usage, WakeMode } from "./runs.ts";
+import type { WakeMode } from "./options.ts";
+import type { Usage } from "./runs.ts";
 
 /** A rule of the configuration, without secrets. */
 export interface NotifyRule {

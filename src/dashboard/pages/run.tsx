@@ -113,9 +113,11 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
             ["Note", describeMissing(run.missingValues)],
             [
               "Session",
-              <a href={address("/sessions/:sessionKey", sessionKey)}>
-                <bdi>{sessionKey}</bdi>
-              </a>,
+              sessionKey !== null && (
+                <a href={address("/sessions/:sessionKey", sessionKey)}>
+                  <bdi>{sessionKey}</bdi>
+                </a>
+              ),
             ],
             ["Waits for", run.waitsFor && <Waiting waitsFor={run.waitsFor} />],
             ["Attempts", attempts],

@@ -87,9 +87,11 @@ function RunCells({ run, ahead, query }: CellsProps) {
         <a href={address("/runs/:runId", runId)} dir="auto" title={title}>
           {title}
         </a>
-        <bdi class="id" title={sessionKey}>
-          {visible(sessionKey)}
-        </bdi>
+        {sessionKey !== null && (
+          <bdi class="id" title={sessionKey}>
+            {visible(sessionKey)}
+          </bdi>
+        )}
       </span>
       <span role="cell" class="cell-message">
         {status === "queued" && !error ? (

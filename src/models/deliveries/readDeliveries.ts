@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import type { Delivery } from "../../wire/delivery.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import type { ReplyTarget } from "../sessions/session.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -6,34 +7,11 @@ import {
   AS_READ,
   type DeliveryDoc,
   type DeliveryKind,
-  type DeliveryPart,
   type DeliveryState,
   kindOf,
   OTHER_CHANNELS,
   type ReadDelivery,
 } from "./delivery.ts";
-
-/** A delivery as clients read it, with the beginning of its text. Times are ISO 8601 UTC with milliseconds. */
-export interface DeliveryView {
-  deliveryId: string;
-  runId: string | null;
-  kind: DeliveryKind;
-  rule: string | null;
-  eventType: string | null;
-  channel: string;
-  to: string | null;
-  /** The first words of the text; null if it has none, as a webhook. */
-  preview: string | null;
-  state: DeliveryState;
-  attempts: number;
-  lastStatus: number | null;
-  parts: Pick<DeliveryPart, "state" | "id">[];
-  maybeTwice: boolean;
-  reason: string | null;
-  notBefore: string | null;
-  createdAt: string;
-  sentAt: string | null;
-}
 
 export interface DeliveryFilter {
   readonly state?: readonly DeliveryState[] | undefined;
@@ -62,7 +40,7 @@ export function deliveryQuery({ state, channel, kind, rule }: DeliveryFilter): m
 export async function listDeliveries(
   { deliveries }: { readonly deliveries: Deliveries },
   { limit, cursor, ...filter }: DeliveryListQuery,
-): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
+): Promise<{ deliveries: Delivery[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(deliveries.collection, {
     query: deliveryQuery(filter),
     projection: AS_READ,
@@ -74,7 +52,7 @@ export async function listDeliveries(
 }
 
 /** Returns a delivery as clients read it. */
-export function viewDelivery(delivery: ReadDelivery): DeliveryView {
+export function viewDelivery(delivery: ReadDelivery): Delivery {
   const { _id, runId, event, channel, to, state, attempts, lastStatus, parts } = delivery;
   const { maybeTwice, reason, notBefore, createdAt, sentAt } = delivery;
   return {

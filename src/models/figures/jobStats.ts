@@ -1,11 +1,11 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
+import type { Usage } from "../../wire/usage.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { staleJobs } from "../jobs/jobTimes.ts";
 import { type JobFilter, jobQuery, scopeQuery } from "../jobs/search/jobFilter.ts";
-import type { UsageView } from "../runs/usage.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -15,7 +15,7 @@ export interface JobStats {
   /** Whether more jobs match than are counted, so that the numbers are lower bounds. */
   capped: boolean;
   /** The usage of the runs that ended in the last hour; null if none reported usage. */
-  usageLastHour: UsageView | null;
+  usageLastHour: Usage | null;
 }
 
 /** Maximum time that counting may take, in milliseconds, without its result being cached. */
@@ -27,7 +27,7 @@ const MAX_UNCACHED_MS = 50;
 const CACHE_FACTOR = 10;
 
 /** Sums the usage of the runs that ended since a time. */
-type SumUsage = (since: Date) => Promise<UsageView | null>;
+type SumUsage = (since: Date) => Promise<Usage | null>;
 
 type JobCollection = Pick<Jobs, "collection">;
 

@@ -1,11 +1,6 @@
+import { ACTIONS, GATE_STATUSES, type Gate } from "../../wire/gate.ts";
 import { date, nullable, number, object, objectId, oneOf, type Stored, schemaOf, string } from "../db/fields.ts";
-import { type FreeObject, unpackObject } from "../jobs/freeObject.ts";
-
-/** The ways in which a person can react to a question. The three actions are those of MCP elicitation. */
-export const ACTIONS = ["accept", "decline", "cancel"] as const;
-export type Action = (typeof ACTIONS)[number];
-
-export const STATUSES = ["open", "answered", "expired", "withdrawn"] as const;
+import { unpackObject } from "../jobs/freeObject.ts";
 
 /**
  * A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes
@@ -26,7 +21,7 @@ const GateDoc = object({
   requestedSchema: nullable(string),
   /** The action of the gate if it expires. */
   onExpiry: oneOf(ACTIONS),
-  status: oneOf(STATUSES),
+  status: oneOf(GATE_STATUSES),
   action: nullable(oneOf(ACTIONS)),
   /** JSON text. */
   content: nullable(string),
@@ -45,27 +40,8 @@ export const gateSchema = schemaOf(GateDoc)
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ expiresAt: 1 }, { partialFilterExpression: { status: "open" } });
 
-/** A gate as clients read it. Times are ISO 8601 UTC with milliseconds. */
-export interface GateView {
-  gateId: string;
-  jobId: string;
-  key: string;
-  revision: number;
-  title: string;
-  message: string | null;
-  requestedSchema: FreeObject | null;
-  status: GateDoc["status"];
-  action: Action | null;
-  content: FreeObject | null;
-  answeredBy: string | null;
-  createdAt: string;
-  answeredAt: string | null;
-  expiresAt: string | null;
-  onExpiry: Action;
-}
-
 /** Returns a gate as clients read it. */
-export function viewGate(gate: GateDoc): GateView {
+export function viewGate(gate: GateDoc): Gate {
   return {
     gateId: gate._id,
     jobId: gate.jobId,

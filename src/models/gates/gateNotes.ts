@@ -1,6 +1,7 @@
+import type { Gate } from "../../wire/gate.ts";
 import { appendNotes, type Note } from "../notes/note.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
-import { type GateDoc, type GateView, viewGate } from "./gate.ts";
+import { type GateDoc, viewGate } from "./gate.ts";
 
 /** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */
 const MAX_FREE_CHARS = 4_000;
@@ -29,7 +30,7 @@ const TYPES = {
 } as const;
 
 /** Returns the gate as clients read it, without a form or an answer that is too long for a note. */
-function snapshot(gate: GateDoc): GateView {
+function snapshot(gate: GateDoc): Gate {
   const { requestedSchema, content, message } = gate;
   const short = (text: string | null) => (text !== null && text.length > MAX_FREE_CHARS ? null : text);
   return viewGate({

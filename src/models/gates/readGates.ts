@@ -1,8 +1,9 @@
+import type { Gate } from "../../wire/gate.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import type { JobScope } from "../jobs/jobScope.ts";
 import { jobNotFound } from "../jobs/jobs.ts";
 import { scopeQuery } from "../jobs/search/jobFilter.ts";
-import { type GateDoc, type GateView, viewGate } from "./gate.ts";
+import { type GateDoc, viewGate } from "./gate.ts";
 import { gateNotFound } from "./gateErrors.ts";
 import type { GateStores } from "./gateStores.ts";
 import { type GateJob, seenWith } from "./gates.ts";
@@ -43,7 +44,7 @@ interface GateListQuery {
 export async function listGates(
   { gates }: GateStores,
   { status, scope, limit, cursor }: GateListQuery,
-): Promise<{ gates: GateView[]; nextCursor: string | null }> {
+): Promise<{ gates: Gate[]; nextCursor: string | null }> {
   const query = {
     ...(status && { status: { $in: [...status] } }),
     ...(scope && scopeQuery(scope)),

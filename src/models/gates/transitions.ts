@@ -1,4 +1,5 @@
-import type { Action, GateDoc } from "./gate.ts";
+import type { Action } from "../../wire/gate.ts";
+import type { GateDoc } from "./gate.ts";
 import { defaultContent } from "./question.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
+import type { Delivery } from "../../wire/delivery.ts";
 import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
-import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
+import { viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
 import { nextDue, periodOf } from "./expectation.ts";
 import type { NotificationStores } from "./notificationStores.ts";
@@ -29,7 +30,7 @@ export interface RuleView {
   cooldown: string | null;
   lastEvent: { type: string; at: string } | null;
   /** The newest first. */
-  latestDeliveries: DeliveryView[];
+  latestDeliveries: Delivery[];
   /** The number of deliveries that wait or are being sent. */
   pending: number;
   /** The number of deliveries from the last 24 hours that failed. */

@@ -1,63 +1,20 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import type { Run, RunHead, RunRequest } from "../../wire/run.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { ReadDelivery } from "../deliveries/delivery.ts";
-import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
+import { viewDelivery } from "../deliveries/readDeliveries.ts";
 import { viewFailedAttempts } from "../jobs/reports/failedAttempts.ts";
 import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { HookCalls } from "./hookCall.ts";
 import { readHookCall } from "./hookCall.ts";
-import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
+import type { RunDoc } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
 import { type Runs, runNotFound } from "./runs.ts";
-import { type UsageView, viewUsage } from "./usage.ts";
-
-/** A run as live events contain it. Times are ISO 8601 UTC with milliseconds. */
-export interface RunHead {
-  runId: string;
-  kind: RunKind;
-  name: string | null;
-  /** The mapping that made the run; null for a run that a sender requested directly. */
-  mapping: string | null;
-  sessionKey: string;
-  status: RunStatus;
-  attempts: number;
-  error: RunError | null;
-  createdAt: string;
-  startedAt: string | null;
-  endedAt: string | null;
-}
-
-/** A run as clients read it, without its request. */
-export interface RunView extends RunHead {
-  reply: string | null;
-  /** Whether the end of the reply is missing, because the model reached its length limit. */
-  replyCutOff: boolean;
-  /** The sum of all tries; null if none reported usage. */
-  usage: UsageView | null;
-  deliveries: DeliveryView[];
-  /** The kept request that the run was made of; null if it was not kept. */
-  requestId: string | null;
-  /** The kept request of which the run is a replay; null for other runs. */
-  replayOf: string | null;
-  /** The ended run whose request this run repeats; null for other runs. */
-  againOf: string | null;
-  /** Only of a run that is read on its own; missing if no try has failed. */
-  failedAttempts?: ReturnType<typeof viewFailedAttempts<NonNullable<RunDoc["failedTries"]>[number]>>;
-  /** Only of a run that is read on its own; missing if all placeholders of its mapping had a value. */
-  missingValues?: NonNullable<RunDoc["missingValues"]>;
-  /** Only of a run that is read on its own; missing if the program of its latest attempt wrote nothing to standard error. */
-  stderr?: string;
-}
-
-export interface RunRequestView {
-  request: AgentRequest | null;
-  /** The request to a mapped hook. Its payload is null once the mapping is applied. */
-  call: { mapping: string; path: string | null; payload: unknown } | null;
-}
+import { viewUsage } from "./usage.ts";
 
 export interface RunListQuery extends RunFilter {
   readonly limit: number;
@@ -72,14 +29,14 @@ const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0, missingValues: 0 };
 /** The collections that these commands read. */
 interface RunStores {
   readonly runs: Runs;
-  readonly runReads: Batcher<string, RunView | null>;
+  readonly runReads: Batcher<string, Run | null>;
   readonly hookCalls: HookCalls;
   readonly messages: Messages;
   readonly deliveries: Deliveries;
 }
 
 /** Reads a run. @throws AppError run_not_found, unavailable */
-export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: string): Promise<RunView> {
+export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: string): Promise<Run> {
   return (await runReads.add(runId)) ?? Promise.reject(runNotFound(runId));
 }
 
@@ -87,7 +44,7 @@ export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: 
 export async function readRunViews(
   { runs, deliveries }: Pick<RunStores, "runs" | "deliveries">,
   runIds: readonly string[],
-): Promise<(RunView | null)[]> {
+): Promise<(Run | null)[]> {
   const [found, sent] = await Promise.all([
     runs.collection.find({ _id: { $in: [...runIds] } }, { projection: WITHOUT_REQUEST }),
     deliveries.findOfRuns(runIds),
@@ -109,7 +66,7 @@ export async function readRunViews(
 }
 
 /** Reads the call and the agent request of a run. @throws AppError run_not_found, unavailable */
-export async function readRequest(stores: RunStores, runId: string): Promise<RunRequestView> {
+export async function readRequest(stores: RunStores, runId: string): Promise<RunRequest> {
   const { request, mapped } = await stores.runs.find(runId);
   const text = mapped && (await readHookCall(stores, mapped));
   const call = text ? (JSON.parse(text) as { path: string; payload: unknown }) : null;
@@ -161,7 +118,7 @@ const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc):
 export async function listRuns(
   stores: RunStores,
   { limit, cursor, ...filter }: RunListQuery,
-): Promise<{ runs: RunView[]; nextCursor: string | null }> {
+): Promise<{ runs: Run[]; nextCursor: string | null }> {
   const { rows, nextCursor } = await readNewest(stores.runs.collection, {
     query: runQuery(filter),
     projection: ROW,
@@ -180,7 +137,7 @@ export async function readRunHeads({ runs }: RunStores, runIds: readonly string[
   return found.map(runHead);
 }
 
-function view(run: RunDoc, sent: readonly ReadDelivery[]): RunView {
+function view(run: RunDoc, sent: readonly ReadDelivery[]): Run {
   const { reply, replyCutOff = false, requestId = null, replayOf = null, againOf = null } = run;
   const usage = viewUsage(run.usage);
   const origin = { requestId, replayOf, againOf };

@@ -96,7 +96,10 @@ export const RunError = object({
 export type RunError = Stored<typeof RunError>;
 
 /** Returns an error without the words of others, for a sender, a message or a job. */
-export const ownWords = ({ code, message }: RunError): RunError => ({ code, message: message.split("\n", 1)[0] ?? "" });
+export const ownWords = <Code extends string>({ code, message }: { code: Code; message: string }) => ({
+  code,
+  message: message.split("\n", 1)[0] ?? "",
+});
 
 /** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
 const MissingValue = object({ path: string, didYouMean: nullable(string) });

@@ -1,12 +1,13 @@
+import type { Usage } from "../../wire/usage.ts";
 import type { Documents } from "../db/documents.ts";
 import type { RunDoc } from "./run.ts";
-import { USAGE_MEMBERS, type UsageView, viewUsage } from "./usage.ts";
+import { USAGE_MEMBERS, viewUsage } from "./usage.ts";
 
 /**
  * Returns the sum of the usage of the runs that ended since a time, which an index finds; null if no run has usage.
  * @throws AppError unavailable
  */
-export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<UsageView | null> {
+export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<Usage | null> {
   const reported = (member: string) => ({ $max: `$usage.${member}` }); // null if no run has the member
   const sums = Object.fromEntries(USAGE_MEMBERS.map((member) => [member, { $sum: `$usage.${member}` }]));
   const seen = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Seen`, reported(member)]));

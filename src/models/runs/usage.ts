@@ -1,3 +1,4 @@
+import type { Usage } from "../../wire/usage.ts";
 import { number, object, optional, type Stored } from "../db/fields.ts";
 
 /** The usage that was reported for a try, or the sum of tries. Members that no try reported are missing. */
@@ -21,9 +22,6 @@ export const USAGE_MEMBERS = [
   "costUsd",
 ] as const;
 
-/** Usage as clients read it. A member is null if nothing reported it. */
-export type UsageView = Record<(typeof USAGE_MEMBERS)[number], number | null>;
-
 /** Decimal places of a cost. Sums of floating-point numbers are not exact beyond them. */
 const COST_DECIMALS = 8;
 
@@ -34,7 +32,7 @@ export function addUsage(usage: StoredUsage | undefined): { $inc?: Record<string
 }
 
 /** Returns usage as clients read it; null without usage. */
-export function viewUsage(usage: StoredUsage | undefined): UsageView | null {
+export function viewUsage(usage: StoredUsage | undefined): Usage | null {
   if (!usage) return null;
   const { inputTokens = null, cachedInputTokens = null, outputTokens = null, reasoningTokens = null } = usage;
   const costUsd = usage.costUsd === undefined ? null : Number(usage.costUsd.toFixed(COST_DECIMALS));

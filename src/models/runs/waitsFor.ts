@@ -1,24 +1,13 @@
+import type { WaitsFor } from "../../wire/run.ts";
 import { isHeld } from "../db/lease.ts";
 import type { RunStores } from "./runStores.ts";
-
-/**
- * Why a queued run has not started: `run`, an earlier run of its session; `session`, another turn in its session; `time`, the
- * pause after a failed attempt; `worker`, a worker with a free place.
- */
-export interface WaitsForView {
-  kind: "run" | "session" | "time" | "worker";
-  /** The earliest run of the session that has not ended; null for other kinds. */
-  runId: string | null;
-  /** The earliest time of the next attempt; null for other kinds. */
-  notBefore: string | null;
-}
 
 /** Reads what a run waits for. @returns undefined if the run is not queued @throws AppError run_not_found, unavailable */
 export async function readWaitsFor(
   { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   runId: string,
   now: Date,
-): Promise<WaitsForView | undefined> {
+): Promise<WaitsFor | undefined> {
   const { status, stage, sessionKey, notBefore } = await runs.find(runId);
   const nothing = { runId: null, notBefore: null };
   if (status !== "queued") return undefined;

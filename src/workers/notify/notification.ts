@@ -1,17 +1,19 @@
-import { type DeliveryView, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
-import type { GateView } from "../../models/gates/gate.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
 import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note } from "../../models/notes/note.ts";
 import type { NotedJob, NotedRecord } from "../../models/notifications/outbox.ts";
-import { type RunHead, runHead } from "../../models/runs/readRuns.ts";
+import { runHead } from "../../models/runs/readRuns.ts";
 import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
+import type { Delivery } from "../../wire/delivery.ts";
+import type { Gate } from "../../wire/gate.ts";
 import type { JobView } from "../../wire/job.ts";
+import type { RunHead } from "../../wire/run.ts";
 import type { NotificationFacts } from "./rule.ts";
 
 /** A job as the data of notifications contains it: a list row without the parts that `include` adds. */
@@ -40,8 +42,8 @@ export interface NotificationData {
   readonly reason?: string;
   readonly lastReportAt?: string | null;
   readonly run?: RunHead;
-  readonly delivery?: Omit<DeliveryView, "preview">;
-  readonly gate?: GateView;
+  readonly delivery?: Omit<Delivery, "preview">;
+  readonly gate?: Gate;
   readonly expect?: { readonly id: string; readonly name: string };
   readonly lastSeenAt?: string | null;
   readonly rule?: string;
@@ -99,7 +101,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw new Error("a job without payloads has no view");
   const { input: _, metadata: __, output: ___, ...row } = view;
-  const gate = note.gate as GateView | undefined;
+  const gate = note.gate as Gate | undefined;
   const isSilence = note.type === "job.stale" || note.type === "job.recovered";
   // A job that shows a run has the run's id, and names it in its metadata.
   const run = hasTerm(job.metadataTerms ?? [], "runId", job.jobId) ? await findRun(stores, job.jobId) : undefined;

@@ -15,20 +15,9 @@ from ._async_client import AsyncClient
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import Client
 from ._errors import Cancelled, SignalboxError
-from ._options import (
-    AgentRequest,
-    Assignment,
-    Event,
-    GateAnswer,
-    GateRecord,
-    JobFields,
-    JobFilter,
-    Question,
-    RunRecord,
-    UsageRecord,
-)
+from ._options import AgentRequest, Assignment, Event, GateAnswer, JobFields, JobFilter, Question
 from ._queue import Pace
-from ._records import CancelRecord, JobRecord, StepRecord
+from ._records import CancelRecord, GateRecord, JobRecord, RunRecord, StepRecord, UsageRecord
 from ._reporter import Job, Step
 
 __version__ = "0.1.0"

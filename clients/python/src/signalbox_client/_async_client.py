@@ -20,17 +20,8 @@ from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import BaseClient, Topic
 from ._http import Request
-from ._options import (
-    AgentRequest,
-    Assignment,
-    Event,
-    GateAction,
-    GateRecord,
-    GateStatus,
-    JobFilter,
-    RunRecord,
-)
-from ._records import JobRecord, StepRecord
+from ._options import AgentRequest, Assignment, Event, JobFilter
+from ._records import GateAction, GateRecord, GateStatus, JobRecord, RunRecord, StepRecord
 from ._watch import watch, watch_job
 
 if TYPE_CHECKING:

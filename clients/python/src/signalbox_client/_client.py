@@ -12,8 +12,8 @@ from . import _requests
 from ._gates import Gates
 from ._http import Connection, Request, bearer
 from ._queue import Pace
-from ._options import AgentRequest, Assignment, Event, JobFilter, RunRecord
-from ._records import JobRecord, StepRecord
+from ._options import AgentRequest, Assignment, Event, JobFilter
+from ._records import JobRecord, RunRecord, StepRecord
 from ._reporter import Job, Step
 from ._retry import call_with_retry, wait_for_end
 from ._sender import OnError, Sender

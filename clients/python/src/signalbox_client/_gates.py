@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _requests
-from ._options import GateAction, GateRecord, GateStatus
+from ._records import GateAction, GateRecord, GateStatus
 
 if TYPE_CHECKING:
     from ._client import Client

@@ -1,4 +1,4 @@
-"""The types of the client's arguments, and the records that are not generated yet."""
+"""The types of the client's arguments."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypedDict, Union
 
-from ._records import Status
+from ._records import GateAction, Status
 
 Time = Union[str, datetime]
-
-GateAction = Literal["accept", "decline", "cancel"]
 
 
 class Question(TypedDict, total=False):
@@ -31,72 +29,6 @@ class GateAnswer(NamedTuple):
 
     action: GateAction
     content: dict[str, Any] | None
-
-
-GateStatus = Literal["open", "answered", "expired", "withdrawn"]
-
-
-class GateRecord(TypedDict):
-    """A question to a person, attached to a job, by the service's names."""
-
-    gateId: str
-    jobId: str
-    key: str
-    #: Grows with each change of the question.
-    revision: int
-    title: str
-    message: str | None
-    #: The form as a JSON Schema: MCP's `requestedSchema`.
-    requestedSchema: dict[str, Any] | None
-    status: GateStatus
-    action: GateAction | None
-    content: dict[str, Any] | None
-    answeredBy: str | None
-    createdAt: str
-    answeredAt: str | None
-    expiresAt: str | None
-    #: The action if it expires.
-    onExpiry: GateAction
-
-
-class UsageRecord(TypedDict):
-    """What a run used, as the model server or the program reports it. A member is None if nothing reported it."""
-
-    #: Includes cached tokens.
-    inputTokens: int | None
-    cachedInputTokens: int | None
-    #: Includes reasoning tokens.
-    outputTokens: int | None
-    reasoningTokens: int | None
-    #: US dollars. Never estimated.
-    costUsd: float | None
-
-
-class RunRecord(TypedDict, total=False):
-    """A run of an agent, as the service returns it."""
-
-    runId: str
-    #: `wake` is an event of the main session.
-    kind: Literal["agent", "wake"]
-    name: str | None
-    sessionKey: str | None
-    status: Literal["queued", "running", "completed", "failed", "dropped"]
-    attempts: int
-    reply: str | None
-    #: Whether the end of the reply is missing, because the model reached its length limit.
-    replyCutOff: bool
-    #: What all attempts used together; None if nothing was reported.
-    usage: UsageRecord | None
-    error: dict[str, str] | None
-    deliveries: list[dict[str, Any]]
-    #: The kept request that the run was made of, and the one of which it is a replay.
-    requestId: str | None
-    replayOf: str | None
-    #: The end of standard error of the program of the latest attempt; absent if it wrote nothing.
-    stderr: str
-    createdAt: str
-    startedAt: str | None
-    endedAt: str | None
 
 
 class JobFields(TypedDict, total=False):

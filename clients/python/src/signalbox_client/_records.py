@@ -9,6 +9,16 @@ from typing import Any, Literal, TypedDict
 
 #: The status of a job or a step.
 Status = Literal["running", "completed", "failed"]
+#: The status of a gate.
+GateStatus = Literal["open", "answered", "expired", "withdrawn"]
+#: The decision of a person.
+GateAction = Literal["accept", "decline", "cancel"]
+#: The status of a run.
+RunStatus = Literal["queued", "running", "completed", "failed", "dropped"]
+#: The kind of a delivery.
+DeliveryKind = Literal["channel", "webhook", "wake"]
+#: The state of a delivery.
+DeliveryState = Literal["pending", "sent", "failed"]
 
 
 class StepSummaryRecord(TypedDict):
@@ -150,3 +160,211 @@ class JobRecord(TypedDict, total=False):
     #: Present once cancellation of the job was requested: stop the work and report the step as failed with `failJob`.
     #: Reports that are in flight at the same time can still lack it.
     cancelRequested: Literal[True]
+
+
+class _GateRecord(TypedDict):
+    #: Identifies the gate. Assigned by the service.
+    gateId: str
+    #: Identifies the job. Chosen by the client; percent-encode it in a URL.
+    jobId: str
+    #: Identifies the gate within its job. Chosen by the client. It can be used only once.
+    key: str
+    #: Grows with each change of the question, its form, `onExpiry` or `expiresAt`. Send it with the answer.
+    revision: int
+    #: The question in one line.
+    title: str
+    #: The facts that a person needs to decide; plain text.
+    message: str | None
+    #: The form as a JSON Schema; null if the answer is only an action.
+    requestedSchema: dict[str, Any] | None
+    #: `open` until the gate is answered, expires or is withdrawn.
+    status: Literal["open", "answered", "expired", "withdrawn"]
+    #: The decision of the person, or `onExpiry` of a gate that has expired.
+    action: GateAction | None
+    #: The entered values: an object that fits `requestedSchema`. Only with the action `accept`.
+    content: dict[str, Any] | None
+    #: The person who answered; `expiry` if nobody did in time; else null.
+    answeredBy: str | None
+    #: When the gate was opened.
+    createdAt: str
+    #: When the gate was answered; null if it was not.
+    answeredAt: str | None
+    #: When the gate expires if nobody has answered; null for never.
+    expiresAt: str | None
+    #: The action of the gate if it expires.
+    onExpiry: GateAction
+
+
+class GateRecord(_GateRecord, total=False):
+    """A question to a person, attached to a job."""
+
+    #: Present in the response to `PUT`, and to `GET` of one gate, once cancellation of the job was requested: stop
+    #: waiting for the answer.
+    cancelRequested: Literal[True]
+
+
+class UsageRecord(TypedDict):
+    """What agent runs used."""
+
+    #: All tokens of the prompts, cached ones included. Null if it was not reported.
+    inputTokens: int | None
+    #: The part of `inputTokens` that was read from a cache. Null if it was not reported.
+    cachedInputTokens: int | None
+    #: All generated tokens, those of reasoning included. Null if it was not reported.
+    outputTokens: int | None
+    #: The part of `outputTokens` that was used for reasoning. Null if it was not reported.
+    reasoningTokens: int | None
+    #: Cost in US dollars as the program reported it; null if none did. It is never estimated.
+    costUsd: float | None
+
+
+class RunErrorRecord(TypedDict):
+    """Why a run failed."""
+
+    #: One of the error codes at /docs/errors.
+    code: str
+    #: The problem and how to correct it. A second line holds the words of the model server; a request with the hook
+    #: token does not get it.
+    message: str
+
+
+class _FailedRunAttemptRecord(TypedDict):
+    #: The number of the attempt.
+    attempt: int
+    #: Why the attempt failed.
+    error: RunErrorRecord
+    #: When the attempt started.
+    startedAt: str
+    #: When the attempt failed.
+    endedAt: str
+
+
+class FailedRunAttemptRecord(_FailedRunAttemptRecord, total=False):
+    """An attempt of a run that failed."""
+
+    #: The end of what the program of this attempt wrote to standard error, at most 4 KiB.
+    stderr: str
+
+
+class MissingValueRecord(TypedDict):
+    """A placeholder that had no value, and the path of a value of the request that is spelled alike."""
+
+    #: The path between the braces of the template.
+    path: str
+    #: The path of a value of the request that is spelled alike; null if there is none.
+    didYouMean: str | None
+
+
+class WaitsForRecord(TypedDict):
+    """Why a queued run has not started."""
+
+    #: `run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed
+    #: attempt. `worker`: a worker with a free place.
+    kind: Literal["run", "session", "time", "worker"]
+    #: The earliest run of the session that has not ended; null unless `kind` is `run`.
+    runId: str | None
+    #: The earliest time of the next attempt; null unless `kind` is `time`.
+    notBefore: str | None
+
+
+class RunRecord(TypedDict, total=False):
+    """A run of an agent, as the service returns it."""
+
+    #: Identifies the run.
+    runId: str
+    #: `agent`: a run of the agent. `wake`: an event for the main session.
+    kind: Literal["agent", "wake"]
+    #: Name from the request or the mapping, for people.
+    name: str | None
+    #: Name of the mapping that made the run; null for a request to the agent hook.
+    mapping: str | None
+    #: The conversation of the run. Null if the request is authenticated with the hook token.
+    sessionKey: str | None
+    #: `dropped`: the transform of the mapping decided that the request needs no run.
+    status: RunStatus
+    #: Number of attempts so far.
+    attempts: int
+    #: Why the run failed; null otherwise.
+    error: RunErrorRecord | None
+    #: When the request was accepted.
+    createdAt: str
+    #: When the latest attempt started.
+    startedAt: str | None
+    #: When the run ended.
+    endedAt: str | None
+    #: The answer of the agent; null until the run completes.
+    reply: str | None
+    #: Whether the end of the reply is missing, because the model reached its length limit.
+    replyCutOff: bool
+    #: Sum of what all attempts used, failed ones included, as the model server or the program reported it. Null if
+    #: nothing was reported.
+    usage: UsageRecord | None
+    #: The deliveries of the reply to chat channels.
+    deliveries: list[DeliveryRecord]
+    #: The kept request that the run was made of: `GET /api/hooks/requests/{requestId}`. Null if it was not kept.
+    requestId: str | None
+    #: The kept request of which the run is a replay; null for other runs.
+    replayOf: str | None
+    #: The `runId` of the ended run whose request this run repeats; null for other runs.
+    againOf: str | None
+    #: The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.
+    failedAttempts: list[FailedRunAttemptRecord]
+    #: The placeholders of the mapping that had no value, at most 20. Only in the response for a single run, if there
+    #: are any, and not with the hook token.
+    missingValues: list[MissingValueRecord]
+    #: The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its
+    #: variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.
+    stderr: str
+    #: Why the run has not started. Only in the response for a single run that is queued, and not with the hook token.
+    waitsFor: WaitsForRecord
+
+
+class DeliveryPartRecord(TypedDict):
+    """A message of a delivery."""
+
+    #: Whether the part was sent.
+    state: Literal["pending", "sending", "sent"]
+    #: The id of the message at the chat service; null before it is sent.
+    id: str | None
+
+
+class DeliveryRecord(TypedDict):
+    """A delivery, as the service returns it."""
+
+    #: Identifies the delivery.
+    deliveryId: str
+    #: The run whose reply is delivered; null for a turn of the main session.
+    runId: str | None
+    #: Kind of the delivery: a text to a chat (`channel`), a signed request (`webhook`), or an event of the main session
+    #: (`wake`).
+    kind: Literal["channel", "webhook", "wake"]
+    #: The rule of `notify` whose event is delivered; null for a reply, a `callbackUrl` and a test of a channel.
+    rule: str | None
+    #: Type of the event that is delivered, such as `job.failed`; null for a reply.
+    eventType: str | None
+    #: The channel that the text is sent to, such as `telegram`. For other kinds the kind itself.
+    channel: str
+    #: The recipient in the notation of the channel; null if no recipient was known. For a webhook its rule, or the host
+    #: of the `callbackUrl`.
+    to: str | None
+    #: The first words of the text, at most 120 characters on one line; null for a webhook. A question shows its title,
+    #: because its text has the link that answers it.
+    preview: str | None
+    #: `pending` until all parts are sent, or until the delivery fails or is cancelled.
+    state: Literal["pending", "sent", "failed"]
+    #: Number of attempts so far. One attempt can send several parts.
+    attempts: int
+    #: For a webhook, the status code of the latest response; null if there was none.
+    lastStatus: int | None
+    #: The messages into which the reply is split; empty before the first attempt.
+    parts: list[DeliveryPartRecord]
+    #: True if a part may have arrived twice, because the connection broke while it was sent.
+    maybeTwice: bool
+    #: Why the delivery failed or waits; null otherwise.
+    reason: str | None
+    #: Time of the next attempt; null if the delivery does not have to wait.
+    notBefore: str | None
+    #: When the delivery was created.
+    createdAt: str
+    #: When the last part was sent.
+    sentAt: str | None

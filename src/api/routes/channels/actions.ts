@@ -7,10 +7,10 @@ import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Delivery, DeliveryReceipt } from "../../../wire/delivery.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import { Delivery, DeliveryReceipt } from "../../schemas/delivery.ts";
 import { Channel, Recipient } from "./schemas.ts";
 
 const params = Type.Object({ channel: s.Identifier("Name of the channel.") });

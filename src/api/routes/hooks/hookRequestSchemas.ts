@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/intake/hookRequest.ts";
 import * as s from "../../../wire/blocks.ts";
-import { MissingValues, RunError } from "../runs/runs.ts";
+import { MissingValues, RunError } from "../../../wire/run.ts";
 
 const text = (description: string) => s.nullable(Type.String(), { description });
 const type = Type.Enum([...SIGNATURE_TYPES]);

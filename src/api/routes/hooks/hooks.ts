@@ -12,10 +12,11 @@ import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Run } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
-import { endOfRun, Run, viewForSender } from "../runs/runs.ts";
+import { endOfRun, viewForSender } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
 

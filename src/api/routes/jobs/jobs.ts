@@ -35,7 +35,7 @@ const JobBody = Type.Object(
     message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
     output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
     callbackUrl: Type.Optional(s.nullable(q.CallbackUrl("job"))),
-    ...q.readOnly(
+    ...s.readOnly(
       "jobId",
       "createdAt",
       "updatedAt",

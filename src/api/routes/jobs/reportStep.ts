@@ -5,7 +5,6 @@ import * as s from "../../../wire/blocks.ts";
 import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import * as q from "../../schemas/requests.ts";
 
 const ReportBody = Type.Object(
   {
@@ -39,8 +38,8 @@ const ReportBody = Type.Object(
     failJob: Type.Optional(
       Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
     ),
-    ...q.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
-    ...q.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
+    ...s.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
+    ...s.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
   },
   s.named("StepReport"),
 );

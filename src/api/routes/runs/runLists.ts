@@ -2,11 +2,11 @@ import Type from "typebox";
 import { listRuns } from "../../../models/runs/readRuns.ts";
 import { countRuns } from "../../../models/runs/runStats.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Run, RunStatus } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
-import { Run, RunStatus } from "./runs.ts";
 
 const closed = { additionalProperties: false } as const;
 

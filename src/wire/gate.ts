@@ -1,7 +1,11 @@
-import Type from "typebox";
-import { ACTIONS, STATUSES } from "../../models/gates/gate.ts";
-import * as s from "../../wire/blocks.ts";
-import * as q from "../schemas/requests.ts";
+import Type, { type Static } from "typebox";
+import * as s from "./blocks.ts";
+
+/** The ways in which a person can react to a question. The three actions are those of MCP elicitation. */
+export const ACTIONS = ["accept", "decline", "cancel"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const GATE_STATUSES = ["open", "answered", "expired", "withdrawn"] as const;
 
 export const GateKey = s.Identifier(
   "Identifies the gate within its job. Chosen by the client. It can be used only once.",
@@ -25,6 +29,7 @@ const RequestedSchema = s.FreeObject(
 );
 
 const gateAction = (description: string) => Type.Enum([...ACTIONS], { title: "GateAction", description });
+/** A question to a person, attached to a job. */
 export const Gate = Type.Object(
   {
     gateId: Type.String({ description: "Identifies the gate. Assigned by the service." }),
@@ -37,7 +42,9 @@ export const Gate = Type.Object(
     title: Title,
     message: Message,
     requestedSchema: s.nullable(s.FreeObject("The form as a JSON Schema; null if the answer is only an action.")),
-    status: Type.Enum([...STATUSES], { description: "`open` until the gate is answered, expires or is withdrawn." }),
+    status: Type.Enum([...GATE_STATUSES], {
+      description: "`open` until the gate is answered, expires or is withdrawn.",
+    }),
     action: s.nullable(gateAction("The decision of the person, or `onExpiry` of a gate that has expired.")),
     content: Content,
     answeredBy: s.nullable(Type.String(), {
@@ -57,6 +64,8 @@ export const Gate = Type.Object(
   s.named("Gate"),
 );
 
+export type Gate = Static<typeof Gate>;
+
 export const GateBody = Type.Object(
   {
     title: Title,
@@ -68,7 +77,7 @@ export const GateBody = Type.Object(
         "The action of the gate if it expires (default `decline`). `accept` needs the scope `gates:answer`, and a form that its defaults fill: they become the `content`.",
       ),
     ),
-    ...q.readOnly(
+    ...s.readOnly(
       "gateId",
       "jobId",
       "key",
@@ -80,7 +89,7 @@ export const GateBody = Type.Object(
       "createdAt",
       "answeredAt",
     ),
-    ...q.readOnly("cancelRequested"),
+    ...s.readOnly("cancelRequested"),
   },
   s.named("Question"),
 );

@@ -1,10 +1,25 @@
-import Type from "typebox";
-import * as s from "../../wire/blocks.ts";
+import Type, { type Static } from "typebox";
+import * as s from "./blocks.ts";
 
 export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"], {
   description:
     "Kind of the delivery: a text to a chat (`channel`), a signed request (`webhook`), or an event of the main session (`wake`).",
 });
+
+export const DeliveryState = Type.Enum(["pending", "sent", "failed"], {
+  description: "`pending` until all parts are sent, or until the delivery fails or is cancelled.",
+});
+
+/** A message of a delivery. */
+export const DeliveryPart = Type.Object(
+  {
+    state: Type.Enum(["pending", "sending", "sent"], { description: "Whether the part was sent." }),
+    id: s.nullable(Type.String(), {
+      description: "The id of the message at the chat service; null before it is sent.",
+    }),
+  },
+  s.named("DeliveryPart"),
+);
 
 /** A delivery as the API shows it. */
 export const Delivery = Type.Object(
@@ -32,25 +47,14 @@ export const Delivery = Type.Object(
       description:
         "The first words of the text, at most 120 characters on one line; null for a webhook. A question shows its title, because its text has the link that answers it.",
     }),
-    state: Type.Enum(["pending", "sent", "failed"], {
-      description: "`pending` until all parts are sent, or until the delivery fails or is cancelled.",
-    }),
+    state: DeliveryState,
     attempts: Type.Integer({ description: "Number of attempts so far. One attempt can send several parts." }),
     lastStatus: s.nullable(Type.Integer(), {
       description: "For a webhook, the status code of the latest response; null if there was none.",
     }),
-    parts: Type.Array(
-      Type.Object(
-        {
-          state: Type.Enum(["pending", "sending", "sent"], { description: "Whether the part was sent." }),
-          id: s.nullable(Type.String(), {
-            description: "The id of the message at the chat service; null before it is sent.",
-          }),
-        },
-        s.named("DeliveryPart"),
-      ),
-      { description: "The messages into which the reply is split; empty before the first attempt." },
-    ),
+    parts: Type.Array(DeliveryPart, {
+      description: "The messages into which the reply is split; empty before the first attempt.",
+    }),
     maybeTwice: Type.Boolean({
       description: "True if a part may have arrived twice, because the connection broke while it was sent.",
     }),
@@ -61,6 +65,8 @@ export const Delivery = Type.Object(
   },
   s.named("Delivery"),
 );
+
+export type Delivery = Static<typeof Delivery>;
 
 /** A changed delivery for a caller that may not read deliveries. */
 export const DeliveryReceipt = {
