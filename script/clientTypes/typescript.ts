@@ -55,10 +55,15 @@ function declaration({ name, schema, about }: Published, names: ReadonlyMap<stri
   return `${comment}\nexport interface ${name} {\n${fields.join("\n")}\n}`;
 }
 
-/** Returns a declaration on one line, or with each member of its union on a line of its own. */
+/** Returns a declaration on one line, or with each field of its object or each member of its union on a line of its own. */
 function fitted(start: string, type: string, indent: string): string {
   const line = `${start} ${type};`;
   if (line.length <= LINE_WIDTH) return line;
+  const [, fields, orNull = ""] = /^\{ ([^{}]*) \}( \| null)?$/.exec(type) ?? [];
+  if (fields !== undefined) {
+    const lines = fields.split("; ").map((field) => `${indent}  ${field};`);
+    return [`${start} {`, ...lines, `${indent}}${orNull};`].join("\n");
+  }
   return `${start}\n${type
     .split(" | ")
     .map((member) => `${indent}  | ${member}`)

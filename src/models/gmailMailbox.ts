@@ -23,8 +23,8 @@ export type MailboxFault = Stored<typeof MailboxFault>;
 const MAX_LEASE_MS = 3_600_000;
 
 /** Returns whether a process holds the lease on a mailbox. */
-export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
-  return isHeld(claim, now) && !isHeld(claim, new Date(now.getTime() + MAX_LEASE_MS));
+export function isLeased({ lease }: Pick<MailboxDoc, "lease">, now: Date): boolean {
+  return isHeld(lease, now) && !isHeld(lease, new Date(now.getTime() + MAX_LEASE_MS));
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */
@@ -53,13 +53,13 @@ export const MailboxDoc = object({
   /** The latest failure, also if it has passed. */
   lastError: nullable(object({ at: date, reason: string })),
   /** The lease of the process that listens. */
-  claim: nullable(object({ ...StoredLease.fields, holder: string })),
+  lease: nullable(object({ ...StoredLease.fields, holder: string })),
 });
 export type MailboxDoc = Stored<typeof MailboxDoc>;
 
 export const gmailMailboxSchema = schemaOf(MailboxDoc);
 
-const NEW: Omit<MailboxDoc, "_id" | "claim"> = {
+const NEW: Omit<MailboxDoc, "_id" | "lease"> = {
   cursor: null,
   oldUntil: null,
   newestMailAt: null,
@@ -83,7 +83,7 @@ export class GmailMailboxes {
 
   constructor(collection: Documents<MailboxDoc>, clock: Clock) {
     this.collection = collection;
-    this.#lease = new RecordLease(collection, "claim");
+    this.#lease = new RecordLease(collection, "lease");
     this.#clock = clock;
   }
 
@@ -93,12 +93,12 @@ export class GmailMailboxes {
   }
 
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
-  acquire(account: string, lease: { token: string; holder: string }, forMs: number): Promise<boolean> {
+  acquire(account: string, holder: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const claim: NonNullable<MailboxDoc["claim"]> = { ...lease, until: new Date(now.getTime() + forMs) };
-    const tooLong = { "claim.until": { $gt: new Date(now.getTime() + MAX_LEASE_MS) } };
+    const lease: NonNullable<MailboxDoc["lease"]> = { ...holder, until: new Date(now.getTime() + forMs) };
+    const tooLong = { "lease.until": { $gt: new Date(now.getTime() + MAX_LEASE_MS) } };
     const change = { $setOnInsert: NEW };
-    return this.#lease.acquireOrCreate(account.toLowerCase(), claim, { now, change, alsoFree: [tooLong] });
+    return this.#lease.acquireOrCreate(account.toLowerCase(), lease, { now, change, alsoFree: [tooLong] });
   }
 
   /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */

@@ -104,7 +104,7 @@ async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.deliveries.listDue(clock.now(), before(deps));
   const unreachable = new Set<string>();
-  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim: lease, notBefore }) => {
+  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, lease, notBefore }) => {
     if (unreachable.has(channel)) return;
     // As for runs, the queue entry of a dead worker still exists.
     const occasion = lease ? `lost-${lease.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;

@@ -353,7 +353,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       await ended(runId);
 
       const failed = await cli(["runs", "watch", runId]);
-      await eventually(async () => (await app.stores.runs.find(runId)).settled, "all that follows from its end");
+      await eventually(async () => (await app.stores.runs.find(runId)).finalized, "all that follows from its end");
       model.script(says("Better."));
       const retried = await cli(["runs", "retry", runId, "--json"]);
       const watched = await cli(["runs", "watch", runId]);

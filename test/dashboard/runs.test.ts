@@ -72,7 +72,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
     const page = await contexts.openLive(`${app.url}/runs/${runId}`);
     await outcome(page, "Failed").waitFor();
-    await eventually(async () => (await app.stores.runs.find(runId)).settled, "all that follows from its end");
+    await eventually(async () => (await app.stores.runs.find(runId)).finalized, "all that follows from its end");
     const { error } = await app.stores.runs.find(runId);
 
     await page.getByRole("button", { name: "Retry" }).click();

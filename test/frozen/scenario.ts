@@ -211,7 +211,7 @@ async function deliver(
   };
   const hasWaiting = (count: number) =>
     eventually(async () => {
-      const waiting = { open: true, claim: null, reason: { $ne: null } };
+      const waiting = { open: true, lease: null, reason: { $ne: null } };
       return (await db.collection("deliveries").countDocuments(waiting)) === count;
     }, `${count} deliveries that wait`);
 
@@ -269,4 +269,4 @@ const hasNoTurn = async (db: mongo.Db): Promise<boolean> =>
   (await db.collection("sessions").countDocuments({ active: { $ne: null } })) === 0;
 
 const areRunsAtRest = async (db: mongo.Db): Promise<boolean> =>
-  (await db.collection("runs").countDocuments({ settled: { $ne: true } })) === 0;
+  (await db.collection("runs").countDocuments({ finalized: { $ne: true } })) === 0;

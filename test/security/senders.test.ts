@@ -141,7 +141,7 @@ describe("the isolation of senders", () => {
       { ...run, _id: randomUUID(), kind: "agent", sessionKey: "old:agent", mapped: null },
       { ...run, _id: mailRunId("a@b.example", "1"), kind: "agent", sessionKey: "old:mail", mapped },
     ]);
-    const past = { $set: { stage: "turn" as const, open: false, status: "completed" as const, settled: true } };
+    const past = { $set: { stage: "turn" as const, open: false, status: "completed" as const, finalized: true } };
     await app.stores.runs.collection.native.updateMany({ sessionKey: /^old:/ }, past);
 
     const statuses: number[] = [];

@@ -152,9 +152,9 @@ describe("sweep: deliveries", () => {
 
   it("fails only deliveries of a channel that has not been configured for ten minutes", async () => {
     const start = app.clock.now().getTime();
-    const claim = { token: "a worker", until: new Date(start + 3_600_000) };
+    const lease = { token: "a worker", until: new Date(start + 3_600_000) };
     const gone = [await add("slack", "a"), await add("slack", "b"), await add("discord", "c")];
-    const held = await add("slack", "d", { claim });
+    const held = await add("slack", "d", { lease });
     const limited = await add("slack", "e", { notBefore: new Date(start + 23 * 3_600_000) });
     const anew = await add("slack", "f", { since: new Date(start + 300_000) });
     const served = await add("telegram", "anna");

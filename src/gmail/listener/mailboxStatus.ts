@@ -35,7 +35,7 @@ const FAILING: Readonly<Record<MailboxPart, string>> = {
 /** Returns the state of a mailbox. @param found the mailbox's document; null if no process has listened yet */
 export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): MailboxStatus {
   const { account } = settings;
-  const listener = found?.claim && isLeased(found, now) ? found.claim.holder : null;
+  const listener = found?.lease && isLeased(found, now) ? found.lease.holder : null;
   const none = { mails: null, notices: null, watch: null };
   const { listedAt = null, lastMailAt = null, lastNoticeAt = null, lastError = null, faults = none } = found ?? {};
   return {

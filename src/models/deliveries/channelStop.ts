@@ -33,7 +33,7 @@ export async function resumeChannel(
   channel: string,
   now: Date,
 ): Promise<Pick<DeliveryDoc, "_id"> | null> {
-  const waiting = { ...stoppedOn(channel), claim: null };
+  const waiting = { ...stoppedOn(channel), lease: null };
   await collection.updateMany(waiting, { $set: { notBefore: null, since: now } });
   const first = { sort: { order: 1 }, projection: { _id: 1 } } as const;
   return collection.findOne(waiting, first);

@@ -39,7 +39,7 @@ export class Deliveries {
     );
     this.#notes = notes;
     this.#notesFailures = wanted.types.has("delivery.failed");
-    this.#lease = new RecordLease(collection, "claim", { open: true });
+    this.#lease = new RecordLease(collection, "lease", { open: true });
     this.#clock = clock;
     this.#changes = changes;
   }
@@ -103,9 +103,9 @@ export class Deliveries {
     const free = {
       $and: [this.#lease.free(now), { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
     };
-    const isTakenOver = { $gt: ["$claim", null] };
+    const isTakenOver = { $gt: ["$lease", null] };
     const change = {
-      claim: { token, until, isTakenOver },
+      lease: { token, until, isTakenOver },
       notBefore: null,
       failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
     };
@@ -138,7 +138,7 @@ export class Deliveries {
 
   /** Releases a delivery for another attempt at a time. @returns false if the worker no longer holds it */
   retryLater(deliveryId: string, token: string, notBefore: Date | null, change: DeliveryChange = {}): Promise<boolean> {
-    return this.#changeAndNotify(deliveryId, token, { ...change, claim: null, notBefore });
+    return this.#changeAndNotify(deliveryId, token, { ...change, lease: null, notBefore });
   }
 
   /**
@@ -155,7 +155,7 @@ export class Deliveries {
   ): Promise<boolean> {
     const endedAt = this.#clock.now();
     const texts = { "parts.$[].text": "", "parts.$[].plain": "" };
-    const sent = { state, reason, endedAt, open: false, claim: null, sentAt: endedAt, ...texts, ...counted };
+    const sent = { state, reason, endedAt, open: false, lease: null, sentAt: endedAt, ...texts, ...counted };
     const isOurs =
       state === "sent"
         ? await this.#lease.updateHeld(deliveryId, token, sent)
@@ -181,10 +181,10 @@ export class Deliveries {
    */
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
     for (;;) {
-      const { channel, sessionKey, kind, event, parts, state, claim, since, order } = await this.find(deliveryId);
+      const { channel, sessionKey, kind, event, parts, state, lease, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
       if (state === "sent") throw conflict("The delivery was already sent.");
-      if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
+      if (isHeld(lease, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
         state: "pending" as const,
@@ -201,7 +201,7 @@ export class Deliveries {
           failures: 0,
           limits: 0,
           notBefore: null,
-          claim: null,
+          lease: null,
           since: now,
           ...(state === "failed" && restarted),
         },
@@ -276,7 +276,7 @@ export class Deliveries {
 
   #failedWith(reason: string) {
     const endedAt = this.#clock.now();
-    return { state: "failed" as const, open: false, claim: null, notBefore: null, reason, endedAt };
+    return { state: "failed" as const, open: false, lease: null, notBefore: null, reason, endedAt };
   }
 
   /** Lists the next delivery of each lane that has waited since before a time, or whose worker's lease has expired. */

@@ -113,7 +113,7 @@ export const DeliveryDoc = object({
   /** The earliest time of the next attempt. */
   notBefore: nullable(date),
   /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
-  claim: nullable(object({ ...StoredLease.fields, isTakenOver: optional(boolean) })),
+  lease: nullable(object({ ...StoredLease.fields, isTakenOver: optional(boolean) })),
   /** Why it failed, or why it waits. */
   reason: nullable(string),
   /** The stop of the channel that it waits for: its service refuses the credentials. Missing if the channel is ready. */
@@ -191,8 +191,8 @@ export type AttemptCounts = Partial<Pick<DeliveryDoc, "attempts" | "lastStatus">
 /** The fields of a part that the worker updates. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
 
-/** A delivery that should be on its queue. If `claim` is set, its worker's lease has expired. */
-export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "claim" | "notBefore">;
+/** A delivery that should be on its queue. If `lease` is set, its worker's lease has expired. */
+export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "lease" | "notBefore">;
 
 /** The fields of a delivery that clients read. */
 export type ReadDelivery = Pick<

@@ -13,7 +13,7 @@ export function listDue(
   before: Date,
 ): AsyncIterable<DueDelivery> {
   const first = (field: string) => ({ $first: `$${field}` });
-  const fields = { id: first("_id"), channel: first("channel"), claim: first("claim") };
+  const fields = { id: first("_id"), channel: first("channel"), lease: first("lease") };
   const pipeline = [
     { $match: { open: true } },
     { $sort: { lane: 1, order: 1 } },
@@ -24,7 +24,7 @@ export function listDue(
         $and: [{ $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }, free],
       },
     },
-    { $project: { _id: "$id", channel: 1, claim: 1, notBefore: 1 } },
+    { $project: { _id: "$id", channel: 1, lease: 1, notBefore: 1 } },
   ];
   return collection.aggregateStream<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
 }

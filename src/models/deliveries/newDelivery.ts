@@ -28,7 +28,7 @@ export function newDeliveryDoc(
     limits: 0,
     maybeTwice: false,
     notBefore: null,
-    claim: null,
+    lease: null,
     createdAt,
     since: createdAt,
     sentAt: state === "sent" ? createdAt : null,

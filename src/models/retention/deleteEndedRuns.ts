@@ -25,7 +25,7 @@ export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date
 export async function deleteEndedRuns(stores: Stores, before: Date): Promise<number> {
   const { runs, deliveries } = stores;
   const ended: mongo.Filter<RunDoc> = {
-    settled: true,
+    finalized: true,
     endedAt: { $lt: before },
     notes: { $exists: false },
     $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await keptMailRuns(stores))],

@@ -47,9 +47,9 @@ export async function acquireRun(
 }
 
 /** Returns why the record itself prevents that a worker acquires the run, or undefined if it does not. */
-function reasonAgainst({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
+function reasonAgainst({ open, stage, status, lease, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
   if (!open) return "over";
-  if (status === "running" && isHeld(claim, now)) return "over";
+  if (status === "running" && isHeld(lease, now)) return "over";
   return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;
 }
 
@@ -62,7 +62,7 @@ export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "session
 /** Renews the lease of a run and its session. @returns false when either is no longer this worker's */
 export async function renewRun(
   { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
-  { _id, sessionKey, claim: { token } }: AgentRun,
+  { _id, sessionKey, lease: { token } }: AgentRun,
   until: Date,
 ): Promise<boolean> {
   const lease = { token, until };

@@ -19,7 +19,7 @@ export function listDue(collection: Documents<RunDoc>, now: Date, before: Date):
         stage: first("stage"),
         createdAt: first("createdAt"),
         notBefore: first("notBefore"),
-        claim: first("claim"),
+        lease: first("lease"),
       },
     },
     {
@@ -29,7 +29,7 @@ export function listDue(collection: Documents<RunDoc>, now: Date, before: Date):
         $or: [
           { status: "queued", notBefore: null },
           { status: "queued", notBefore: { $lte: now } },
-          { status: "running", "claim.until": { $lte: now } },
+          { status: "running", "lease.until": { $lte: now } },
         ],
       },
     },

@@ -12,7 +12,7 @@ export function endUpdate(
   wanted: WantedNotifications,
 ): mongo.UpdateFilter<RunDoc> {
   const error = status === "completed" ? { error: null } : {};
-  const over = { open: false, claim: null, notBefore: null, settled: false, endedAt: now };
+  const over = { open: false, lease: null, notBefore: null, finalized: false, endedAt: now };
   const { reply: _, ...was } = { reply: null, ...outcome, ...error, endedAt: now };
   return { $set: { status, ...outcome, ...error, ...over }, ...noteEnd(status, was, now, wanted) };
 }
@@ -32,16 +32,16 @@ export function mappingUpdate(
       return { $set: { stage, ...mapped, ...named(mapped.name), ...used } };
     case "event": {
       const { kind: _, name, ...noted } = mapped;
-      const event = { kind: "wake" as const, ...named(name), ...noted, status: "completed" as const, settled: true };
+      const event = { kind: "wake" as const, ...named(name), ...noted, status: "completed" as const, finalized: true };
       const session = { sessionKey: MAIN_SESSION, singleUse: false };
       return { $set: { stage, ...over, ...used, ...event, ...session }, ...note("completed") };
     }
     case "dropped":
-      return { $set: { stage, ...over, ...used, status: "dropped", settled: true }, ...note("dropped") };
+      return { $set: { stage, ...over, ...used, status: "dropped", finalized: true }, ...note("dropped") };
     case "failed": {
       const { error } = mapped;
       return {
-        $set: { ...over, stage: "mapping", status: "failed", error, settled: false },
+        $set: { ...over, stage: "mapping", status: "failed", error, finalized: false },
         ...note("failed", { error }),
       };
     }

@@ -36,9 +36,9 @@ import { StoredUsage } from "./usage.ts";
  *   failed --> queued    it is retried by hand, as the next `round`
  *
  * Two fields divide a state. `stage` divides queued: it is `mapping` until the mapping is applied, and only then may a worker
- * acquire the run. `settled` divides the ends: it is false until the end is finalized (transcript, summary, delivery, next run).
+ * acquire the run. `finalized` divides the ends: it is false until the end is finalized (transcript, summary, delivery, next run).
  * Two more follow from the status in the same update: `open` is true in queued and running, because partial indexes select by
- * it, and `claim` holds the lease in running. The updates are in endUpdate.ts and runs.ts; workers/runs/executeRun.ts calls them.
+ * it, and `lease` holds the lease in running. The updates are in endUpdate.ts and runs.ts; workers/runs/executeRun.ts calls them.
  */
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
@@ -169,9 +169,9 @@ export const RunDoc = object({
   /** The earliest time of the next attempt. */
   notBefore: nullable(date),
   /** The lease of the worker; null unless the run is running. */
-  claim: nullable(StoredLease),
+  lease: nullable(StoredLease),
   /** False from the run's end until it is finalized; null before its end. */
-  settled: nullable(boolean),
+  finalized: nullable(boolean),
   /** Whether the transcript of its single-use session has been deleted. */
   forgotten: boolean,
   /** Whether the job that shows the run has been created. It is not created again after its deletion. */
@@ -195,7 +195,7 @@ export type RunDoc = Stored<typeof RunDoc>;
 /** Finds the next run of a session, and of every session at once. */
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 /** Finds the runs that have ended and are not finalized. */
-export const NOT_FINALIZED = { settled: 1 } as const;
+export const NOT_FINALIZED = { finalized: 1 } as const;
 /** Counts the waiting runs of a mapping. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
 
@@ -210,8 +210,8 @@ export const runSchema = schemaOf(RunDoc)
   )
   .index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } })
   .index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } })
-  .index(NOT_FINALIZED, { partialFilterExpression: { settled: false } })
-  .index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } })
+  .index(NOT_FINALIZED, { partialFilterExpression: { finalized: false } })
+  .index({ finalized: 1, endedAt: 1 }, { partialFilterExpression: { finalized: true } })
   .index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } })
   // Finds the runs that use a stored call.
   .index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } })
@@ -232,7 +232,7 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & {
   readonly request: AgentRequest;
-  readonly claim: StoredLease;
+  readonly lease: StoredLease;
   readonly startedAt: Date;
 };
 
@@ -274,7 +274,7 @@ export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, c
   startedAt: null,
   endedAt: null,
   notBefore: null,
-  claim: null,
-  settled: null,
+  lease: null,
+  finalized: null,
   forgotten: false,
 });

@@ -42,7 +42,7 @@ export class Runs {
       ({ mapped, request }) =>
         1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
     );
-    this.#lease = new RecordLease(collection, "claim", { status: "running" });
+    this.#lease = new RecordLease(collection, "lease", { status: "running" });
     this.#clock = clock;
     this.#changes = changes;
     this.#notes = notes;
@@ -109,7 +109,7 @@ export class Runs {
 
   /** Returns the run if it has ended and is not finalized, else null. @throws AppError unavailable */
   findUnfinalized(runId: string): Promise<RunDoc | null> {
-    return this.collection.findOne({ _id: runId, settled: false });
+    return this.collection.findOne({ _id: runId, finalized: false });
   }
 
   /** Returns the next run of a session: the one accepted first among those that have not ended. @throws AppError unavailable */
@@ -120,7 +120,7 @@ export class Runs {
 
   /** Returns whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
   async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
-    const query = { settled: false, sessionKey, endedAt: { $gt: since } };
+    const query = { finalized: false, sessionKey, endedAt: { $gt: since } };
     const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
     return (await this.collection.findOne(query, options)) !== null;
   }
@@ -132,18 +132,21 @@ export class Runs {
    * @returns the run under its lease; null if it has changed since it was read
    * @throws AppError unavailable
    */
-  async acquire({ _id, stage, status, attempts, round, claim }: RunDoc, lease: StoredLease): Promise<AgentRun | null> {
-    const asRead = { stage, status, attempts, round, "claim.token": claim?.token, "claim.until": claim?.until };
-    const free = claim ? asRead : { stage, status, attempts, round, claim: null };
+  async acquire(
+    { _id, stage, status, attempts, round, lease: former }: RunDoc,
+    lease: StoredLease,
+  ): Promise<AgentRun | null> {
+    const asRead = { stage, status, attempts, round, "lease.token": former?.token, "lease.until": former?.until };
+    const free = former ? asRead : { stage, status, attempts, round, lease: null };
     const change = {
       status: "running" as const,
       startedAt: this.#clock.now(),
-      claim: lease,
+      lease,
       notBefore: null,
       attempts: attempts + 1,
     };
     // The update is idempotent, so that after a lost response the worker acquires the run by the second attempt.
-    const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
+    const query = { _id, $or: [free, { status: "running" as const, "lease.token": lease.token }] };
     const acquired = await retryOnce(() =>
       this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" }),
     );
@@ -177,7 +180,7 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
-    const { _id, claim } = run;
+    const { _id, lease } = run;
     const now = this.#clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
     const failed = outcome.kind === "failed" && {
@@ -185,7 +188,7 @@ export class Runs {
     };
     const isEnded = await this.#lease.updateHeld(
       _id,
-      claim.token,
+      lease.token,
       { ...$set, ...stderrOf(report) },
       {
         ...note,
@@ -198,16 +201,16 @@ export class Runs {
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
-    const waiting = { status: "queued", claim: null, notBefore, error, ...stderrOf(report) };
+    const waiting = { status: "queued", lease: null, notBefore, error, ...stderrOf(report) };
     const change = { $push: pushFailedTry(run, error, report, this.#clock.now()), ...addUsage(report.usage) };
-    return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.claim.token, waiting, change));
+    return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.lease.token, waiting, change));
   }
 
   /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
-  async release({ _id, claim }: AgentRun, usage?: StoredUsage): Promise<void> {
-    const waiting = { status: "queued", claim: null };
+  async release({ _id, lease }: AgentRun, usage?: StoredUsage): Promise<void> {
+    const waiting = { status: "queued", lease: null };
     const change = { $inc: { attempts: -1, ...addUsage(usage).$inc } };
-    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting, change));
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, change));
   }
 
   /**
@@ -234,11 +237,11 @@ export class Runs {
 
   /** Queues a failed run again, as its next round. @throws AppError run_not_found, run_state_conflict, unavailable */
   async retry(runId: string): Promise<RunDoc> {
-    const noEnd = { endedAt: null, settled: null, forgotten: false };
+    const noEnd = { endedAt: null, finalized: null, forgotten: false };
     const queuedAgain = { status: "queued" as const, open: true, attempts: 0, error: null, ...noEnd };
     return this.#changeIn(
       runId,
-      { status: "failed", settled: true },
+      { status: "failed", finalized: true },
       { $set: queuedAgain, $inc: { round: 1 }, $unset: { cancelReason: 1 } },
       ({ status }) =>
         status === "failed"
@@ -262,7 +265,7 @@ export class Runs {
 
   /** Marks a run as finalized. @throws AppError unavailable */
   async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
-    await this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } });
+    await this.collection.updateOne({ _id, round, finalized: false }, { $set: { finalized: true } });
   }
 
   /** Records that the job of a run has been created. @throws AppError unavailable */
@@ -279,7 +282,7 @@ export class Runs {
 
   /** Lists the runs that ended before a time and are not finalized. */
   listUnfinalized(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
-    return this.collection.stream({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
+    return this.collection.stream({ finalized: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
   /** Lists the runs that have waited for their mapping since before a time, the oldest first. */

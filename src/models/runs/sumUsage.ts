@@ -21,4 +21,4 @@ export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<Us
 }
 
 /** Returns the query for the finalized runs that ended since a time. */
-export const endedSince = (since: Date) => ({ settled: true, endedAt: { $gte: since } });
+export const endedSince = (since: Date) => ({ finalized: true, endedAt: { $gte: since } });

@@ -97,7 +97,7 @@ export class DeliveryAttempt {
 
   /** Returns `failed` when the previous worker died during the last permitted attempt; undefined when this one may run. */
   #outcomeAfterCrash(): AttemptOutcome | undefined {
-    const { claim: lease, maybeTwice } = this.#delivery;
+    const { lease, maybeTwice } = this.#delivery;
     if (!lease?.isTakenOver) return undefined;
     const sending = this.#parts.find(({ state }) => state === "sending");
     const mayDuplicate = maybeTwice && sending !== undefined && !this.#isIdempotent(sending);

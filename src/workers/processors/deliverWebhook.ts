@@ -70,9 +70,9 @@ async function attempt(
   token: string,
   context: RunContext,
 ): Promise<AttemptOutcome> {
-  const { _id, event, webhook, failures, claim, depth = 0 } = delivery;
+  const { _id, event, webhook, failures, depth = 0 } = delivery;
   const failed = (reason: string): AttemptOutcome => ({ kind: "failed", status: null, reason });
-  if (claim?.isTakenOver && failures > context.timings.retry.webhookMs.length) {
+  if (delivery.lease?.isTakenOver && failures > context.timings.retry.webhookMs.length) {
     return failed("The worker ended during the last attempt.");
   }
   if (!event || !webhook) return failed("The delivery has no request.");

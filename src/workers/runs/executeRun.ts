@@ -155,8 +155,8 @@ async function storeOutcome(
   switch (outcome.kind) {
     case "stopped":
       await runs.release(run, report.usage);
-      await sessions.release(run.sessionKey, run.claim.token);
-      await requeue(run, run.claim.token, 0);
+      await sessions.release(run.sessionKey, run.lease.token);
+      await requeue(run, run.lease.token, 0);
       return "requeued";
     case "lost":
       return "ended";
@@ -176,7 +176,7 @@ async function storeOutcome(
         const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
         const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
         const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, report);
-        await sessions.release(run.sessionKey, run.claim.token);
+        await sessions.release(run.sessionKey, run.lease.token);
         if (!isOurs) return "ended";
         await trackRetry(deps.stores, run, message);
         await requeue(run, `try-${run.attempts + 1}`, delayMs);

@@ -62,7 +62,7 @@ async function linkOf(app: TestApp): Promise<string> {
 async function failedRun(app: TestApp): Promise<string> {
   const runId = await acceptRun(app, "hook:audited");
   await send(app, "POST", `/api/runs/${runId}/cancel`);
-  await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { settled: true } });
+  await app.stores.runs.collection.native.updateOne({ _id: runId }, { $set: { finalized: true } });
   return runId;
 }
 

@@ -25,7 +25,7 @@ describe("What went wrong in a run", () => {
     const first = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     const error = { code: "agent_unavailable", message: "The model server answered 500.\nCUDA out of memory" } as const;
     await app.stores.runs.retryLater(first, app.clock.now(), error, { stderr: "first" });
-    await app.stores.sessions.release("a", first.claim.token);
+    await app.stores.sessions.release("a", first.lease.token);
     const second = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     await app.stores.runs.end(second, { kind: "failed", error }, { stderr: "second" });
     const missingValues = [{ path: "build.idd", didYouMean: "build.id" }];
@@ -48,7 +48,7 @@ describe("What went wrong in a run", () => {
     const first = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     const error = { code: "agent_unavailable", message: "away" } as const;
     await app.stores.runs.retryLater(first, app.clock.now(), error, { stderr: "first" });
-    await app.stores.sessions.release("b", first.claim.token);
+    await app.stores.sessions.release("b", first.lease.token);
     const second = (await acquireRun(app.stores, runId, app.clock, LEASE_MS)) as AgentRun;
     await app.stores.runs.end(second, { kind: "completed", reply: "Done." });
 

@@ -24,8 +24,8 @@ const runOf = (n: number) => ({
   mapped: n % 3 === 0 ? null : { mapping: `map-${n % 20}`, call: "x".repeat(100), wakeMode: "now" },
   sessionKey: `hook:${n % 50}`,
   status: STATUSES[n < 100 ? n % 2 : 2 + (n % 3)],
-  ...{ open: false, attempts: 1, round: 0, reply: null, error: null, notBefore: null, claim: null },
-  ...{ createdAt: minutesAgo(n), startedAt: null, endedAt: null, settled: null, forgotten: false },
+  ...{ open: false, attempts: 1, round: 0, reply: null, error: null, notBefore: null, lease: null },
+  ...{ createdAt: minutesAgo(n), startedAt: null, endedAt: null, finalized: null, forgotten: false },
 });
 
 describe("lists of runs", () => {

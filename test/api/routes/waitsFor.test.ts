@@ -43,7 +43,7 @@ describe("waitsFor of GET /api/runs/:runId", () => {
     const whileRunning = await read(runId);
     const notBefore = inAMinute();
     await app.stores.runs.retryLater(run, notBefore, { code: "agent_unavailable", message: "away" });
-    await app.stores.sessions.release("b", run.claim.token);
+    await app.stores.sessions.release("b", run.lease.token);
 
     expect(whileRunning).to.not.have.property("waitsFor");
     expect(await waitsFor(runId)).to.deep.equal({ ...nothing, kind: "time", notBefore: notBefore.toISOString() });

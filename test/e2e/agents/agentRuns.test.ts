@@ -108,7 +108,7 @@ describe("an agent run with a command as agent", () => {
     const retried = await eventually(async () => {
       const answer = await app.call("POST", `/api/runs/${runId}/retry`);
       return answer.status === 202 && answer;
-    }, "the failed run to be settled");
+    }, "the failed run to be finalized");
     const run = await eventually(async () => {
       const now = await read(runId);
       return now.status === "completed" && now;
@@ -235,7 +235,10 @@ describe("an agent run with a command as agent", () => {
     expect((await jobOf(bad, "failed")).message).to.match(/exit code 1/);
 
     rmSync(join(dir, "fail"));
-    await eventually(async () => (await app.call("POST", `/api/runs/${bad}/retry`)).status === 202, "it to be settled");
+    await eventually(
+      async () => (await app.call("POST", `/api/runs/${bad}/retry`)).status === 202,
+      "it to be finalized",
+    );
     expect((await jobOf(bad, "completed")).output).to.deep.equal({ reply: "Done." });
   });
 

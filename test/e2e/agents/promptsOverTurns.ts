@@ -87,7 +87,7 @@ export function testPrompts(turns: number, { familiesEach, kept }: { familiesEac
     for (let turn = 0; turn < turns; turn++) {
       const request = { message: hostile(turn), sessionKey: "talk", name: hostile(turn).slice(0, 200), deliver: false };
       const { body } = await app.call("POST", "/hooks/agent", { ...request, wakeMode: "next-heartbeat" }, bearer);
-      await eventually(async () => (await app.stores.runs.find(body.runId)).settled, "the run's end");
+      await eventually(async () => (await app.stores.runs.find(body.runId)).finalized, "the run's end");
     }
 
     checkPrompts();

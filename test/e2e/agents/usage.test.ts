@@ -61,7 +61,7 @@ describe("the usage of a run", () => {
     }, "the run to end");
   const finalized = (count: number) =>
     eventually(
-      async () => (await app.stores.runs.collection.native.countDocuments({ settled: true })) === count,
+      async () => (await app.stores.runs.collection.native.countDocuments({ finalized: true })) === count,
       "the runs to be finalized",
     );
 
@@ -137,7 +137,7 @@ describe("the usage of a run", () => {
     const dead = { token: "t", until: new Date(0) };
     await app.stores.runs.collection.native.updateOne(
       { _id: runId },
-      { $set: { status: "running", attempts: 2, claim: dead, usage: { inputTokens: 40, costUsd: 0.5 } } },
+      { $set: { status: "running", attempts: 2, lease: dead, usage: { inputTokens: 40, costUsd: 0.5 } } },
     );
 
     worker = await startWorker(app);

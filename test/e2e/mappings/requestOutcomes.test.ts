@@ -51,7 +51,7 @@ describe("the outcome of a kept request", () => {
     await becomes(turn.runId, "failed");
     await becomes(mapping.runId, "failed");
     await eventually(
-      async () => (await hooks.app.stores.runs.find(turn.runId)).settled === true,
+      async () => (await hooks.app.stores.runs.find(turn.runId)).finalized === true,
       "the failure to be finalized",
     );
 

@@ -58,11 +58,11 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
       messages.filter(({ role }) => role === "assistant"),
     ]),
   );
-  for (const { id, message, status, settled, attempts, reply, error, sessionKey } of stored.runs) {
+  for (const { id, message, status, finalized, attempts, reply, error, sessionKey } of stored.runs) {
     const report = (kind: Violation["kind"], what: string) => found.push({ kind, what: `run ${id}: ${what}` });
-    if (!settled) report("stuck", `it is ${status} and was not finalized`);
+    if (!finalized) report("stuck", `it is ${status} and was not finalized`);
     const [mark] = marksIn(message);
-    if (mark === undefined || !settled) continue; // The hook became an event.
+    if (mark === undefined || !finalized) continue; // The hook became an event.
     const ownTurns = turnsOf.get(mark) ?? [];
     if (ownTurns.length > MAX_ATTEMPTS) report("doubled", `the agent was asked ${ownTurns.length} times`);
     const runSummaries = summaries.get(`run ${id}`) ?? [];

@@ -13,7 +13,7 @@ const TO = { channel: "mattermost", to: "c" };
 function correctHistory(): Mutable<History> {
   const marks = ["op0z", "op1z"];
   const runs = marks.map((mark, i) => ({
-    ...{ id: `run-${i}`, message: `Look at ${mark}.`, sessionKey: "chat", status: "completed", settled: true },
+    ...{ id: `run-${i}`, message: `Look at ${mark}.`, sessionKey: "chat", status: "completed", finalized: true },
     ...{ attempts: 1, reply: replyOf(mark, `t${i}z`), error: null },
   }));
   const report = (progress: number, acknowledged = true) => ({
@@ -154,12 +154,12 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
   [
     "a key created two runs",
     "doubled",
-    ({ stored }) => stored.runs.push({ ...first(stored.runs), id: "run-9", settled: false }),
+    ({ stored }) => stored.runs.push({ ...first(stored.runs), id: "run-9", finalized: false }),
   ],
   ["a key created two events", "doubled", ({ stored }) => stored.events.push({ ...first(stored.events), id: "other" })],
   ["the main session did not receive an event", "lost", ({ turns }) => (last(turns).eventMarks = [])],
   ["an event still waits", "stuck", ({ stored }) => (first(stored.events).waiting = true)],
-  ["a run was not finalized", "stuck", ({ stored }) => (first(stored.runs).settled = false)],
+  ["a run was not finalized", "stuck", ({ stored }) => (first(stored.runs).finalized = false)],
   [
     "the agent had four turns of one run",
     "doubled",

@@ -116,7 +116,7 @@ export interface StoredRun {
   readonly message: string;
   readonly sessionKey: string;
   readonly status: string;
-  readonly settled: boolean;
+  readonly finalized: boolean;
   readonly attempts: number;
   readonly reply: string | null;
   readonly error: string | null;

@@ -15,7 +15,7 @@ export class Stores {
   async unfinished(): Promise<string> {
     const count = (name: string, query: object) => this.#client.db().collection(name).countDocuments(query);
     // In sequence and causes first: the effects of a run or an event are stored before it ends.
-    const runs = await count("runs", { settled: { $ne: true } });
+    const runs = await count("runs", { finalized: { $ne: true } });
     const noted = { "notes.at": { $exists: true } };
     const counts = await Promise.all(["jobs", "runs", "deliveries"].map((name) => count(name, noted)));
     const notes = counts.reduce((sum, one) => sum + one, 0);
@@ -38,7 +38,7 @@ export class Stores {
       jobs,
       runs: await this.#inOrder("runs", (run) => ({
         ...{ id: run._id, message: run.request?.message ?? "", sessionKey: run.sessionKey, status: run.status },
-        ...{ settled: run.settled === true, attempts: run.attempts, reply: run.reply },
+        ...{ finalized: run.finalized === true, attempts: run.attempts, reply: run.reply },
         error: run.error && `${run.error.code}: ${run.error.message}`,
       })),
       events: await this.#inOrder("events", (event) => ({

@@ -257,7 +257,7 @@ describe("Gmail listener", () => {
 
     timers.pass((12 * 60 - 1) * 60_000);
     await fixture.restart();
-    await eventually(async () => (await fixture.mailbox()).claim, "it to listen");
+    await eventually(async () => (await fixture.mailbox()).lease, "it to listen");
     await timers.pausing(POLL_MS, 1);
     const before = google.requestsTo(/watch/).length;
     timers.pass(2 * 60_000);
@@ -307,7 +307,7 @@ describe("Gmail listener", () => {
     await fixture.listening();
 
     expect(before.listener).to.equal(null);
-    expect((await fixture.mailbox()).claim?.token).not.to.equal("killed");
+    expect((await fixture.mailbox()).lease?.token).not.to.equal("killed");
   });
 
   it("starts a new watch when another label is configured", async () => {

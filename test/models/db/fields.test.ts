@@ -18,7 +18,7 @@ describe("the schema of a document", () => {
     ["that lacks a field", withoutReply],
     ["with another field", { ...run, note: "x" }],
     ["with another field in a nested object", { ...run, request: { ...agentRequest, note: "x" } }],
-    ["that lacks a field in a nested object", { ...run, claim: { token: "t" } }],
+    ["that lacks a field in a nested object", { ...run, lease: { token: "t" } }],
     ["with null in a field that is never null", { ...run, order: null }],
     ["with an unknown status", { ...run, status: "waiting" }],
     ["with a time as text", { ...run, createdAt: new Date().toISOString() }],

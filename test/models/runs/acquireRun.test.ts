@@ -108,7 +108,7 @@ describe("acquireRun", () => {
     const { runs, sessions } = app.stores;
     const run = await acquired(await accept("a", true));
     await runs.release(run);
-    await sessions.release("a", run.claim.token);
+    await sessions.release("a", run.lease.token);
 
     const again = await acquired(run._id);
 
@@ -156,13 +156,13 @@ describe("acquireRun", () => {
     const [silent, busy] = [await acquired(await accept("a")), await acquired(await accept("b"))];
     app.clock.advance(LEASE_MS + 1);
     const read = [await runs.find(silent._id), await runs.find(busy._id)] as const;
-    await runs.renew(busy._id, { token: busy.claim.token, until: inAMinute() });
+    await runs.renew(busy._id, { token: busy.lease.token, until: inAMinute() });
 
     const taken = await Promise.all(read.map((run) => runs.acquire(run, { token: "new", until: inAMinute() })));
 
     expect(taken.map((run) => run?._id)).to.deep.equal([silent._id, undefined]);
     expect(taken[0]?.attempts).to.equal(2);
-    expect((await runs.find(busy._id)).claim?.token).to.equal(busy.claim.token);
+    expect((await runs.find(busy._id)).lease?.token).to.equal(busy.lease.token);
   });
 
   for (const [title, how] of UNKNOWN_OUTCOMES) {
@@ -253,7 +253,7 @@ describe("Runs.end", () => {
       await acquire("d"),
     ];
     await runs.cancel(cancelled._id);
-    await runs.collection.native.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
+    await runs.collection.native.updateOne({ _id: takenOver._id }, { $set: { "lease.token": "another" } });
 
     const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
       runs.end(run, { kind: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),

@@ -49,7 +49,7 @@ describe("the Gmail process", () => {
   /** Listens with a short lease, so that tests wait only for the end of this lease. */
   const listenWithShortLease = () => run(runGmailProcessWithShortLease(fixture.env));
   const holder = async () =>
-    Number((await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));
+    Number((await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.lease?.holder.split(":").at(-1));
   const heldBy = (service: Service, withinMs?: number) =>
     eventually(async () => (await holder()) === service.child.pid, `process ${service.child.pid} to listen`, withinMs);
   const arrive = (subject: string) => {

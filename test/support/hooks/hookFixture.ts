@@ -124,8 +124,8 @@ export class HookFixture {
   async expectCompletedOnce(ids: readonly string[]) {
     const { runs, mainEvents } = this.app.stores;
     const these = { _id: { $in: [...ids] } };
-    const settled = () => runs.collection.native.countDocuments({ ...these, settled: true });
-    await eventually(async () => (await settled()) === ids.length, "every run to be settled", 60_000);
+    const finalized = () => runs.collection.native.countDocuments({ ...these, finalized: true });
+    await eventually(async () => (await finalized()) === ids.length, "every run to be finalized", 60_000);
     const ended = await runs.collection.native.find(these).toArray();
     expect(ended.map(({ status, reply }) => `${status} ${reply}`)).to.deep.equal(ids.map(() => "completed done"));
     const summaries = await mainEvents.collection.native.find({ source: { $nin: sourcesOf(this.#earlier) } }).toArray();

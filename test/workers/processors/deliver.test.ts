@@ -257,7 +257,7 @@ describe("a delivery", () => {
 
     expect(next).to.deep.equal({ kind: "admitted", epoch: 1 });
     expect(messages).to.deep.equal([]);
-    expect(await app.stores.deliveries.find(id)).to.include({ state: "pending", claim: null });
+    expect(await app.stores.deliveries.find(id)).to.include({ state: "pending", lease: null });
   });
 
   it("resets the metric of a stopped channel when the credentials are accepted again", async () => {
@@ -472,8 +472,8 @@ describe("a delivery", () => {
     });
 
     const parts = [part("one", "sent"), part("two", "sending"), part("three", "pending")];
-    const claim = { token: "dead", until: new Date(0) };
-    const delivery = await until(await add("whatever", "anna", { parts, claim }), "sent");
+    const lease = { token: "dead", until: new Date(0) };
+    const delivery = await until(await add("whatever", "anna", { parts, lease }), "sent");
 
     expect(texts()).to.deep.equal(["anna: two", "anna: three"]);
     expect(delivery.maybeTwice).to.equal(true);
@@ -483,7 +483,7 @@ describe("a delivery", () => {
     let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
-    const id = await add("a", "anna", { failures: 2, claim: { token: "dead", until: new Date(0) } });
+    const id = await add("a", "anna", { failures: 2, lease: { token: "dead", until: new Date(0) } });
     await eventually(() => messages.length === 1, "the part to be sent");
     const { failures } = await app.stores.deliveries.find(id);
     answer(SENT);

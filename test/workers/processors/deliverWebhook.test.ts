@@ -94,7 +94,7 @@ describe("the delivery of a webhook", () => {
     const [request = expect.fail("nothing was sent")] = receiver.requests;
     expect(request.headers).to.include({ "webhook-id": `evt-${id}`, "x-env": "prod" });
     expect(new Webhook(SECRET).verify(request.text, request.headers as Record<string, string>)).to.be.an("object");
-    expect(delivery).to.deep.include({ attempts: 1, lastStatus: 204, reason: null, open: false, claim: null });
+    expect(delivery).to.deep.include({ attempts: 1, lastStatus: 204, reason: null, open: false, lease: null });
     const counted = 'signalbox_deliveries_total{channel="webhook",outcome="sent"} 1'; // after the end is stored
     await eventually(async () => (await worker.metrics.registry.metrics()).includes(counted), counted);
   });
@@ -119,7 +119,7 @@ describe("the delivery of a webhook", () => {
 
     const delivery = await until(id, ({ failures }) => failures === 1, "to fail once");
 
-    expect(delivery).to.deep.include({ state: "pending", lastStatus: 503, attempts: 1, claim: null });
+    expect(delivery).to.deep.include({ state: "pending", lastStatus: 503, attempts: 1, lease: null });
     expect(delivery.reason).to.equal("The receiver answered 503.");
     expect(Number(delivery.notBefore) - before).to.be.within(3_600_000, 3_660_000);
   });
@@ -217,7 +217,7 @@ describe("the delivery of a webhook", () => {
   it("fails when workers have ended in the middle of each of its tries", async () => {
     const { length } = FAST_TIMINGS.retry.webhookMs;
     const expired = { token: "dead", until: new Date(Date.now() - 1) };
-    const id = await add("sales", { failures: length, claim: expired });
+    const id = await add("sales", { failures: length, lease: expired });
 
     const delivery = await failed(id);
 

@@ -38,7 +38,7 @@ describe("retention of kept requests", () => {
   const endRuns = () =>
     app.stores.runs.collection.native.updateMany(
       {},
-      { $set: { open: false, status: "completed", settled: true, endedAt: app.clock.now(), forgotten: true } },
+      { $set: { open: false, status: "completed", finalized: true, endedAt: app.clock.now(), forgotten: true } },
     );
 
   it("deletes requests older than their time, and leaves their runs", async () => {

@@ -265,7 +265,7 @@ describe("retention", () => {
     await app.stores.runs.accept(runs);
     await app.stores.runs.collection.native.updateMany(
       {},
-      { $set: { endedAt: app.clock.now(), open: false, settled: true } },
+      { $set: { endedAt: app.clock.now(), open: false, finalized: true } },
     );
     for (const key of ["hook:a", "hook:b", "constant"]) {
       const turn = { sessionKey: key, prompt: "asked", outside: true, reply: "answered", endedAt: app.clock.now() };
@@ -316,7 +316,7 @@ describe("retention", () => {
     /** Adds a run that has just ended and is finalized. */
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
       await app.stores.runs.accept([{ _id, ...common }]);
-      const over = { status: "completed" as const, open: false, settled: true, endedAt: app.clock.now() };
+      const over = { status: "completed" as const, open: false, finalized: true, endedAt: app.clock.now() };
       await app.stores.runs.collection.native.updateOne({ _id }, { $set: { ...over, ...change } });
       return _id;
     }
@@ -352,8 +352,8 @@ describe("retention", () => {
     });
 
     it("never deletes a run that is open, not finalized, or whose delivery waits or ended recently", async () => {
-      await endedRun("open", { status: "queued", open: true, settled: null, endedAt: null });
-      await endedRun("unsettled", { settled: false });
+      await endedRun("open", { status: "queued", open: true, finalized: null, endedAt: null });
+      await endedRun("unsettled", { finalized: false });
       await endedRun("waiting");
       await deliver("waiting-0", "waiting");
       await endedRun("cancelled");
@@ -406,7 +406,7 @@ describe("retention", () => {
 
     it("deletes more than one batch, past runs that are kept", async () => {
       const endedAt = new Date(0);
-      const old = { ...common, status: "failed" as const, settled: true, open: false, endedAt };
+      const old = { ...common, status: "failed" as const, finalized: true, open: false, endedAt };
       const docs = Array.from({ length: 1_200 }, (_, i) => ({
         ...newRunDoc({ _id: `run-${i}`, ...common }, endedAt),
         ...old,
@@ -422,10 +422,10 @@ describe("retention", () => {
 
     it("keeps the runs of the last mails of a mailbox, however old, because a listener finds the handled mails by them", async () => {
       const { gmailMailboxes } = app.stores;
-      const claim = { token: "t", holder: "h" };
+      const lease = { token: "t", holder: "h" };
       const mail = (account: string, name: string) => endedRun(mailRunId(account, name));
       for (const account of ["old@example.org", "now@example.org"]) {
-        await gmailMailboxes.acquire(account, claim, DAY_MS);
+        await gmailMailboxes.acquire(account, lease, DAY_MS);
         await mail(account, "long ago");
         app.clock.advance(10 * DAY_MS);
         await mail(account, "last");

@@ -190,7 +190,7 @@ describe("an agent run with a command as agent", () => {
     const error = { code: "agent_unavailable" as const, message: "The model server answered 503." };
     await app.stores.runs.collection.native.updateOne(
       { _id: runId },
-      { $set: { status: "running", attempts: 3, claim: dead, error } },
+      { $set: { status: "running", attempts: 3, lease: dead, error } },
     );
 
     worker = await startWorker(app);
@@ -211,17 +211,17 @@ describe("an agent run with a command as agent", () => {
     await worker.close();
     const broken = await agent({ message: "unwritable", sessionKey: "a" });
     const other = await agent({ message: "x", sessionKey: "b" });
-    const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
+    const end = { status: "completed" as const, open: false, finalized: false, reply: "r", endedAt: new Date(0) };
     await app.stores.runs.collection.native.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
     const add = app.stores.messages.addTurn.bind(app.stores.messages);
     app.stores.messages.addTurn = (id, turn) =>
       turn.prompt === "unwritable" ? Promise.reject(new Error("broken")) : add(id, turn);
 
     worker = await startWorker(app);
-    await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run to be finalized");
+    await eventually(async () => (await app.stores.runs.find(other)).finalized, "the other run to be finalized");
 
     await eventually(() => worker.log.some(({ level, run }) => level === 50 && run === broken), "the sweep to say so");
-    expect((await app.stores.runs.find(broken)).settled).to.equal(false);
+    expect((await app.stores.runs.find(broken)).finalized).to.equal(false);
   });
 
   it("is retried when the outcome of its turn cannot be stored, and the log contains the error", async () => {
@@ -235,7 +235,7 @@ describe("an agent run with a command as agent", () => {
 
     const runId = await agent({ message: "x" });
     await eventually(() => worker.log.some(({ level, job }) => level === 50 && job === runId), "the worker to say so");
-    await runs.collection.native.updateOne({ _id: runId }, { $set: { "claim.until": new Date(0) } });
+    await runs.collection.native.updateOne({ _id: runId }, { $set: { "lease.until": new Date(0) } });
     const { collection: sessions } = app.stores.sessions;
     await sessions.updateOne({ "active.holder": `${runId}-0` }, { $set: { "active.until": new Date(0) } });
     const run = await ended(runId);
@@ -277,8 +277,10 @@ describe("an agent run with a command as agent", () => {
       await closed;
 
       const after = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
-      expect(before.map(({ settled }) => settled === true)).to.deep.equal([false, false]);
-      expect(after.map(({ status, settled }) => [status, settled])).to.deep.equal(Array(2).fill(["completed", true]));
+      expect(before.map(({ finalized }) => finalized === true)).to.deep.equal([false, false]);
+      expect(after.map(({ status, finalized }) => [status, finalized])).to.deep.equal(
+        Array(2).fill(["completed", true]),
+      );
     });
   }
 });

@@ -174,7 +174,7 @@ describe("a run with trackAsJob and its job", () => {
     await begun();
 
     const { body } = await app.call("POST", `/api/jobs/${id}/cancel`, { reason: "Not needed", force: true });
-    await eventually(async () => (await app.stores.runs.find(id)).settled, "the run to be finalized");
+    await eventually(async () => (await app.stores.runs.find(id)).finalized, "the run to be finalized");
 
     expect(body).to.include({ status: "failed", message: "Cancelled: Not needed" });
     expect(await job(id)).to.include({ status: "failed", message: "Cancelled: Not needed" });

@@ -45,7 +45,7 @@ describe("a turn of the main session", () => {
         if (active?.token !== first.token) throw new Error("another worker has the lease of the session");
         await fixture.wake(`again ${seen()}`);
         return active.until.getTime() - first.until.getTime() > 4_000;
-      }, "the claim to be renewed while short turns follow each other");
+      }, "the lease to be renewed while short turns follow each other");
 
       expect(later).to.equal(true);
     } finally {
@@ -150,7 +150,7 @@ describe("a turn of the main session", () => {
       const request = { message: "x", wakeMode: "next-heartbeat", ...body };
       const { runId } = (await fixture.app.call("POST", "/hooks/agent", request, bearer)).body;
       await eventually(async () => (await fixture.app.stores.mainEvents.countWaiting()) > 0, "the summary");
-      const ended = () => fixture.app.stores.runs.collection.native.countDocuments({ _id: runId, settled: true });
+      const ended = () => fixture.app.stores.runs.collection.native.countDocuments({ _id: runId, finalized: true });
       await eventually(ended, "the end of the run");
       await fixture.schedule();
       await fixture.allTaken();

@@ -69,8 +69,8 @@ describe("accepted mapped hooks survive", () => {
     const { runs, mainEvents } = app.stores;
     await eventually(
       async () =>
-        (await runs.collection.native.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
-      "every run to be settled",
+        (await runs.collection.native.countDocuments({ _id: { $in: [...ids] }, finalized: true })) === ids.length,
+      "every run to be finalized",
     );
     const ended = await runs.collection.native.find({ _id: { $in: [...ids] } }).toArray();
     expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));

@@ -91,8 +91,8 @@ describe("a Redis Cluster", () => {
   /** Checks that all runs have completed, with one summary each. */
   async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
     const these = { _id: { $in: [...ids] } };
-    const settled = () => collection("runs").countDocuments({ ...these, settled: true });
-    await eventually(async () => (await settled()) === ids.length, "every run to be settled", 60_000);
+    const finalized = () => collection("runs").countDocuments({ ...these, finalized: true });
+    await eventually(async () => (await finalized()) === ids.length, "every run to be finalized", 60_000);
     const ended = await collection("runs").find(these).toArray();
     expect(ended.filter(({ status }) => status !== "completed")).to.deep.equal([]);
     const sources = ids.map((id) => `run ${id}`);

@@ -119,7 +119,7 @@ describe("a replica set of three whose primary is killed", function () {
       (await client
         .db()
         .collection("runs")
-        .countDocuments({ settled: { $ne: true } })) === 0;
+        .countDocuments({ finalized: { $ne: true } })) === 0;
     await eventually(isDone, "every run to end", 120_000);
     expect(
       await client

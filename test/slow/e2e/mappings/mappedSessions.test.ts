@@ -114,7 +114,7 @@ describe("a mapped run's session", () => {
   it("for a constant value continues its conversation", async () => {
     await strict.run("template", { key: "hook:goes-on", text: "first" });
     const { runId } = await strict.run("template", { key: "hook:goes-on", text: "second" });
-    await eventually(async () => (await strict.app.stores.runs.find(runId)).settled, "its end to be seen through");
+    await eventually(async () => (await strict.app.stores.runs.find(runId)).finalized, "its end to be seen through");
 
     const { messages } = (await strict.app.call("GET", "/api/sessions/hook:goes-on/messages")).body;
     expect(messages).to.have.length(4);

@@ -266,7 +266,7 @@ describe("the transform of a mapped hook", () => {
     rmSync(join(fixture.dir, "deleted.mjs"));
     const failed = await fixture.run("deleted", { text: "begun anew" });
     await eventually(
-      async () => (await fixture.app.stores.runs.find(failed.runId)).settled,
+      async () => (await fixture.app.stores.runs.find(failed.runId)).finalized,
       "the end of the first round",
     );
 

@@ -233,7 +233,7 @@ describe("a delivery", () => {
       start([], { idempotentForMs });
 
       const failed = await until(
-        await add("x", "anna", { ...given, claim: { token: "dead", until: new Date(0) } }),
+        await add("x", "anna", { ...given, lease: { token: "dead", until: new Date(0) } }),
         "failed",
       );
       await until(await add("next"), "sent");
@@ -263,7 +263,7 @@ describe("a delivery", () => {
     await until(next, "sent");
 
     const reason = "The attempt failed because of an internal error: see the worker's log.";
-    expect(waits).to.include({ reason, failures: 5, claim: null });
+    expect(waits).to.include({ reason, failures: 5, lease: null });
     expect(failed.reason).to.equal(`${reason} It was tried 6 times, and may have arrived.`);
     const faults = lines.filter(({ level }) => level === 50);
     expect(faults.map(({ deliveryId, type }) => [deliveryId, type])).to.deep.equal(Array(2).fill([id, "TypeError"]));
@@ -358,7 +358,7 @@ describe("a delivery", () => {
     start([]);
     await until(id, "sent");
 
-    expect(left).to.include({ state: "pending", attempts: 1, failures: 0, claim: null });
+    expect(left).to.include({ state: "pending", attempts: 1, failures: 0, lease: null });
   });
 });
 
