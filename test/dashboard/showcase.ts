@@ -280,7 +280,7 @@ export const pagesOf = ({
   ["/runs", "Night report"],
   [`/runs/${runs[0]}`, "Say in three sentences"],
   [`/runs/${runs[2]}`, "is not configured"],
-  ["/requests", "It started its runs"],
+  ["/requests", "Started 1 run"],
   [`/requests/${request}`, "hook-token: valid"],
   ["/requests/none", "Request not found"],
   ["/deliveries", "is not configured"],
