@@ -30,11 +30,11 @@ export async function actOnGate(
         };
       },
     });
-  const { jobs, gates } = database.collections;
-  const collections = { ...database.collections, jobs: counted(jobs), gates: counted(gates) };
+  const { jobs, gates } = database.documents;
+  const documents = { ...database.documents, jobs: counted(jobs), gates: counted(gates) };
   const wanted = { types: new Set(["gate.opened", "gate.answered", "gate.expired"] as const), callbacks: false };
   const settings = { staleAfterSeconds: 60, wanted };
-  const stores = openStores({ collections } as unknown as Database, { now: () => new Date() }, settings);
+  const stores = openStores({ documents } as unknown as Database, { now: () => new Date() }, settings);
 
   const gate = (): Promise<GateDoc> => findGate(stores, jobId, "publish");
   const put = async (title: string) =>
