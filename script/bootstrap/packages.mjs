@@ -72,14 +72,12 @@ async function install({ progress, tools }, folder, development) {
   const npm = (command, cwd = folder) =>
     run("npm", command, { cwd, env: { PATH: systemPath() }, watch: () => progress.tick() });
   const add = ["install", "--no-save", ...options]; // `npm ci` would remove the packages of a running service.
-  const registry = await npm(["config", "get", "registry"]);
-  let { code, stderr } = registry;
-  if (code === 0 && !existsSync(join(folder, "node_modules"))) {
-    const scratch = prepareInstall(folder, tools, registry.stdout.trim());
+  const isFresh = !existsSync(join(folder, "node_modules"));
+  let { code, stdout, stderr } = await npm(isFresh ? ["config", "get", "registry"] : add);
+  if (isFresh && code === 0) {
+    const scratch = prepareInstall(folder, tools, stdout.trim());
     ({ code, stderr } = await npm(["ci", ...options], scratch));
     if (code === 0) renameSync(join(scratch, "node_modules"), join(folder, "node_modules"));
-  } else if (code === 0) {
-    ({ code, stderr } = await npm(add));
   }
   if (/EUSAGE|E404/.test(stderr)) {
     // A registry mirror that lacks the builds for other systems makes the lock file look incomplete to npm ci, and one
