@@ -39,7 +39,7 @@ export interface Mount {
   readonly enter: Middleware;
 }
 
-/** What every part is mounted with. */
+/** The settings and dependencies that every part is mounted with. */
 export interface MountDeps {
   readonly deps: ApiDeps;
   readonly router: Router;

@@ -105,7 +105,7 @@ export interface Route<
   readonly errors: readonly ErrorCode[];
   /** Returns the entry of the audit log for a successful call that changed something; null if this call needs none. */
   audit?(input: Input<S, K>): { readonly action: AuditAction; readonly target: string } | null;
-  /** What a caller without the scope `unless` receives in place of the response: these fields of it alone. */
+  /** The fields of the response that a caller without the scope `unless` receives. */
   readonly receipt?: { readonly unless: Scope; readonly schema: TObject };
   /** Handles a valid request; has no access to Koa's context. @throws AppError with one of the codes above */
   handler(input: Input<S, K>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;

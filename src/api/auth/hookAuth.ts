@@ -39,7 +39,7 @@ interface ReceivedRequest {
   readonly readNames: ReadNames;
 }
 
-/** What is known about the sender of a request that is refused. */
+/** The facts that are known about the sender of a request that is refused. */
 export interface RefusedSender {
   readonly mapping: string | null;
   readonly signature: RequestSignature | null;

@@ -13,7 +13,7 @@ const question = ({ title, message }: GateDoc): Html =>
 
 const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
 
-/** What is shown again of a form that was not accepted. */
+/** The entries that are shown again of a form that was not accepted. */
 interface Rejected {
   readonly submitted: Submitted;
   /** The error of each field, by its name in the schema. */

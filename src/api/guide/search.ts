@@ -32,7 +32,7 @@ const MAX_EXCERPT = 200;
 /** Words that more of the entries contain are not marked. */
 const COMMON = 1 / 4;
 
-/** What a term adds to the score of an entry that has it in a field; for texts and code, the limit of what it adds. */
+/** The points that a term adds to the score of an entry that has it in a field; for texts and code, their limit. */
 const WEIGHTS = { heading: 2.5, title: 1.5, questions: 1.5, body: 1 } as const;
 /** How much a word in code counts, compared with one in a sentence. */
 const CODE = 1 / 2;

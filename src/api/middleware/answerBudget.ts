@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 
 /** Default limit of all large reads and unsent large responses together: less where the heap is small. */
 const MAX_BYTES = Math.min(256 * 1024 * 1024, getHeapStatistics().heap_size_limit / 4);
-/** What a large read reserves until its size is known: the outputs in one response have up to 64 MiB. */
+/** The bytes that a large read reserves until its size is known: the outputs in one response have up to 64 MiB. */
 const READ_BYTES = 64 * 1024 * 1024;
 /** Responses below this size reserve nothing once they are read. */
 const LARGE_BYTES = 256 * 1024;

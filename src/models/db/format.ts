@@ -13,7 +13,7 @@ interface FormatDoc {
   readonly format: number;
 }
 
-/** Where the format is stored. It is not among the collections of records, so that backups and deletions leave it out. */
+/** The collection that stores the format. It is not among the collections of records, so that backups and deletions leave it out. */
 const collectionOf = (db: mongo.Db) => db.collection<FormatDoc>("format");
 
 /** A collection of development versions, which stored no format. Its documents cannot be read. */

@@ -27,7 +27,7 @@ export type GateJob = Pick<JobDoc, "_id" | "jobId" | "openGates" | "status" | "c
 /** How long the open gates of an ended job stay, so that they are asked again if the job is started again: one day. */
 const KEEP_AFTER_END_MS = 86_400_000;
 
-/** Who lets a gate expire: no request does. */
+/** The caller in the audit log of a gate that expires, since no request causes it. */
 const BY_EXPIRY = { actor: "expiry", address: "", requestId: "", serviceRequestId: "" };
 
 /**

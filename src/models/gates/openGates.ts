@@ -6,7 +6,7 @@ import type { GateDoc } from "./gate.ts";
 import { MAX_OPEN_GATES } from "./gateErrors.ts";
 import { gateNote } from "./gateNotes.ts";
 
-/** What names a gate and its job. */
+/** The fields that name a gate and its job. */
 export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
 
 type JobHead = Pick<JobDoc, "_id" | "jobId">;

@@ -79,7 +79,7 @@ function notStarted(program: string, { code, message }: NodeJS.ErrnoException): 
 }
 
 interface Pipe {
-  /** What the program gets. */
+  /** The end of the pipe that the program gets. */
   readonly write: number | "pipe";
   readonly read?: number;
 }
