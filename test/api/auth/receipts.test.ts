@@ -27,7 +27,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const HARMLESS = /^(\w+(Id|Key|At)|status|state|progress|cancelRequested|notBefore)$/;
 /** Changes whose responses have nothing that others have written, or what the caller may read by another rule. */
 const WITHOUT_RECEIPT: readonly string[] = [
-  ...["deleteJob", "deleteJobs", "createJobToken", "ping", "pingState", "pingExit"],
+  ...["deleteJob", "deleteJobs", "createJobToken", "ping", "pingLog", "pingState", "pingExit", "appendLog"],
   // whoever opens or answers a gate may see the question
   ...["putGate", "answerGate", "withdrawGate"],
   ...["resumeChannel", "checkChannel", "setReplyTarget", "clearReplyTarget", "deleteWaitingEvent", "testNotifyRule"],
