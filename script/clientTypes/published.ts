@@ -13,6 +13,7 @@ import {
   RunStatus,
   WaitsFor,
 } from "../../src/wire/run.ts";
+import { Message, Session, WaitingEvent } from "../../src/wire/session.ts";
 import { FailedStepAttempt, SingleStep, StepSummary } from "../../src/wire/step.ts";
 import { Usage } from "../../src/wire/usage.ts";
 import { pythonModule } from "./python.ts";
@@ -91,6 +92,11 @@ export const TYPES = {
     DeliveryState: { schema: DeliveryState, about: "The state of a delivery.", python: "DeliveryState" },
     DeliveryPart: { schema: DeliveryPart, about: "A message of a delivery.", python: "DeliveryPartRecord" },
     Delivery: { schema: Delivery, about: "A delivery, as the service returns it.", python: "DeliveryRecord" },
+  },
+  "sessions.ts": {
+    Session: { schema: Session, about: "A conversation of the agent." },
+    Message: { schema: Message, about: "A message of a conversation." },
+    WaitingEvent: { schema: WaitingEvent, about: "An event that waits for the next turn of the main session." },
   },
 } as const satisfies ClientTypes;
 

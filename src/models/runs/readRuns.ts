@@ -2,6 +2,7 @@ import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { Run, RunHead, RunRequest } from "../../wire/run.ts";
+import type { Message } from "../../wire/session.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
@@ -76,16 +77,6 @@ export async function readRequest(stores: RunStores, runId: string): Promise<Run
   };
 }
 
-/** A message of a transcript as clients read it. Times are ISO 8601 UTC with milliseconds. */
-export interface MessageView {
-  messageId: string;
-  /** The run of the turn; null for a turn of the main session. */
-  runId: string | null;
-  role: MessageDoc["role"];
-  content: string;
-  createdAt: string;
-}
-
 /**
  * Returns the latest messages of a session, oldest first: at most `limit`, and fewer if they are large. A session exists from its
  * first run or turn on, the main session always.
@@ -95,7 +86,7 @@ export async function readMessages(
   { messages, runs }: RunStores,
   sessionKey: string,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
-): Promise<{ messages: MessageView[]; nextCursor: string | null }> {
+): Promise<{ messages: Message[]; nextCursor: string | null }> {
   const page = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES, cursor });
   const isKnown = page.messages.length > 0 || sessionKey === MAIN_SESSION;
   if (isKnown || (await runs.collection.exists({ sessionKey })))
@@ -106,7 +97,7 @@ export async function readMessages(
 /** Returns the run of a message. Its id is followed by the round and by the place in the turn. */
 const runOf = (messageId: string): string => messageId.replace(/-\d+-[01]$/, "");
 
-const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): MessageView => ({
+const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): Message => ({
   messageId: _id,
   runId: sessionKey === MAIN_SESSION ? null : runOf(_id),
   role,

@@ -1,20 +1,14 @@
+import type { Session } from "../../wire/session.ts";
 import { isHeld } from "../db/lease.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import type { SessionStores } from "./sessionStores.ts";
-
-/** A session as lists show it. */
-export interface SessionView {
-  sessionKey: string;
-  lastUsedAt: string;
-  busy: boolean;
-}
 
 /** Returns a page of sessions, the most recently used first. @throws AppError unavailable */
 export async function listSessions(
   { sessions }: SessionStores,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   now: Date,
-): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {
+): Promise<{ sessions: Session[]; nextCursor: string | null }> {
   const list = { query: {}, by: "lastUsedAt", limit, cursor, bytesOf: () => 0 } as const;
   const { rows, nextCursor } = await readNewest(sessions.collection, list);
   return {

@@ -3,6 +3,7 @@ import { readMessages } from "../../../models/runs/readRuns.ts";
 import { MESSAGE_CURSOR_PATTERN } from "../../../models/sessions/message.ts";
 import { listSessions } from "../../../models/sessions/readSessions.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Message, Session, WaitingEvent } from "../../../wire/session.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
@@ -25,16 +26,7 @@ const getSessions = route({
   answers: {
     200: Type.Object(
       {
-        sessions: s.Rows(
-          Type.Object(
-            {
-              sessionKey: Type.String({ description: "Identifies the conversation." }),
-              lastUsedAt: s.Timestamp("When the latest turn started."),
-              busy: Type.Boolean({ description: "Whether a turn is running." }),
-            },
-            s.named("Session"),
-          ),
-        ),
+        sessions: s.Rows(Session),
         nextCursor: s.nextCursor,
       },
       s.named("SessionList"),
@@ -59,17 +51,7 @@ const getWaitingEvents = route({
   answers: {
     200: Type.Object(
       {
-        events: s.Rows(
-          Type.Object(
-            {
-              eventId: Type.String({ description: "Identifies the event." }),
-              text: Type.String({ description: "The text of the event." }),
-              source: Type.String({ description: "The source of the event." }),
-              createdAt: s.Timestamp("When the event was accepted."),
-            },
-            s.named("WaitingEvent"),
-          ),
-        ),
+        events: s.Rows(WaitingEvent),
         waiting: Type.Integer({
           minimum: 0,
           description: "Number of all waiting events, including those that the list leaves out.",
@@ -131,20 +113,7 @@ const getMessages = route({
   answers: {
     200: Type.Object(
       {
-        messages: s.Rows(
-          Type.Object(
-            {
-              messageId: Type.String({ description: "Identifies the message." }),
-              runId: s.nullable(Type.String(), {
-                description: "The run of the turn; null for a turn of the main session.",
-              }),
-              role: Type.Enum(["user", "assistant"], { description: "`user`: the prompt. `assistant`: the reply." }),
-              content: Type.String({ description: "The text of the message." }),
-              createdAt: s.Timestamp("When the turn of the message ended."),
-            },
-            s.named("Message"),
-          ),
-        ),
+        messages: s.Rows(Message),
         nextCursor: s.nullable(Type.String(), {
           description: "Send it as `cursor` to read earlier messages. Null if there are none.",
         }),

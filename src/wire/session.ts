@@ -1,0 +1,37 @@
+import Type, { type Static } from "typebox";
+import * as s from "./blocks.ts";
+
+/** A conversation of the agent. */
+export const Session = Type.Object(
+  {
+    sessionKey: Type.String({ description: "Identifies the conversation." }),
+    lastUsedAt: s.Timestamp("When the latest turn started."),
+    busy: Type.Boolean({ description: "Whether a turn is running." }),
+  },
+  s.named("Session"),
+);
+export type Session = Static<typeof Session>;
+
+/** A message of a conversation. */
+export const Message = Type.Object(
+  {
+    messageId: Type.String({ description: "Identifies the message." }),
+    runId: s.nullable(Type.String(), { description: "The run of the turn; null for a turn of the main session." }),
+    role: Type.Enum(["user", "assistant"], { description: "`user`: the prompt. `assistant`: the reply." }),
+    content: Type.String({ description: "The text of the message." }),
+    createdAt: s.Timestamp("When the turn of the message ended."),
+  },
+  s.named("Message"),
+);
+export type Message = Static<typeof Message>;
+
+/** An event that waits for the next turn of the main session. */
+export const WaitingEvent = Type.Object(
+  {
+    eventId: Type.String({ description: "Identifies the event." }),
+    text: Type.String({ description: "The text of the event." }),
+    source: Type.String({ description: "The source of the event." }),
+    createdAt: s.Timestamp("When the event was accepted."),
+  },
+  s.named("WaitingEvent"),
+);
