@@ -22,7 +22,10 @@ export class Stores {
     const events = await count("events", { waiting: true });
     const deliveries = await count("deliveries", { open: true });
     if (runs + notes + events + deliveries === 0) return "";
-    const next = await this.#client.db().collection("deliveries").findOne({ open: true }, { sort: { notBefore: 1 } });
+    const next = await this.#client
+      .db()
+      .collection("deliveries")
+      .findOne({ open: true }, { sort: { notBefore: 1 } });
     const first = next ? `, the next at ${next.notBefore?.toISOString()} after ${next.failures} failures` : "";
     return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries${first}`;
   }
