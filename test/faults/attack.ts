@@ -105,7 +105,9 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const client = clientOf("client", giveUp.signal);
   const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load, received });
   const reading = readAll(observations, sent, {
-    ...{ client: clientOf("readers", giveUp.signal), random, stop: stopReaders.signal },
+    client: clientOf("readers", giveUp.signal),
+    random,
+    stop: stopReaders.signal,
     everyMs: settings.load.readEveryMs,
   });
   loading.catch(() => {});
@@ -175,10 +177,14 @@ function figuresOf(history: History, endedAfterMs: number): Figures {
   const answers = hooks.flatMap((hook) => hook.answers).length;
   const marks = turns.flatMap(({ mark }) => mark ?? []);
   return {
-    ...{ reports: reports.length, hooks: hooks.length, runs: stored.runs.length, events: stored.events.length },
+    reports: reports.length,
+    hooks: hooks.length,
+    runs: stored.runs.length,
+    events: stored.events.length,
     notifications: received.length,
     notifiedAfterMs: greatestDelay(history),
-    ...{ deliveries: stored.deliveries.length, reads: reads.length + runReads.length },
+    deliveries: stored.deliveries.length,
+    reads: reads.length + runReads.length,
     acknowledged: reports.filter(({ acknowledged }) => acknowledged).length + answers,
     repeatedTurns: marks.length - new Set(marks).size,
     failedRuns: stored.runs.filter(({ status }) => status === "failed").length,

@@ -21,7 +21,9 @@ const CONFIG = JSON.stringify({
   notify: [{ id: "failed", on: ["job.failed"], to: { channel: "log", to: "ops" } }],
   channels: { log: {}, mattermost: { apiUrl: "https://chat.example", botToken: "s3cret" } },
   hooks: {
-    ...{ enabled: true, token: HOOK, keepRequests: { for: "7d", maxBytes: "1GiB" } },
+    enabled: true,
+    token: HOOK,
+    keepRequests: { for: "7d", maxBytes: "1GiB" },
     mappings: [{ match: { path: "ci" }, messageTemplate: "A build" }],
   },
 });

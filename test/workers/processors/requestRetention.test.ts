@@ -74,15 +74,18 @@ describe("retention of kept requests", () => {
     it(`pauses after each batch of requests that are ${which} for as long as the batch took`, async () => {
       const { hookRequests } = app.stores;
       const request = (): NewHookRequest => ({
-        ...{
-          _id: randomUUID(),
-          createdAt: app.clock.now(),
-          hook: "ci",
-          mapping: "ci",
-          outcome: "dropped",
-          status: 202,
-        },
-        ...{ signature: null, address: null, contentType: null, head: "{}", body: Buffer.from("{}"), runIds: [] },
+        _id: randomUUID(),
+        createdAt: app.clock.now(),
+        hook: "ci",
+        mapping: "ci",
+        outcome: "dropped",
+        status: 202,
+        signature: null,
+        address: null,
+        contentType: null,
+        head: "{}",
+        body: Buffer.from("{}"),
+        runIds: [],
       });
       await Promise.all(Array.from({ length: 600 }, () => hookRequests.add(request())));
       app.clock.advance(1_000);
@@ -121,9 +124,19 @@ describe("retention of kept requests", () => {
   it("removes a request whose runs were never stored, and confirms one whose runs exist", async () => {
     await send("ci", { made: true });
     const lost: NewHookRequest = {
-      ...{ _id: randomUUID(), createdAt: app.clock.now(), hook: "ci", mapping: "ci", outcome: "accepted", status: 202 },
-      ...{ signature: null, address: null, contentType: null, head: "{}", body: Buffer.from("{}") },
-      ...{ runIds: [randomUUID()], unconfirmed: true },
+      _id: randomUUID(),
+      createdAt: app.clock.now(),
+      hook: "ci",
+      mapping: "ci",
+      outcome: "accepted",
+      status: 202,
+      signature: null,
+      address: null,
+      contentType: null,
+      head: "{}",
+      body: Buffer.from("{}"),
+      runIds: [randomUUID()],
+      unconfirmed: true,
     };
     await app.stores.hookRequests.add(lost);
     await retain();

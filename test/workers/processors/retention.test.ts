@@ -207,7 +207,9 @@ describe("retention", () => {
 
   const addPayloads = (count: number) => {
     const old = Array.from({ length: count }, (_, i) => ({
-      ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
+      _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")),
+      jobId: "gone",
+      text: "{}",
     }));
     return app.stores.payloads.collection.native.insertMany(old);
   };
@@ -244,8 +246,15 @@ describe("retention", () => {
 
   it("deletes the transcript of a single-use session a week after its end, and keeps the run and other sessions", async () => {
     const request = {
-      ...{ message: "x", wakeMode: "now" as const, deliver: false, channel: "last", to: null, model: null },
-      ...{ thinking: null, timeoutSeconds: 1, trackAsJob: false },
+      message: "x",
+      wakeMode: "now" as const,
+      deliver: false,
+      channel: "last",
+      to: null,
+      model: null,
+      thinking: null,
+      timeoutSeconds: 1,
+      trackAsJob: false,
     };
     const run = (_id: string, sessionKey: string, singleUse: boolean) => ({
       _id,
@@ -310,8 +319,12 @@ describe("retention", () => {
 
   describe("runs", () => {
     const common = {
-      ...{ kind: "agent" as const, name: null, sessionKey: "x", singleUse: false },
-      ...{ mapped: null, request: null },
+      kind: "agent" as const,
+      name: null,
+      sessionKey: "x",
+      singleUse: false,
+      mapped: null,
+      request: null,
     };
     /** Adds a run that has just ended and is finalized. */
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Config } from "../../../config/config.ts";
 import { readConfig, requireServers } from "../../../config/load.ts";
 import { reloadConfig } from "../../../config/reload.ts";
-import type { GmailConfig } from "../../../gmail/api/google.ts";
+import type { GmailConfig, GoogleAddresses } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
 import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
@@ -27,11 +27,12 @@ export const runGmail: Define = (command, environment) =>
 export const listenToGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
   runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
 
-/** Starts the listener of `webhooks gmail run`. */
+/** Starts the listener of `webhooks gmail run`. @param google addresses in place of Google's, for tests */
 export async function startGmailProcess(
   lifecycle: Lifecycle,
   env: NodeJS.ProcessEnv,
   timings: Timings,
+  google?: GoogleAddresses,
 ): Promise<Started> {
   const config = readConfig(env);
   const { level } = config.log;
@@ -53,7 +54,9 @@ export async function startGmailProcess(
   const listen = (config: Config): Listener | undefined => {
     const { hooks } = config;
     const stores = openStores(database, clock, { ...storeSettings(config), changes, notes: queues });
-    return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
+    return (
+      hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, google, lease: timings.lease })
+    );
   };
   let current = config;
   let listener = listen(config);
