@@ -105,8 +105,8 @@ export interface Route<
   readonly errors: readonly ErrorCode[];
   /** Returns the entry of the audit log for a successful call that changed something; null if this call needs none. */
   audit?(input: Input<S, K>): { readonly action: AuditAction; readonly target: string } | null;
-  /** The fields of the response that a caller without the scope `unless` receives. */
-  readonly receipt?: { readonly unless: Scope; readonly schema: TObject };
+  /** The fields of the response that a caller without any of the scopes `unless` receives. */
+  readonly receipt?: { readonly unless: readonly Scope[]; readonly schema: TObject };
   /** Handles a valid request; has no access to Koa's context. @throws AppError with one of the codes above */
   handler(input: Input<S, K>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;
 }

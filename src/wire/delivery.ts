@@ -70,7 +70,7 @@ export type Delivery = Static<typeof Delivery>;
 
 /** A changed delivery for a caller that may not read deliveries. */
 export const DeliveryReceipt = {
-  unless: "runs:read",
+  unless: ["runs:read"],
   schema: Type.Pick(Delivery, ["deliveryId", "state", "notBefore", "createdAt", "sentAt"], s.named("DeliveryReceipt")),
 } as const;
 

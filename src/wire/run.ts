@@ -85,7 +85,7 @@ export type RunHead = Static<typeof RunHead>;
 
 /** A changed run for a caller that may not read runs. */
 export const RunReceipt = {
-  unless: "runs:read",
+  unless: ["runs:read"],
   schema: Type.Pick(RunHead, ["runId", "status", "createdAt", "startedAt", "endedAt"], s.named("RunReceipt")),
 } as const;
 

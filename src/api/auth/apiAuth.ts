@@ -161,12 +161,16 @@ export class ApiAuth {
 
   /** Returns the caller of a request; null when it carries no valid token and no valid cookie. @throws AppError unavailable */
   async identify(ctx: Context): Promise<Caller | null> {
-    const origin = originOf(ctx);
     const [token] = bearerToken(ctx);
+    return (await this.identifyToken(ctx, token)) ?? this.#identifyBrowser(ctx);
+  }
+
+  /** Returns the caller with a token, which may come from elsewhere than a header; null for another text. @throws AppError unavailable */
+  async identifyToken(ctx: Context, token: string | undefined): Promise<Caller | null> {
+    const origin = originOf(ctx);
     const caller = token === undefined ? null : await this.#tokenCaller(token);
     if (caller) return { ...caller, byHeader: true, ...origin };
-    if (!this.needsToken) return { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
-    return this.#identifyBrowser(ctx);
+    return this.needsToken ? null : { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
   }
 
   /** Returns what a token allows, the token of a job included; null for another text. @throws AppError unavailable */
@@ -228,7 +232,7 @@ const earlier = (one: Date, other: Date | undefined): Date => (other !== undefin
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
 /** Rejects requests that a page of another site sends from a browser that may be logged in. @throws AppError forbidden */
-function rejectCrossSite(ctx: Context): void {
+export function rejectCrossSite(ctx: Context): void {
   const site = ctx.get("Sec-Fetch-Site");
   const origin = ctx.get("Origin");
   if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;

@@ -125,7 +125,9 @@ function scopesText({ scopes }: AnyRoute): string {
 /** Receipts are described in words: a union would give every generated client a type that is hard to use. */
 const receiptText = ({ receipt }: AnyRoute): string =>
   receipt
-    ? `\n\nWithout the scope \`${receipt.unless}\` the response is a receipt: ${Object.keys(receipt.schema.properties)
+    ? `\n\nWithout the scope ${receipt.unless.map((scope) => `\`${scope}\``).join(" or ")} the response is a receipt: ${Object.keys(
+        receipt.schema.properties,
+      )
         .map((name) => `\`${name}\``)
         .join(", ")}.`
     : "";

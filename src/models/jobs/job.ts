@@ -73,6 +73,11 @@ export const JobDoc = object({
   replaced: optional(listOf(objectId)),
   /** The address to which the end of the job is sent; missing if there is none. */
   callbackUrl: optional(string),
+  /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
+  order: optional(number),
+  messageOrder: optional(number),
+  /** For a job that pings of a receiver began: what its id begins with, up to the slug. */
+  pinged: optional(string),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   nextRunId: optional(string),
   /** Missing unless the job was announced as stale, and not reported since. */
@@ -98,6 +103,8 @@ export const jobSchema = schemaOf(JobDoc)
     { createdAt: -1, _id: -1, "cancel.requestedAt": 1 },
     { partialFilterExpression: { "cancel.requestedAt": { $exists: true } } },
   )
+  // Finds the newest run of a ping's slug.
+  .index({ pinged: 1, status: 1, createdAt: -1 }, { partialFilterExpression: { pinged: { $exists: true } } })
   .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
@@ -113,4 +120,12 @@ export interface JobChange {
   readonly message?: string | null;
   readonly output?: FreeObject | null;
   readonly callbackUrl?: string | null;
+}
+
+/** A change of a job that a receiver makes of an event. */
+export interface ReceivedChange extends JobChange {
+  /** The place of the event among those of the job: see order.ts. Without it the change takes effect as it arrives. */
+  readonly order?: number | undefined;
+  /** For the beginning of a job by a ping. */
+  readonly pinged?: string;
 }

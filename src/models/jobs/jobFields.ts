@@ -1,7 +1,7 @@
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { packObject } from "./freeObject.ts";
-import type { JobChange } from "./job.ts";
+import type { JobChange, ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
@@ -18,7 +18,7 @@ const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field,
  * Returns the fields of a job after a change as expressions, for a job that exists and for a new one.
  * @param writes collects the free objects that are stored on their own
  */
-export function jobFields(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
+export function jobFields(jobId: string, change: ReceivedChange, writes: PayloadWrites, now: Date): Expression {
   const given = (field: keyof JobChange, value: unknown = change[field]) =>
     change[field] === undefined ? or(`$${field}`, null) : literal(value);
   const payload = (field: PayloadField) => {
@@ -49,10 +49,11 @@ export function jobFields(jobId: string, change: JobChange, writes: PayloadWrite
     current: or("$current", null),
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
+    ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
   };
 }
 
 /** Returns whether a change counts as a report. */
-export const isReport = (change: JobChange): boolean =>
-  ["status", "progress", "message", "output"].some((field) => field in change);
+export const isReport = (change: ReceivedChange): boolean =>
+  ["order", "status", "progress", "message", "output"].some((field) => field in change);

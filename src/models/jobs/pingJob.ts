@@ -13,7 +13,7 @@ export type Ping =
   | { readonly kind: "fail"; readonly exitCode?: number };
 
 /** The key and the name of the step that covers the whole job. */
-const STEP = "ping";
+export const PING_STEP = "ping";
 
 export interface PingResult {
   /** The job that was reported on; another than the one asked for if `startNew` found that one ended. */
@@ -50,16 +50,17 @@ export async function pingJob(
   const id = followRuns ? await runId(stores, jobId, startNew, clock) : jobId;
   const report = reportOf(ping, message);
   try {
-    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };
+    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, PING_STEP, report)) };
   } catch (error) {
     if (!mayCreate || !(error instanceof AppError) || error.code !== "job_not_found") throw error;
   }
   const { created } = await stores.jobs.put(id, {});
-  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, STEP, report)) };
+  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, PING_STEP, report)) };
 }
 
-function reportOf(ping: Ping, message: string): StepReport {
-  const range = { stepName: STEP, jobProgressStart: 0, jobProgressEnd: 100 };
+/** Returns the report that a ping stands for. @param message may be empty */
+export function reportOf(ping: Ping, message: string): StepReport {
+  const range = { stepName: PING_STEP, jobProgressStart: 0, jobProgressEnd: 100 };
   const text = message === "" ? {} : { message };
   switch (ping.kind) {
     case "running":

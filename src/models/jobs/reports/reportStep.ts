@@ -11,7 +11,8 @@ import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
-export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
+export interface StepReport
+  extends Pick<ReportChange, "stepName" | "status" | "progress" | "message" | "order" | "at" | "countsSteps"> {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
@@ -21,7 +22,8 @@ export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "
 
 /**
  * Applies a report to a step and its job, in one batch with concurrent reports.
- * @returns the step as the reporter reads it, whether it is new, and the job's final status if the report ended the job
+ * @returns the step as the reporter reads it, whether it is new, the job's final status if the report ended the job, and whether
+ *   the report set the status: an event that comes late does not
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
  *   too_many_steps, unavailable
  */
@@ -30,13 +32,14 @@ export async function reportStep(
   jobId: string,
   stepKey: string,
   report: StepReport,
-): Promise<{ created: boolean; step: StepReceipt; ended: Status | null }> {
+): Promise<{ created: boolean; step: StepReceipt; ended: Status | null; isNewest: boolean }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
-  const { stepName, status, progress, message } = report;
+  const { stepName, status, progress, message, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
+  const reportId = new mongo.ObjectId();
   const { created, step, ended, cancelRequested } = await reports.add({
-    reportId: new mongo.ObjectId(),
+    reportId,
     jobId,
     stepKey,
     stepId: randomUUID(),
@@ -44,12 +47,15 @@ export async function reportStep(
     status,
     progress,
     message,
+    order,
+    at,
+    countsSteps,
     ...(output !== undefined && { output: writes.store(jobId, output) }),
     ...effect,
     payloads: writes.docs,
   });
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
-  return { created, step: receipt, ended };
+  return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }
 
 /**
