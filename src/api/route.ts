@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema, TUnion } from "typebox";
-import type { AuditAction } from "../models/audit.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import type { Scope } from "../shared/scopes.ts";
+import type { AuditAction } from "../wire/audit.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Example } from "./examples/example.ts";
