@@ -6,6 +6,7 @@ import { Channel, Mailbox, MailboxFault } from "../../src/wire/channel.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { Link } from "../../src/wire/link.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
 import {
   FailedRunAttempt,
@@ -46,6 +47,12 @@ export const TYPES = {
   "jobs.ts": {
     FreeObject: { schema: s.FreeObject(""), about: "Any JSON object." },
     Status: { schema: s.Status, about: "The status of a job or a step.", python: "Status" },
+    Link: { schema: Link, about: "A link of a job or a step.", python: "LinkRecord" },
+    StatusCounts: {
+      schema: s.StatusCounts(""),
+      about: "Numbers of steps or jobs by status.",
+      python: "StatusCountsRecord",
+    },
     StepSummary: {
       schema: StepSummary,
       about: "A step without its output, as in live events and in `currentStep`.",

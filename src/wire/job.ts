@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { Links } from "./link.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
 export const StaleAfterSeconds = Type.Integer({
@@ -59,6 +60,10 @@ const job = {
   currentStep: s.nullable(StepSummary, {
     description: "The running step that was reported last. Null if no step is running.",
   }),
+  stepCounts: s.StatusCounts("The number of the job's steps by status."),
+  links: Links,
+  children: s.StatusCounts("The number of the jobs that name this one as their parent, by status; at most 100,000."),
+  parentJobId: s.nullable(s.JobId, { description: "The job that this one is a part of. It need not exist." }),
 };
 
 export const JobFields = Object.keys(job) as (keyof typeof job)[];

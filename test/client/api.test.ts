@@ -42,6 +42,7 @@ const STEP = {
   startedAt: true,
   attempts: true,
   lastReportAt: true,
+  links: true,
   stale: true,
   output: true,
   durationMs: true,
@@ -66,6 +67,10 @@ const JOB = {
   waitingFor: true,
   cancel: true,
   currentStep: true,
+  stepCounts: true,
+  links: true,
+  parentJobId: true,
+  children: true,
   step: true,
   steps: true,
 } as const;

@@ -6,6 +6,24 @@ export type FreeObject = Record<string, unknown>;
 /** The status of a job or a step. */
 export type Status = "running" | "completed" | "failed";
 
+/** A link of a job or a step. */
+export interface Link {
+  /** A name for people. */
+  title: string;
+  /** An address that begins with `https://` or `http://`. */
+  url: string;
+}
+
+/** Numbers of steps or jobs by status. */
+export interface StatusCounts {
+  /** The number of running ones. */
+  running: number;
+  /** The number of completed ones. */
+  completed: number;
+  /** The number of failed ones. */
+  failed: number;
+}
+
 /** A step without its output, as in live events and in `currentStep`. */
 export interface StepSummary {
   /** Identifies the step. Assigned by the service. */
@@ -32,6 +50,8 @@ export interface StepSummary {
   attempts: number;
   /** When the step was last reported. */
   lastReportAt: string;
+  /** Links to results, logs and the like. */
+  links: Link[];
   /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
   stale: boolean;
 }
@@ -74,6 +94,8 @@ export interface Step {
   attempts: number;
   /** When the step was last reported. */
   lastReportAt: string;
+  /** Links to results, logs and the like. */
+  links: Link[];
   /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
   stale: boolean;
   /** Result of the step: any JSON object. */
@@ -133,6 +155,14 @@ export interface JobSummary {
   waitingFor: string[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
+  /** The number of the job's steps by status. */
+  stepCounts: StatusCounts;
+  /** Links to results, logs and the like. */
+  links: Link[];
+  /** The number of the jobs that name this one as their parent, by status; at most 100,000. */
+  children: StatusCounts;
+  /** The job that this one is a part of. It need not exist. */
+  parentJobId: string | null;
 }
 
 /** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
@@ -182,6 +212,14 @@ export interface Job {
   waitingFor: string[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
+  /** The number of the job's steps by status. */
+  stepCounts: StatusCounts;
+  /** Links to results, logs and the like. */
+  links: Link[];
+  /** The number of the jobs that name this one as their parent, by status; at most 100,000. */
+  children: StatusCounts;
+  /** The job that this one is a part of. It need not exist. */
+  parentJobId: string | null;
   /** The step that `stepKey` names; null if it does not exist. */
   step?: Step | null;
   /** All steps, oldest first; present with `include=steps`. */

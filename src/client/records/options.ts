@@ -1,4 +1,4 @@
-import type { Status } from "./jobs.ts";
+import type { Link, Status } from "./jobs.ts";
 
 /** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
 export interface JobFields {
@@ -9,6 +9,10 @@ export interface JobFields {
   staleAfterSeconds?: number | null;
   /** Address to which the end of the job is sent as a signed webhook; its host must be allowed by the operator. */
   callbackUrl?: string | null;
+  /** At most 20 links to show beside the job; they replace the former ones. */
+  links?: readonly Link[] | null;
+  /** The job that this one is a part of. */
+  parentJobId?: string | null;
 }
 
 export interface JobFilter {
@@ -19,6 +23,10 @@ export interface JobFilter {
   search?: string | undefined;
   /** A prefix of the jobId. */
   jobId?: string | undefined;
+  /** The children of this job. */
+  parentJobId?: string | undefined;
+  /** Leaves out the children of all jobs. Lists take it, deletions do not. */
+  children?: "hide" | undefined;
   createdFrom?: string | undefined;
   createdBefore?: string | undefined;
   updatedFrom?: string | undefined;

@@ -1,3 +1,4 @@
+import type { Link } from "../../wire/link.ts";
 import {
   date,
   free,
@@ -12,8 +13,10 @@ import {
   string,
 } from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
+import { CHILD_INDEX } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
+import { Links } from "./link.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
@@ -61,6 +64,11 @@ export const JobDoc = object({
   openGates: optional(listOf(object({ gateId: string, key: string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: optional(date),
+  links: Links,
+  /** The jobId of the job that this one is a part of. */
+  parentJobId: nullable(string),
+  /** The number of its steps by status. */
+  stepCounts: object({ running: number, completed: number, failed: number }),
   /** A copy of the running step with the newest report; null while no step is running. */
   current: nullable(StepDoc),
   /** The number of reports on the job's steps. Orders these reports. */
@@ -95,6 +103,10 @@ export const jobSchema = schemaOf(JobDoc)
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })
+  // The children of a job in the order of lists, and the jobs without a parent.
+  .index({ parentJobId: 1, createdAt: -1, _id: -1 })
+  // Counts the children of a job.
+  .index(CHILD_INDEX, { partialFilterExpression: { parentJobId: { $type: "string" } } })
   .index({ updatedMinute: -1 })
   .index({ status: 1, endedAt: 1 })
   .index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } })
@@ -120,6 +132,8 @@ export interface JobChange {
   readonly message?: string | null;
   readonly output?: FreeObject | null;
   readonly callbackUrl?: string | null;
+  readonly links?: readonly Link[] | null;
+  readonly parentJobId?: string | null;
 }
 
 /** A change of a job that a receiver makes of an event. */

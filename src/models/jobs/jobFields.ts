@@ -1,5 +1,6 @@
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
+import { NO_COUNTS } from "./children.ts";
 import { packObject } from "./freeObject.ts";
 import type { JobChange, ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
@@ -47,6 +48,9 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     updatedAt: { $max: ["$updatedAt", now] },
     lastReportAt: isReport(change) ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
     current: or("$current", null),
+    parentJobId: given("parentJobId"),
+    stepCounts: or("$stepCounts", NO_COUNTS),
+    ...(change.links !== undefined && { links: literal(change.links ?? []) }),
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),

@@ -11,6 +11,7 @@ import {
   type Stored,
   string,
 } from "../db/fields.ts";
+import { Links, viewLinks } from "./link.ts";
 import { PayloadRef } from "./payloads.ts";
 import { FailedAttempt, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
@@ -35,6 +36,7 @@ export const StepDoc = object({
   /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
   order: optional(number),
   messageOrder: optional(number),
+  links: Links,
   /** The latest failed attempts, oldest first; missing if none has failed. */
   failedAttempts: optional(listOf(FailedAttempt)),
 });
@@ -75,6 +77,7 @@ export function stepSummary(
   return {
     ...stepReceipt(jobId, step),
     attempts: step.attempts,
+    links: viewLinks(step.links),
     lastReportAt: step.updatedAt.toISOString(),
     stale: step.status === "running" && silentMs >= staleAfterMs,
   };

@@ -19,6 +19,10 @@ export const JOB = {
   cancel: null,
   waitingFor: [],
   currentStep: null,
+  stepCounts: { running: 1, completed: 2, failed: 0 },
+  links: [],
+  children: { running: 0, completed: 0, failed: 0 },
+  parentJobId: null,
 };
 
 export const STEP = {
@@ -34,6 +38,7 @@ export const STEP = {
   startedAt: "2026-01-31T18:01:00.000Z",
   attempts: 1,
   lastReportAt: "2026-01-31T18:12:00.000Z",
+  links: [],
   stale: true,
 };
 

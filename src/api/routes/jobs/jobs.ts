@@ -1,12 +1,15 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
 import type { JobChange } from "../../../models/jobs/job.ts";
+import { isInScope } from "../../../models/jobs/jobScope.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
+import { AppError, invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import * as s from "../../../wire/blocks.ts";
 import { ChangedJob, JobFields, JobReceipt, JobRow, StaleAfterSeconds } from "../../../wire/job.ts";
+import { GivenLinks } from "../../../wire/link.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
@@ -15,6 +18,7 @@ import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
+import { checkLinks } from "./links.ts";
 
 const params = Type.Object({ jobId: s.JobId });
 const JobBody = Type.Object(
@@ -35,6 +39,12 @@ const JobBody = Type.Object(
     message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
     output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
     callbackUrl: Type.Optional(s.nullable(q.CallbackUrl("job"))),
+    links: GivenLinks,
+    parentJobId: Type.Optional(
+      s.nullable(
+        s.Identifier("The job that this one is a part of. It need not exist, and must be one that the token may use."),
+      ),
+    ),
     ...s.readOnly(
       "jobId",
       "createdAt",
@@ -46,6 +56,8 @@ const JobBody = Type.Object(
       "cancelRequested",
       "waitingFor",
       "currentStep",
+      "stepCounts",
+      "children",
       "step",
       "steps",
     ),
@@ -64,6 +76,8 @@ const CHANGES = [
   "message",
   "output",
   "callbackUrl",
+  "links",
+  "parentJobId",
 ] as const satisfies readonly (keyof JobChange)[];
 
 const putJob = route({
@@ -80,8 +94,11 @@ const putJob = route({
   answers: { 200: ChangedJob, 201: ChangedJob },
   receipt: JobReceipt,
   errors: [],
-  async handler({ params, body }, { stores, metrics, callbackHosts }) {
+  authContext: "api",
+  async handler({ params, body, authContext }, { stores, metrics, callbackHosts }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
+    checkLinks(body.links);
+    checkParent(params.jobId, body.parentJobId, authContext);
     const change = Object.fromEntries(CHANGES.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
@@ -89,6 +106,14 @@ const putJob = route({
     return { status: created ? 201 : 200, body: await viewWrittenJob(stores, job) };
   },
 });
+
+/** Checks the parent that a job names. @throws AppError invalid_body, forbidden */
+function checkParent(jobId: string, parentJobId: string | null | undefined, { jobs }: Pick<Caller, "jobs">): void {
+  if (parentJobId === undefined || parentJobId === null) return;
+  if (parentJobId === jobId) throw invalidField("parentJobId", "must be another job");
+  if (isInScope(parentJobId, jobs)) return;
+  throw new AppError("forbidden", { detail: "`parentJobId` must be a job that this token may use." });
+}
 
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
@@ -104,6 +129,7 @@ const filters = {
     }),
   ),
   jobId: Type.Optional(s.Identifier("Jobs whose jobId starts with this text.")),
+  parentJobId: Type.Optional(s.Identifier("Jobs that name this one as their parent.")),
   createdFrom: instant("Jobs created at this time or later, such as `2026-01-31T18:00:00Z`. In a URL, write + as %2B."),
   createdBefore: instant("Jobs created before this time."),
   updatedFrom: instant("Jobs last changed at this time or later."),
@@ -121,6 +147,7 @@ const filters = {
 /** The filters of what is read. A deletion takes only exact ones. */
 export const readFilters = {
   ...filters,
+  children: Type.Optional(Type.Enum(["hide"], { description: "`hide`: only jobs without a parent." })),
   search: Type.Optional(
     Type.String({
       minLength: 1,
@@ -135,14 +162,28 @@ const FilterQuery = Type.Object(readFilters);
 
 /** Converts the parameters of a list to a filter, confined to the jobs that the caller may use. @throws AppError invalid_query */
 export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller, "jobs">): JobFilter {
-  const { status, name, search, jobId, stale, cancelled, createdFrom, createdBefore, updatedFrom, updatedBefore } =
-    query;
+  const {
+    status,
+    name,
+    search,
+    jobId,
+    parentJobId,
+    children,
+    stale,
+    cancelled,
+    createdFrom,
+    createdBefore,
+    updatedFrom,
+    updatedBefore,
+  } = query;
   const metadata = metadataOf(query);
   return {
     ...(status && { status }),
     ...(name !== undefined && { name }),
     ...(search !== undefined && { search }),
     ...(jobId !== undefined && { jobId }),
+    ...(parentJobId !== undefined && { parentJobId }),
+    ...(children === "hide" && { hasParent: false }),
     ...(stale !== undefined && { stale }),
     ...(cancelled !== undefined && { cancelled }),
     ...(metadata.length > 0 && { metadata }),

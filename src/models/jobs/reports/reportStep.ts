@@ -13,7 +13,10 @@ import type { ReportChange } from "./reportUpdate.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport
-  extends Pick<ReportChange, "stepName" | "status" | "progress" | "message" | "order" | "at" | "countsSteps"> {
+  extends Pick<
+    ReportChange,
+    "stepName" | "status" | "progress" | "message" | "links" | "order" | "at" | "countsSteps"
+  > {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
@@ -37,7 +40,7 @@ export async function reportStep(
   report: StepReport,
 ): Promise<{ created: boolean; step: StepReceipt; ended: Status | null; isNewest: boolean }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
-  const { stepName, status, progress, message, order, at, countsSteps } = report;
+  const { stepName, status, progress, message, links, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
   const reportId = new mongo.ObjectId();
@@ -50,6 +53,7 @@ export async function reportStep(
     status,
     progress,
     message,
+    links,
     order,
     at,
     countsSteps,
