@@ -323,18 +323,12 @@ describe("signalbox/client API calls", () => {
     await server.close();
   });
 
-  for (const hidden of ["sec\nret", "secret\u0100"]) {
-    it(`do not disclose a token that is invalid in a header: ${JSON.stringify(hidden)}`, async () => {
-      const error = await createClient({ url: app.url, token: hidden })
-        .stats()
-        .catch((thrown: unknown) => thrown);
+  it("do not disclose a hook token that is invalid in a header", async () => {
+    const error = await createClient({ url: app.url, hookToken: "sec\nret" })
+      .hooks.send("wake", { text: "Now" })
+      .catch((thrown: unknown) => thrown);
 
-      expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unreachable" });
-      expect((error as Error).message).to.match(/^The service at .* cannot be reached \(fetch failed\)\.$/);
-    });
-  }
-
-  it("reject a URL without http:// or https://", () => {
-    expect(() => createClient({ url: "localhost:3000" })).to.throw("must begin with http:// or https://");
+    expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unreachable" });
+    expect((error as Error).message).to.match(/^The service at .* cannot be reached \(fetch failed\)\.$/);
   });
 });

@@ -471,7 +471,33 @@ describe("signalbox/client while the service is unavailable", () => {
       expect(() => createClient({ url: address }))
         .to.throw(TypeError)
         .with.property("message")
-        .that.does.not.include("secret");
+        .that.matches(/^"url" must be /);
+    });
+  }
+
+  for (const address of [
+    "http://127.0.0.1:99999",
+    "http://[::1",
+    "http://a b",
+    "localhost:3000",
+    "ftp://a",
+    "http://",
+    "",
+  ]) {
+    it(`refuses the address ${JSON.stringify(address)}, which can never work, and names it`, () => {
+      expect(() => createClient({ url: address })).to.throw(
+        TypeError,
+        `"${address.replace(/\/+$/, "")}" must be http(s)://`,
+      );
+    });
+  }
+
+  for (const token of ["sec\nret", "secret\u0100"]) {
+    it(`refuses the token ${JSON.stringify(token)}, which no header can hold, without its text`, () => {
+      expect(() => createClient({ url: "http://127.0.0.1", token }))
+        .to.throw(TypeError)
+        .with.property("message")
+        .that.does.not.include("ret");
     });
   }
 

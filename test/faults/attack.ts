@@ -15,8 +15,11 @@ import { seeded } from "./random.ts";
 import { Stores } from "./system/stored.ts";
 import { type Processes, type System, startSystem } from "./system/system.ts";
 
-/** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
-const END_TIMEOUT_MS = 300_000;
+/**
+ * Maximum time for all work to end after the last fault, including leases, the backlog, and the pause of five minutes
+ * after a webhook whose worker died and whose receiver then refused it.
+ */
+const END_TIMEOUT_MS = 420_000;
 /** Maximum time from a transition to its webhook without any fault, on a machine that does much else. */
 const USUAL_DELAY_MS = 60_000;
 /** Polling interval for the end of all work. */

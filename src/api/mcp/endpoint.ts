@@ -12,7 +12,7 @@ import { version } from "../../shared/process/version.ts";
 import { type Caller, mayDo } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
-import { getsReceipt } from "../preparedRoute.ts";
+import { getsReceipt } from "../receipt.ts";
 import type { AnyRoute } from "../route.ts";
 import { MAX_RESULT_BYTES } from "./brief.ts";
 import { callTool, ownJob, prepareTool, type Tool, toolDeps } from "./callTool.ts";

@@ -22,7 +22,12 @@ export class Stores {
     const events = await count("events", { waiting: true });
     const deliveries = await count("deliveries", { open: true });
     if (runs + notes + events + deliveries === 0) return "";
-    return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries`;
+    const next = await this.#client
+      .db()
+      .collection("deliveries")
+      .findOne({ open: true }, { sort: { notBefore: 1 } });
+    const first = next ? `, the next at ${next.notBefore?.toISOString()} after ${next.failures} failures` : "";
+    return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries${first}`;
   }
 
   /** @param jobIds the jobs to read, as in the API */
