@@ -166,8 +166,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         prompt: (events, delivered) =>
           heartbeatPrompt({
             prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
-            events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
-              return { eventId, text, source, at, told, isDelivered: delivered.has(eventId) };
+            events: events.map(({ _id: eventId, text, source, createdAt: at, sentChars }) => {
+              return { eventId, text, source, at, sentChars, isDelivered: delivered.has(eventId) };
             }),
             maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS),
           }),
