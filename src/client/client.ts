@@ -18,7 +18,6 @@ export type * from "./records/deliveries.ts";
 export type * from "./records/gates.ts";
 export type * from "./records/jobs.ts";
 export type * from "./records/options.ts";
-export type * from "./records/requests.ts";
 export type * from "./records/runs.ts";
 export type * from "./records/service.ts";
 export type * from "./records/sessions.ts";

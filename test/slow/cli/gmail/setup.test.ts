@@ -24,7 +24,7 @@ import { EXIT } from "../../../../src/cli/exit.ts";
 import { runCli } from "../../../cli/service.ts";
 import { type Running, runInProcess, startInProcess } from "../../../support/cli.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { googleAddress } from "../../../support/gmail/googleRedirect.ts";
+import { googleAddress, redirectedTo } from "../../../support/gmail/googleRedirect.ts";
 import { type GoogleServer, googleError, startGoogleServer } from "../../../support/gmail/googleServer.ts";
 import { canTestLinux } from "../../../support/machine.ts";
 import { answers, type Behaviour, hangs } from "../../../support/servers/channelServer.ts";
@@ -84,7 +84,7 @@ describe("signalbox webhooks gmail setup", () => {
     enabled: true, // for the others too
     'token': "\${HOOKS_TOKEN}",
     gmail: {
-      maxBytes: 30000,${more}
+      pollEveryMinutes: 7,${more}
     },
   },
   /* the end */
@@ -103,7 +103,7 @@ describe("signalbox webhooks gmail setup", () => {
       isOver = true;
     });
     const address = await eventually(() => isOver || addressIn(run), "the address of Google's page");
-    if (typeof address === "string") await fetch(address);
+    if (typeof address === "string") await fetch(googleAddress(address, google.url));
     const ended = await run.ended;
     expect(ended.stdout + ended.stderr).not.to.match(/hidden-|refresh-of|token-\d|code-\d|PRIVATE|secret words/);
     return { ...ended, asked: address !== true };
@@ -169,7 +169,7 @@ describe("signalbox webhooks gmail setup", () => {
   for (const [step, request, asksAgain] of steps) {
     it(`can be completed by another run after it was killed at ${step}`, async () => {
       google.fail(request, hangs);
-      const run = runCli(commandOf(FIRST), ENV, home);
+      const run = runCli(commandOf(FIRST), { ...ENV, ...redirectedTo(google) }, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
       await eventually(() => google.requestsTo(request).length > 0, "the step");
       run.kill("SIGKILL");
@@ -488,7 +488,7 @@ describe("signalbox webhooks gmail setup", () => {
     const again = await setUp("");
 
     expect({ code, again: again.code }).to.deep.equal({ code: 0, again: 0 });
-    expect(stdout).to.match(/^ok +watch +none; .* every 5 minutes; the watch is stopped$/m);
+    expect(stdout).to.match(/^ok +watch +none; .* every 7 minutes; the watch is stopped$/m);
     expect(google.watch).to.equal(null);
     expect(gmailOf()).to.have.property("account");
     expect(gmailOf()).not.to.have.any.keys("topic", "subscription");
@@ -566,6 +566,7 @@ describe("signalbox webhooks gmail setup", () => {
 
       const { code } = await start(FIRST.replace(" --no-browser", ""), {
         PATH: `${at("bin")}${delimiter}${process.env.PATH}`,
+        ...redirectedTo(google),
       }).ended;
 
       expect(code).to.equal(0);
@@ -578,7 +579,7 @@ describe("signalbox webhooks gmail setup", () => {
       [resolve("src/cli/main.ts"), "webhooks", "gmail", "setup", ...FIRST.split(" ")],
       {
         cwd: home,
-        env: { PATH: process.env.PATH, HOOKS_TOKEN: "the-token-of-the-hooks" },
+        env: { PATH: process.env.PATH, ...ENV, ...redirectedTo(google) },
       },
     );
     const ended = once(child, "exit");
