@@ -114,4 +114,8 @@ export interface ReceivedChange extends JobChange {
   readonly order?: number | undefined;
   /** For the beginning of a job by a ping. */
   readonly pinged?: string;
+  /** Whether the sender reports little between the beginning and the end, so that silence means nothing for a day. */
+  readonly isQuiet?: true;
+  /** When the sender aborted the job, which the change fails: it counts as cancelled. */
+  readonly abortedAt?: Date | undefined;
 }
