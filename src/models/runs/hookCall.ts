@@ -1,28 +1,28 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Documents } from "../db/documents.ts";
-import { date, number, object, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 import type { MappedCall } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
-export const HookCallDoc = object({
+export const HookCallDoc = f.object({
   /** The id of the first of its runs. */
-  _id: string,
+  _id: f.string,
   /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
-  forEach: string,
+  forEach: f.string,
   /** The call as JSON. */
-  call: string,
+  call: f.string,
   /** Maximum characters of the prompts of all its runs together. */
-  maxPromptChars: number,
+  maxPromptChars: f.number,
   /** The characters of the prompts so far. */
-  promptChars: number,
-  createdAt: date,
+  promptChars: f.number,
+  createdAt: f.date,
 });
-export type HookCallDoc = Stored<typeof HookCallDoc>;
+export type HookCallDoc = f.Stored<typeof HookCallDoc>;
 
-export const hookCallSchema = schemaOf(HookCallDoc);
+export const hookCallSchema = f.schemaOf(HookCallDoc);
 
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxPromptChars">;
 
