@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
+import { postLineage } from "../receivers/lineage.ts";
 import type { AnyRoute } from "../route.ts";
 import { auditRoutes } from "./audit.ts";
 import { channelActionRoutes } from "./channels/actions.ts";
@@ -36,6 +37,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...stepRoutes,
     ...stepLogRoutes,
     ...pingRoutes,
+    postLineage,
     ...gateRoutes,
     ...eventRoutes,
     getStats,

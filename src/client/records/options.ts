@@ -1,19 +1,4 @@
-import type { Link, Status } from "./jobs.ts";
-
-/** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
-export interface JobFields {
-  name?: string | null;
-  description?: string | null;
-  input?: object | null;
-  metadata?: object | null;
-  staleAfterSeconds?: number | null;
-  /** Address to which the end of the job is sent as a signed webhook; its host must be allowed by the operator. */
-  callbackUrl?: string | null;
-  /** At most 20 links to show beside the job; they replace the former ones. */
-  links?: readonly Link[] | null;
-  /** The job that this one is a part of. */
-  parentJobId?: string | null;
-}
+import type { Status } from "./jobs.ts";
 
 export interface JobFilter {
   status?: Status | readonly Status[] | undefined;

@@ -1,15 +1,12 @@
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { StatusCounts } from "../../wire/blocks.ts";
 import type { Documents } from "../db/documents.ts";
-import type { JobDoc, Status } from "./job.ts";
+import { CHILD_INDEX, type JobDoc, type Status } from "./job.ts";
 
 export const NO_COUNTS: StatusCounts = { running: 0, completed: 0, failed: 0 };
 
 /** Maximum children that one query counts, of all parents together: about a tenth of a second. */
 const MAX_COUNTED = 100_000;
-
-/** The index that counts children. */
-export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
 
 /** Counts the children of jobs, those of concurrent reads in one query of an index. */
 export class Children {

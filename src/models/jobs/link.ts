@@ -1,8 +1,8 @@
 import type { Link as LinkView } from "../../wire/link.ts";
-import { listOf, object, optional, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 
 /** The links of a job or a step; missing if it has none. */
-export const Links = optional(listOf(object({ title: string, url: string })));
+export const Links = f.optional(f.listOf(f.object({ title: f.string, url: f.string })));
 
 /** Returns the links as clients read them. */
 export const viewLinks = (links: readonly LinkView[] | undefined): LinkView[] =>

@@ -165,7 +165,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
     endedAt: status === "running" ? null : at,
     ...(output !== undefined && { output: { $literal: output } }),
   };
-  const told = { message: { $literal: message }, messageOrder: order };
+  const withMessage = { message: { $literal: message }, messageOrder: order };
   return {
     $mergeObjects: [
       {
@@ -176,7 +176,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
         ...(progress !== undefined && { progress: { $max: [`${step}.progress`, progress] } }),
         ...(links !== undefined && { links: { $literal: links } }),
       },
-      ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), told, {}] }]),
+      ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), withMessage, {}] }]),
       ...(status === undefined ? [] : [{ $cond: [isNewer(step, order), state, {}] }]),
     ],
   };
