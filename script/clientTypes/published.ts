@@ -3,6 +3,7 @@ import * as s from "../../src/wire/blocks.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { JobReturn, ReturnEvent, ReturnOf, ReturnTo } from "../../src/wire/return.ts";
 import {
   FailedRunAttempt,
   MissingValue,
@@ -53,6 +54,14 @@ export const TYPES = {
     },
     Step: { schema: SingleStep, about: "A step, as the service returns it.", python: "StepRecord", partial: true },
     CancelRequest: { schema: CancelRequest, about: "A request to cancel a job.", python: "CancelRecord" },
+    ReturnEvent: { schema: ReturnEvent, about: "A transition of a job that wakes a session.", python: "ReturnEvent" },
+    ReturnTo: { schema: ReturnTo, about: "The session that a job wakes.", python: "ReturnToRecord" },
+    JobReturn: { schema: JobReturn, about: "A transition that has woken a session.", python: "JobReturnRecord" },
+    ReturnOf: {
+      schema: ReturnOf,
+      about: "A transition of a job that a return run is about.",
+      python: "ReturnOfRecord",
+    },
     JobSummary: { schema: JobHead, about: "A job as in live events." },
     Job: {
       schema: AnyJob,

@@ -62,6 +62,7 @@ export class WorkerMetrics {
   readonly #channelStopped: Gauge<"channel">;
   readonly notifications: Counter<"rule" | "type">;
   readonly notificationsFailed: Counter<"type">;
+  readonly returns: Counter<"outcome">;
   #channels: readonly string[] = [];
   #readStopped: Series["readStopped"] = async () => new Set();
 
@@ -136,6 +137,13 @@ export class WorkerMetrics {
       labelNames: ["type"],
       registers,
     });
+    this.returns = new Counter({
+      name: "signalbox_returns_total",
+      help: "Transitions of jobs that wake a session: `started` a run, `gathered` in one that waits, or `dropped`, because the session no longer exists.",
+      labelNames: ["outcome"],
+      registers,
+    });
+    for (const outcome of ["started", "gathered", "dropped"]) this.returns.inc({ outcome }, 0);
     this.#channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",

@@ -37,7 +37,16 @@ const STEP = {
 const JOB = {
   ...{ jobId: true, name: true, description: true, input: true, metadata: true, status: true, progress: true },
   ...{ message: true, output: true, createdAt: true, updatedAt: true, lastReportAt: true, stale: true, staleAt: true },
-  ...{ staleAfterSeconds: true, waitingFor: true, cancel: true, currentStep: true, step: true, steps: true },
+  ...{
+    staleAfterSeconds: true,
+    waitingFor: true,
+    returnTo: true,
+    returns: true,
+    cancel: true,
+    currentStep: true,
+    step: true,
+    steps: true,
+  },
 } as const;
 const DELIVERY = {
   ...{ deliveryId: true, runId: true, channel: true, to: true, state: true, attempts: true, parts: true },

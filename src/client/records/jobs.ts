@@ -92,6 +92,47 @@ export interface CancelRequest {
   reason: string | null;
 }
 
+/** A transition of a job that wakes a session. */
+export type ReturnEvent = "completed" | "failed" | "stale" | "gate";
+
+/** The session that a job wakes. */
+export interface ReturnTo {
+  /** The session that is woken. */
+  sessionKey: string;
+  /** When the session is woken. */
+  on: ReturnEvent[];
+  /** Whether the reply is sent to a channel. */
+  deliver: boolean;
+  /** The channel for the reply; `last` is that of the main session. */
+  channel: string;
+  /** The recipient; null means that of the main session. */
+  to: string | null;
+}
+
+/** A transition that has woken a session. */
+export interface JobReturn {
+  /**
+   * `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+   * answered or has expired.
+   */
+  event: ReturnEvent;
+  /** The run that the session received; null if the session no longer existed. */
+  runId: string | null;
+  /** When the transition happened. */
+  at: string;
+}
+
+/** A transition of a job that a return run is about. */
+export interface ReturnOf {
+  /** The job. */
+  jobId: string;
+  /**
+   * `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+   * answered or has expired.
+   */
+  event: ReturnEvent;
+}
+
 /** A job as in live events. */
 export interface JobSummary {
   /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
@@ -131,6 +172,10 @@ export interface JobSummary {
   cancel: CancelRequest | null;
   /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
   waitingFor: string[];
+  /** The session of the agent that the job wakes; null if it wakes none. */
+  returnTo: ReturnTo | null;
+  /** The latest transitions that have woken a session, at most 20, oldest first. */
+  returns: JobReturn[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
 }
@@ -180,6 +225,10 @@ export interface Job {
   cancel: CancelRequest | null;
   /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
   waitingFor: string[];
+  /** The session of the agent that the job wakes; null if it wakes none. */
+  returnTo: ReturnTo | null;
+  /** The latest transitions that have woken a session, at most 20, oldest first. */
+  returns: JobReturn[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
   /** The step that `stepKey` names; null if it does not exist. */

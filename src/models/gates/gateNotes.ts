@@ -1,5 +1,6 @@
 import type { Gate } from "../../wire/gate.ts";
 import { appendNotes, type Note } from "../notes/note.ts";
+import { returnFields, wakesOn } from "../notes/returnTo.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type GateDoc, viewGate } from "./gate.ts";
 
@@ -9,17 +10,20 @@ const MAX_FREE_CHARS = 4_000;
 const MAX_MESSAGE_CHARS = 4_000;
 
 /**
- * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the
+ * Returns the fields that note a transition of a gate in the job's update that follows it, for the rules, and for the session
+ * that the job wakes when the gate is decided; empty if nobody wants the
  * notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
  * neither lost nor repeated.
  * @param at when the job's update is made
  */
 export function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { readonly notes?: object } {
   const type = TYPES[gate.status];
-  if (type === undefined || !types.has(type)) return {};
+  const mayWake = gate.status === "answered" || gate.status === "expired";
+  if (type === undefined || !(types.has(type) || mayWake)) return {};
   // A gate opens once and closes once.
   const note: Note = { id: `${gate._id}-${gate.status}`, type, at, gate: { ...snapshot(gate) } };
-  return { notes: appendNotes([{ $literal: note }]) };
+  const added = appendNotes([{ $mergeObjects: [{ $literal: note }, mayWake ? returnFields("gate") : {}] }]);
+  return { notes: types.has(type) ? added : { $cond: [wakesOn("gate"), added, "$notes"] } };
 }
 
 const TYPES = {

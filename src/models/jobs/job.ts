@@ -1,3 +1,4 @@
+import { RETURN_EVENTS } from "../../wire/return.ts";
 import {
   date,
   free,
@@ -6,12 +7,14 @@ import {
   number,
   object,
   objectId,
+  oneOf,
   optional,
   type Stored,
   schemaOf,
   string,
 } from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
+import { ReturnTo } from "../notes/returnTo.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";
@@ -25,6 +28,16 @@ export type Status = StepDoc["status"];
 const CancelRequest = object({
   requestedAt: date,
   reason: nullable(string),
+});
+
+/** A transition that has woken a session. */
+const Return = object({
+  /** The id of the transition's note. */
+  id: string,
+  event: oneOf(RETURN_EVENTS),
+  /** Null if the session no longer existed. */
+  runId: nullable(string),
+  at: date,
 });
 
 export const JobDoc = object({
@@ -73,6 +86,10 @@ export const JobDoc = object({
   replaced: optional(listOf(objectId)),
   /** The address to which the end of the job is sent; missing if there is none. */
   callbackUrl: optional(string),
+  /** The session that the job wakes; missing if it wakes none. */
+  returnTo: optional(ReturnTo),
+  /** The latest transitions that have woken a session, oldest first; missing before the first one. */
+  returns: optional(listOf(Return)),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   nextRunId: optional(string),
   /** Missing unless the job was announced as stale, and not reported since. */
@@ -99,6 +116,9 @@ export const jobSchema = schemaOf(JobDoc)
     { partialFilterExpression: { "cancel.requestedAt": { $exists: true } } },
   )
   .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
+  // Finds the stale jobs that wake a session, where no rule is about stale jobs.
+  .index({ "returnTo.on": 1, staleMinute: 1 }, { partialFilterExpression: { "returnTo.on": { $exists: true } } })
+  .index({ "returnTo.sessionKey": 1 }, { partialFilterExpression: { "returnTo.sessionKey": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 /** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
@@ -113,4 +133,5 @@ export interface JobChange {
   readonly message?: string | null;
   readonly output?: FreeObject | null;
   readonly callbackUrl?: string | null;
+  readonly returnTo?: ReturnTo | null;
 }

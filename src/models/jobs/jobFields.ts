@@ -50,6 +50,7 @@ export function jobFields(jobId: string, change: JobChange, writes: PayloadWrite
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
+    ...(change.returnTo !== undefined && { returnTo: literalOrNone(change.returnTo) }),
   };
 }
 

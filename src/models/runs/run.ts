@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
+import { RETURN_EVENTS } from "../../wire/return.ts";
 import {
   boolean,
   date,
@@ -42,8 +43,11 @@ import { StoredUsage } from "./usage.ts";
  */
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
-/** A run of an agent, or `wake` for a mapped hook that became an event of the main session. */
-export const RunKind = Type.Enum(["agent", "wake"]);
+/**
+ * A run of an agent, `wake` for a mapped hook that became an event of the main session, or `return` for a run
+ * with the news of jobs that its session started.
+ */
+export const RunKind = Type.Enum(["agent", "wake", "return"]);
 export type RunKind = Static<typeof RunKind>;
 export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 export type WakeMode = Static<typeof WakeMode>;
@@ -121,6 +125,14 @@ const FailedTry = object({
   endedAt: date,
 });
 
+/** A transition of a job that wakes the session of a run. */
+const Returned = object({
+  /** The id of the transition's note. */
+  id: string,
+  jobId: string,
+  event: oneOf(RETURN_EVENTS),
+});
+
 export const RunDoc = object({
   /** The runId, a UUID. */
   _id: string,
@@ -186,6 +198,12 @@ export const RunDoc = object({
   fingerprint: optional(string),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: optional(number),
+  /** Only of a return: the transitions that the run is about, each of another job. */
+  returnOf: optional(listOf(Returned)),
+  /** Only of a return: transitions up to this time may join the run, as long as it has not started. */
+  gathersUntil: optional(date),
+  /** Only of a return: the number of returns in a row, this one included. */
+  chain: optional(number),
   /** The address to which the end of the run is sent; missing if there is none. */
   callbackUrl: optional(string),
   notes: Notes,
@@ -227,7 +245,8 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
   readonly fingerprint?: string | undefined;
   readonly callbackUrl?: string | undefined;
   readonly depth?: number | undefined;
-};
+  readonly notBefore?: Date;
+} & Pick<RunDoc, "returnOf" | "gathersUntil" | "chain">;
 
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & {
@@ -256,7 +275,7 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, callbackUrl, depth, notBefore, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
@@ -273,7 +292,7 @@ export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, c
   createdAt,
   startedAt: null,
   endedAt: null,
-  notBefore: null,
+  notBefore: notBefore ?? null,
   lease: null,
   finalized: null,
   forgotten: false,

@@ -70,6 +70,8 @@ describe("notify: crashes", () => {
     delivery: { initialReplyTarget: null, channels: new Set(["log"]) },
     deliver: async () => {},
     triggerHeartbeat: async () => {},
+    ...{ url: fixture.app.url, gatherMs: 0, staleAfterSeconds: 900, startRun: async () => {} },
+    agent: fixture.app.config.agents.defaults,
     ...{ clock: fixture.app.clock, log: pino({ level: "silent" }), retryMs: 0 },
   });
 

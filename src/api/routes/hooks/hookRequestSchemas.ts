@@ -73,7 +73,7 @@ export const Replayed = Type.Object(
 
 const RunPreview = Type.Object(
   {
-    kind: s.nullable(Type.Enum(["agent", "wake"], { title: "RunKind" }), {
+    kind: s.nullable(Type.Enum(["agent", "wake"], { title: "PreviewKind" }), {
       description: "`agent`: a run of the agent. `wake`: an event of the main session. Null after an error.",
     }),
     name: text("Name of the run."),
