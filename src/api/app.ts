@@ -16,6 +16,7 @@ import { parseQueriesInLinearTime } from "./middleware/query.ts";
 import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { isUnder, type Mount, type MountDeps, mountApi, mountHooks, mountMcp, mountPages } from "./mounts.ts";
+import { mountPings } from "./receivers/pings.ts";
 import { emptyRouter } from "./router.ts";
 import { allRoutes } from "./routes/all.ts";
 
@@ -73,7 +74,7 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   };
   const hookMount = mountHooks(common, mappings);
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
-  const mounts: Mount[] = [apiMount, hookMount, mountMcp(common)];
+  const mounts: Mount[] = [apiMount, hookMount, mountMcp(common), mountPings(common)];
   const sendPage = mountPages(common, { basePath, version });
   const isData = (path: string) => isUnder(path, "/api") || hookMount.owns(path);
   return [

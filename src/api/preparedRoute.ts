@@ -2,7 +2,7 @@ import type { TObject } from "typebox";
 import { toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { renameMetadata, takesMetadata } from "./metadataFilter.ts";
-import { getsReceipt, receiptOf } from "./receipt.ts";
+import { errorReceiptOf, getsReceipt, receiptOf } from "./receipt.ts";
 import type { Answer, Answers, AnyRoute, Input, RouteSchemas } from "./route.ts";
 import { strictHandler } from "./strictHandler.ts";
 import { bodyCheck, urlCheck } from "./validate.ts";
@@ -47,13 +47,14 @@ export function prepareRoute(r: AnyRoute, deps: ApiDeps, strict: boolean): Prepa
       // what is deleted cannot show it any more: the entry comes first, and goes if nothing was deleted
       const isDeletion = entry?.action.endsWith(".delete") ?? false;
       const early = isDeletion ? await add() : undefined;
+      const asReceipt = getsReceipt(input.authContext as never, r);
       const answer = await handler(input, deps).catch(async (thrown: unknown) => {
         const { code } = toAppError(thrown);
         if (early && code !== "unavailable" && code !== "internal") await audit.remove(early).catch(() => {});
-        throw thrown;
+        throw asReceipt ? errorReceiptOf(thrown, r) : thrown;
       });
       if (!isDeletion && !answer.changedNothing) await add();
-      return getsReceipt(input.authContext as never, r) ? receiptOf(answer, r) : answer;
+      return asReceipt ? receiptOf(answer, r) : answer;
     },
   };
 }

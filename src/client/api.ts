@@ -4,7 +4,16 @@ import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
 import type { FreeObject, Job, Status, Step } from "./records/jobs.ts";
 import type { AgentHook, JobFields, JobFilter, Page, WakeMode } from "./records/options.ts";
 import type { Run, RunRequest, RunStatus } from "./records/runs.ts";
-import type { Access, AuditAction, AuditEntry, Channel, Expectation, NotifyRule, Stats } from "./records/service.ts";
+import type {
+  Access,
+  AuditAction,
+  AuditEntry,
+  Channel,
+  Expectation,
+  Mailbox,
+  NotifyRule,
+  Stats,
+} from "./records/service.ts";
 import type { Message, Session, WaitingEvent } from "./records/sessions.ts";
 
 export interface CallOptions {
@@ -225,7 +234,7 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     },
     channels: read<{ channels: Channel[]; route: { channel: string; to: string } | null }>("/api/channels"),
     /** Returns the health of the Gmail listener, or null if none is configured. */
-    gmail: read<{ gmail: FreeObject | null }>("/api/gmail"),
+    gmail: read<{ gmail: Mailbox | null }>("/api/gmail"),
     /** Lists the audit log, newest first. */
     audit: list<AuditQuery, List<"entries", AuditEntry>>("/api/audit"),
     hooks: { send: sendHook },

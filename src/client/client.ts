@@ -18,7 +18,6 @@ export type * from "./records/deliveries.ts";
 export type * from "./records/gates.ts";
 export type * from "./records/jobs.ts";
 export type * from "./records/options.ts";
-export type * from "./records/requests.ts";
 export type * from "./records/runs.ts";
 export type * from "./records/service.ts";
 export type * from "./records/sessions.ts";
@@ -58,8 +57,6 @@ export interface Client extends Api {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const CLOSE_MS = 10_000;
-
 export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
@@ -78,15 +75,11 @@ export function createClient(options: ClientOptions): Client {
   // Most programs only report, so that waiting and watching are loaded when they are first used.
   const wait: Wait = async (...args) => (await import("./wait.ts")).waitForEnd(context, ...args);
 
-  const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
+  const close = async ({ timeoutMs = 10_000 } = {}) => {
     const deadline = startDeadline(timeoutMs, []);
-    let failure: unknown;
-    const flushed = Array.from(context.pending, (reports) =>
-      reports.flush(deadline.signal).catch((error) => {
-        failure ??= error;
-      }),
-    );
-    await Promise.all(flushed);
+    const flushed = Array.from(context.pending, (reports) => reports.flush(deadline.signal));
+    const settled = await Promise.allSettled(flushed);
+    const failure: unknown = settled.find((one) => one.status === "rejected")?.reason;
     deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);

@@ -43,9 +43,10 @@ export function connect(
   closed: AbortSignal,
 ): Connection {
   const base = url.replace(/(?<!\/)\/+$/, "");
-  // A user, a query or a fragment can never work, and a password would be part of each error.
-  if (base && !/^(https?:\/)?\/[^?#@]*$/.test(base))
-    throw new TypeError("url must begin with http:// or https://, without user and query.");
+  // What can never work is not retried. A user, a query and a token are secrets, which no error may hold.
+  const canParse = URL.canParse?.(base, globalThis.location as unknown as URL);
+  if (canParse === false || !/^((https?:\/)?\/[^?#@ ]*)? [ -~]*$/.test(`${base} ${token}`))
+    throw new TypeError(`"${base.replace(/.*[?#@].*/s, "url")}" must be http(s)://HOST:PORT, the token ASCII.`);
   const throwUnreachable = (cause: Error): never => {
     // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.
     const { code = "fetch failed" } = Object(cause.cause) as { code?: string };
@@ -112,8 +113,8 @@ export function toError({ status, headers }: Response, problem: Problem = {}): S
   const to = headers.get("Location")?.replace(/(?<=\/\/)[^/]*@|[?#].*/g, "");
   const what = to ? `redirects to ${to}` : `is not from Signalbox (status ${status})`;
   const { code = "unexpected_answer", title = `The response ${what}: check the URL.` } = problem;
-  const { detail = title, errors } = problem;
-  const after = headers.get("Retry-After"); // seconds or a date
-  const retryAfterMs = after ? Math.max(0, Number(after) * 1000 || Date.parse(after) - Date.now()) || 0 : undefined;
+  const { detail = title, errors = [] } = problem;
+  const after = headers.get("Retry-After") as string; // seconds or a date
+  const retryAfterMs = Math.max(0, Number(after) * 1000 || Date.parse(after) - Date.now()) || undefined;
   return new SignalboxError(status || 302, code, detail, { errors, retryAfterMs });
 }

@@ -1,10 +1,6 @@
 /** A time limit whose signal is also aborted by other signals. After the time limit its reason is TIMED_OUT. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Restarts the time. */
-  restart(): void;
-  /** Stops the time until the next restart. */
-  pause(): void;
   /** Removes the listeners of the other signals and aborts whatever still uses the signal. */
   end(): void;
 }
@@ -40,25 +36,17 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
 /** Starts a deadline. AbortSignal.any would leak memory in signals that outlive the request. */
 export function startDeadline(ms: number, signals: Signals): Deadline {
   const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const pause = () => clearTimeout(timer);
-  const restart = () => {
-    pause();
-    timer = setTimeout(() => controller.abort(TIMED_OUT), Math.min(ms, MAX_TIMER_MS));
-  };
+  const timer = setTimeout(() => controller.abort(TIMED_OUT), Math.min(ms, MAX_TIMER_MS));
   const follow = () => {
     const aborted = abortedOf(signals);
     if (aborted) controller.abort(aborted.reason);
   };
   const removers = signals.map((signal) => onAbort(signal, follow));
   follow();
-  restart();
   return {
     signal: controller.signal,
-    restart,
-    pause,
     end() {
-      pause();
+      clearTimeout(timer);
       for (const remove of removers) remove();
       controller.abort();
     },

@@ -6,7 +6,7 @@ export interface Fault {
 }
 
 interface ErrorDetails {
-  readonly errors?: readonly Fault[] | undefined;
+  readonly errors?: readonly Fault[];
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -26,9 +26,9 @@ export class SignalboxError extends Error {
   /** The delay before the next request that the service asks for in `Retry-After`. */
   declare readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, code: string, detail: string, { errors = [], retryAfterMs, cause }: ErrorDetails = {}) {
-    super(detail, { cause });
-    Object.assign(this, { name: "SignalboxError", status, code, detail, errors, retryAfterMs });
+  constructor(status: number, code: string, detail: string, details?: ErrorDetails) {
+    super(detail, details);
+    Object.assign(this, { name: "SignalboxError", status, code, detail, errors: [], ...details });
   }
 
   /** Whether the same request may succeed later. */

@@ -1,5 +1,3 @@
-import type { Deadline } from "./deadline.ts";
-
 /** One server-sent event. An event without `data` only sets the id or the retry time. */
 export interface ServerEvent {
   event?: string;
@@ -9,22 +7,28 @@ export interface ServerEvent {
   retry?: string;
 }
 
+/** The limit on the time in which nothing arrives. */
+export interface SilenceTimer {
+  restart(): void;
+  pause(): void;
+}
+
 /**
  * Parses a stream of server-sent events (WHATWG HTML, 9.2). Lines may end with LF or CRLF, but not with CR alone, which
  * this service never sends.
- * @param deadline restarted before each read and paused after it; comments count as data
+ * @param silence restarted before each read and paused after it; comments count as data
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  deadline: Pick<Deadline, "restart" | "pause">,
+  silence: SilenceTimer,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let event: ServerEvent = {};
   for (;;) {
-    deadline.restart();
+    silence.restart();
     const { done, value } = await reader.read();
-    deadline.pause();
+    silence.pause();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;

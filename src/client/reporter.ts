@@ -102,9 +102,10 @@ export abstract class Reporter {
 
   update(update: Update): void {
     const { progress, message, output }: Update = Object(update);
-    const points = /^(number|bigint|string)$/.test(typeof progress) ? Number(progress) : Number.NaN;
+    const given = /^(number|bigint|string)$/.test(typeof progress) ? Number(progress) : Number.NaN;
+    const points = Math.min(100, Math.max(0, given));
     this.#reports.add({
-      progress: Number.isNaN(points) ? undefined : Math.min(100, Math.max(0, points)),
+      progress: points >= 0 ? points : undefined, // NaN is not
       message: textOf(message)?.slice(0, MAX_MESSAGE_CHARS),
       output,
     });

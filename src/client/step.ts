@@ -46,5 +46,5 @@ function endsJob(
   { jobProgressStart: start = Number.NaN, jobProgressEnd: end = Number.NaN }: Assignment,
   progress = 0,
 ): boolean {
-  return Math.round((start + (progress / 100) * (end - start)) * 1e9) / 1e9 >= 100;
+  return start + (progress / 100) * (end - start) >= 100 - 5e-10;
 }

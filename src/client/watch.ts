@@ -2,9 +2,9 @@ import { filterQuery } from "./api.ts";
 import { backoffMs, sleep } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment, toError } from "./connection.ts";
-import { abortedOf, startDeadline } from "./deadline.ts";
+import { abortedOf, startDeadline, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
-import { readEvents } from "./events.ts";
+import { readEvents, type SilenceTimer } from "./events.ts";
 import type { Delivery } from "./records/deliveries.ts";
 import type { JobSummary, StepSummary } from "./records/jobs.ts";
 import type { JobFilter } from "./records/options.ts";
@@ -60,16 +60,15 @@ export async function* watch(
   let lastEventId: string | undefined;
   let retryMs = RETRY_MS;
   for (let tries = 0; !abortedOf(signals); tries++) {
-    const deadline = startDeadline(silenceMs, signals);
+    const silent = new AbortController();
+    const silence = startSilence(silenceMs, silent);
+    const deadline = startDeadline(Number.POSITIVE_INFINITY, [...signals, silent.signal]);
     let failure: unknown;
     try {
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
       const response = await connection.open("GET", path, { query, headers, signal: deadline.signal });
       if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
-      for await (const { event, data, id, retry } of readEvents(
-        response.body as ReadableStream<Uint8Array>,
-        deadline,
-      )) {
+      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, silence)) {
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;
@@ -82,9 +81,21 @@ export async function* watch(
       }
       failure = error;
     } finally {
+      silence.pause();
       deadline.end();
     }
     if (tries === 0 && !abortedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
     await sleep(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // The loop's condition handles the abort.
   }
+}
+
+function startSilence(ms: number, silent: AbortController): SilenceTimer {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const pause = () => clearTimeout(timer);
+  const restart = () => {
+    pause();
+    timer = setTimeout(() => silent.abort(TIMED_OUT), ms);
+  };
+  restart();
+  return { restart, pause };
 }

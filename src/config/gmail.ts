@@ -8,9 +8,6 @@ import { type Frozen, optionalSection, text } from "./nodes.ts";
 const resource = (kind: "topics" | "subscriptions") =>
   `^projects/[a-z][a-z0-9.:-]{4,61}[a-z0-9]/${kind}/(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$`;
 
-const address = (description: string, example: string) =>
-  Type.Optional(text({ pattern: "^https?://[^/@]+(/.*)?$", examples: [example], description }));
-
 /** The section `hooks.gmail`, which configures the mail listener. */
 export const GmailSchema = optionalSection(
   {
@@ -79,25 +76,6 @@ export const GmailSchema = optionalSection(
       description:
         "File with the OAuth consent or the key of the service account, which `signalbox webhooks gmail setup` writes. Relative to the directory of the configuration file.",
     }),
-    apiUrl: Type.Optional(
-      text({
-        pattern: "^https?://[^/@?#]+/?$",
-        examples: ["https://gmail.googleapis.com"],
-        description: "Address of the Gmail API, without a path, if it is not https://gmail.googleapis.com.",
-      }),
-    ),
-    pubsubUrl: address(
-      "Address of the Pub/Sub API, if it is not https://pubsub.googleapis.com.",
-      "https://pubsub.googleapis.com",
-    ),
-    tokenUrl: address(
-      "Address for access tokens, if it is not https://oauth2.googleapis.com/token.",
-      "https://oauth2.googleapis.com/token",
-    ),
-    consentUrl: address(
-      "Address of the consent page, if it is not https://accounts.google.com/o/oauth2/v2/auth.",
-      "https://accounts.google.com/o/oauth2/v2/auth",
-    ),
   },
   "The mailbox whose new mails are handled by the mapping `gmail`. `signalbox webhooks gmail setup` writes this section.",
 );
@@ -131,9 +109,6 @@ export function gmailFaults(hooks: Hooks, models: Parameters<typeof resolveModel
       hooks.keepRequests === undefined &&
       "hooks.gmail.keepRequests has no effect without hooks.keepRequests: set how long requests are kept, or remove it",
     gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
-    ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
-      (key) => typeof gmail[key] === "string" && !URL.canParse(gmail[key]) && `hooks.gmail.${key} is not a valid URL`,
-    ),
     ...(["model", "thinking", "allowUnsafeExternalContent"] as const).map(
       (key) =>
         own !== undefined &&

@@ -154,6 +154,7 @@ const OWN_PATHS = [
   "/guide",
   "/mcp",
   "/metrics",
+  "/ping",
   ...PROBES,
   "/openapi.json",
   // the dashboard

@@ -117,6 +117,15 @@ export const NotifySchemas = {
         id: id("Name of the expectation. Unique.", "backup"),
         name: text({ examples: ["Nightly backup"], description: "Beginning of the name of the expected jobs." }),
         every: duration({ examples: ["1d"], description: "How often a new job of that name is expected." }),
+        ping: Type.Optional(
+          text({
+            pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+            secret: true,
+            examples: ["c2d1f7a0-3d5e-4d4b-9b43-5f5b0f6d2a11"],
+            description:
+              "A UUID of yours, such as `uuidgen` prints. Pings to `/ping/UUID` then report these jobs without another key, so keep it secret.",
+          }),
+        ),
         grace: Type.Optional(
           duration({ examples: ["2h"], description: "How long a job may be late. The default is no time." }),
         ),
@@ -156,7 +165,7 @@ const WHERE = {
 /** The sections that the checks read. */
 interface Sections {
   readonly notify: readonly Rule[];
-  readonly expect: readonly { readonly id: string }[];
+  readonly expect: readonly { readonly id: string; readonly ping?: string }[];
   readonly channels: Channels;
 }
 
@@ -171,6 +180,10 @@ function notifyFaults(config: Sections): string[] {
     ...notify.flatMap((rule, i) => ruleFaults(rule, config).map((fault) => `notify.${i}.${fault}`)),
     ...repeatedIds("notify", notify),
     ...repeatedIds("expect", expect),
+    ...expect.flatMap(({ ping }, i) => {
+      const twin = expect.findIndex((one) => one.ping?.toLowerCase() === ping?.toLowerCase());
+      return ping !== undefined && twin < i ? [`expect.${i}.ping is used twice: expect.${twin} has it too`] : [];
+    }),
   ];
 }
 

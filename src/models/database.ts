@@ -18,6 +18,7 @@ import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { hookRequestSchema } from "./intake/hookRequest.ts";
 import { jobSchema } from "./jobs/job.ts";
+import { logChunkSchema, logSizeSchema } from "./jobs/log/logChunk.ts";
 import { payloadSchema } from "./jobs/payloads.ts";
 import { alertSchema } from "./notifications/alerts.ts";
 import { expectationSchema } from "./notifications/expectation.ts";
@@ -33,6 +34,8 @@ import { sessionSchema } from "./sessions/session.ts";
 export const SCHEMAS = {
   jobs: jobSchema,
   payloads: payloadSchema,
+  logChunks: logChunkSchema,
+  logSizes: logSizeSchema,
   jobFigures: jobFiguresSchema,
   gates: gateSchema,
   runs: runSchema,

@@ -19,6 +19,7 @@ import { HookRequests } from "./intake/hookRequests.ts";
 import type { IntakeStores } from "./intake/intakeStores.ts";
 import { type JobCounter, NO_JOB_COUNTER } from "./jobs/jobCounter.ts";
 import { Jobs } from "./jobs/jobs.ts";
+import { Logs } from "./jobs/log/logs.ts";
 import { Payloads } from "./jobs/payloads.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/reports/writeReports.ts";
 import { NO_NOTES, type NoteNotifier } from "./notes/note.ts";
@@ -85,6 +86,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
   return {
     jobs,
     payloads,
+    logs: new Logs({ chunks: collections.logChunks, sizes: collections.logSizes }, jobs, { clock, changes }),
     runs,
     sessions,
     deliveries,

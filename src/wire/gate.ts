@@ -66,6 +66,16 @@ export const Gate = Type.Object(
 
 export type Gate = Static<typeof Gate>;
 
+/** An answered gate for a caller that may not read gates. */
+export const GateReceipt = {
+  unless: ["jobs:read", "jobs:report"],
+  schema: Type.Pick(
+    Gate,
+    ["gateId", "jobId", "key", "revision", "status", "action", "createdAt", "answeredAt", "expiresAt"],
+    s.named("GateReceipt"),
+  ),
+} as const;
+
 export const GateBody = Type.Object(
   {
     title: Title,

@@ -85,7 +85,7 @@ export type JobHead = Static<typeof JobHead>;
 
 /** A changed job for a caller that may not read jobs. */
 export const JobReceipt = {
-  unless: "jobs:read",
+  unless: ["jobs:read"],
   schema: Type.Pick(
     ChangedJob,
     ["jobId", "status", "progress", "createdAt", "updatedAt", "lastReportAt", "staleAt", "cancelRequested"],

@@ -87,7 +87,7 @@ export type RunHead = Static<typeof RunHead>;
 
 /** A changed run for a caller that may not read runs. */
 export const RunReceipt = {
-  unless: "runs:read",
+  unless: ["runs:read"],
   schema: Type.Pick(RunHead, ["runId", "status", "createdAt", "startedAt", "endedAt"], s.named("RunReceipt")),
 } as const;
 
@@ -184,3 +184,23 @@ export const RunRequest = Type.Object(
   s.named("RunRequest"),
 );
 export type RunRequest = Static<typeof RunRequest>;
+
+/** The number of runs by status. */
+export const RunStats = Type.Object(
+  {
+    runs: Type.Object(
+      {
+        total: s.Count("Number of all runs."),
+        queued: s.Count("Number of queued runs."),
+        running: s.Count("Number of running runs."),
+        completed: s.Count("Number of completed runs."),
+        failed: s.Count("Number of failed runs."),
+        dropped: s.Count("Number of dropped runs."),
+      },
+      { ...s.named("RunCounts"), description: "The runs by status." },
+    ),
+    capped: Type.Boolean({ description: "Whether there are more runs, so that each number is a lower bound." }),
+  },
+  s.named("RunStats"),
+);
+export type RunStats = Static<typeof RunStats>;

@@ -34,7 +34,7 @@ export const StepReceipt = Type.Object({ ...receipt, cancelRequested: s.cancelRe
 export type StepReceipt = Static<typeof StepReceipt>;
 /** A reported step for a caller that may not read jobs. */
 export const BareStepReceipt = {
-  unless: "jobs:read",
+  unless: ["jobs:read"],
   schema: Type.Omit(StepReceipt, ["stepName", "message"], s.named("BareStepReceipt")),
 } as const;
 /** A step without its output, as `currentStep` and the live events show it. */

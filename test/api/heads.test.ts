@@ -7,7 +7,9 @@ const TOKEN = "an-api-token-of-length";
 const CONFIG = JSON.stringify({
   server: { apiToken: TOKEN, trustProxy: 1 },
   hooks: {
-    ...{ enabled: true, token: "a-hook-token-of-length", keepRequests: { for: "1d" } },
+    enabled: true,
+    token: "a-hook-token-of-length",
+    keepRequests: { for: "1d" },
     mappings: [
       { match: { path: "signed" }, auth: { type: "stripe", secret: "a-secret-of-length" } },
       { match: { path: "hub" }, auth: { type: "github", secret: "another-secret-of-length" } },

@@ -77,7 +77,9 @@ describe("The JSON parsing test suite", () => {
 
   it("is accepted at each door where it is valid, and its values are stored as promised", () => {
     const expected = kind("y").map(({ name, input }) => ({
-      ...{ name, input, statuses: [201, 202, 202] },
+      name,
+      input,
+      statuses: [201, 202, 202],
       stored: [promised(input), promised(input)],
     }));
 

@@ -26,7 +26,8 @@ describe("a client without a token", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
-      ...{ apiToken: TOKEN, readOnlyToken: READ_ONLY },
+      apiToken: TOKEN,
+      readOnlyToken: READ_ONLY,
       config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }',
     });
     await app.call("PUT", "/api/jobs/behind-the-door", {}, { Authorization: `Bearer ${TOKEN}` });

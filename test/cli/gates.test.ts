@@ -65,6 +65,29 @@ describe("signalbox gates", () => {
     expect(second.stderr).to.include("was answered by").and.include("Ann");
   });
 
+  it("prints the receipt for a token that may answer and read no gate", async () => {
+    const [admin, token] = ["an-api-token-of-length", "the-token-of-one-who-answers"];
+    const tokens = [{ name: "answerer", token, scopes: ["gates:answer"] }];
+    const own = await startApp({ config: JSON.stringify({ server: { apiToken: admin, tokens } }) });
+    const asAdmin = { Authorization: `Bearer ${admin}` };
+    await own.call("PUT", "/api/jobs/j", {}, asAdmin);
+    await own.call("PUT", "/api/jobs/j/gates/publish", { title: "Publish?" }, asAdmin);
+
+    const args = ["gates", "answer", "j", "publish", "accept", "--url", own.url];
+    const answered = await runInProcess(args, { SIGNALBOX_API_TOKEN: token });
+    const second = await runInProcess(args, { SIGNALBOX_API_TOKEN: token });
+    await own.close();
+
+    expect(answered.code, answered.stderr).to.equal(0);
+    expect(answered.stdout)
+      .to.match(/KEY +STATUS.*\n.*publish +answered +accept/)
+      .and.not.include("undefined");
+    expect(second.code).to.equal(3);
+    expect(second.stderr)
+      .to.match(/answered/)
+      .and.not.include("Publish?");
+  });
+
   it("lists revisions, and answers no question that has changed since", async () => {
     await open("publish", { title: "Publish 3 prices?" });
     const listed = await gates("list", "--wide");

@@ -102,7 +102,12 @@ describe("signalbox hooks test", () => {
     const dropped = await run("alert --json", "empty.json");
 
     expect(JSON.parse(event.stdout)).to.deep.equal({
-      ...{ mapping: "alert", kind: "wake", name: "alert", text: "down", mode: "now", missingValues: [] },
+      mapping: "alert",
+      kind: "wake",
+      name: "alert",
+      text: "down",
+      mode: "now",
+      missingValues: [],
     });
     expect(event.stderr).to.equal("looked at it\n");
     expect(JSON.parse(dropped.stdout)).to.deep.equal({ mapping: "alert", kind: "dropped" });

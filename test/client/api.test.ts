@@ -30,28 +30,65 @@ const CONFIG = `{
 /** Returns the names of a type's fields; a missing or an additional field does not compile. */
 const keysOf = <Known extends object>(fields: Record<keyof Required<Known>, boolean>) => Object.keys(fields).sort();
 const STEP = {
-  ...{ stepId: true, jobId: true, stepKey: true, stepName: true, status: true, progress: true, message: true },
-  ...{ createdAt: true, updatedAt: true, startedAt: true, attempts: true, lastReportAt: true, stale: true },
-  ...{ output: true, durationMs: true, failedAttempts: true },
+  stepId: true,
+  jobId: true,
+  stepKey: true,
+  stepName: true,
+  status: true,
+  progress: true,
+  message: true,
+  createdAt: true,
+  updatedAt: true,
+  startedAt: true,
+  attempts: true,
+  lastReportAt: true,
+  stale: true,
+  output: true,
+  durationMs: true,
+  failedAttempts: true,
 } as const;
 const JOB = {
-  ...{ jobId: true, name: true, description: true, input: true, metadata: true, status: true, progress: true },
-  ...{ message: true, output: true, createdAt: true, updatedAt: true, lastReportAt: true, stale: true, staleAt: true },
-  ...{
-    staleAfterSeconds: true,
-    waitingFor: true,
-    returnTo: true,
-    returns: true,
-    cancel: true,
-    currentStep: true,
-    step: true,
-    steps: true,
-  },
+  jobId: true,
+  name: true,
+  description: true,
+  input: true,
+  metadata: true,
+  status: true,
+  progress: true,
+  message: true,
+  output: true,
+  createdAt: true,
+  updatedAt: true,
+  lastReportAt: true,
+  stale: true,
+  staleAt: true,
+  staleAfterSeconds: true,
+  waitingFor: true,
+  returnTo: true,
+  returns: true,
+  cancel: true,
+  currentStep: true,
+  step: true,
+  steps: true,
 } as const;
 const DELIVERY = {
-  ...{ deliveryId: true, runId: true, channel: true, to: true, state: true, attempts: true, parts: true },
-  ...{ kind: true, rule: true, eventType: true, lastStatus: true },
-  ...{ preview: true, maybeTwice: true, reason: true, notBefore: true, createdAt: true, sentAt: true },
+  deliveryId: true,
+  runId: true,
+  channel: true,
+  to: true,
+  state: true,
+  attempts: true,
+  parts: true,
+  kind: true,
+  rule: true,
+  eventType: true,
+  lastStatus: true,
+  preview: true,
+  maybeTwice: true,
+  reason: true,
+  notBefore: true,
+  createdAt: true,
+  sentAt: true,
 } as const;
 
 describe("signalbox/client API calls", () => {
@@ -288,18 +325,12 @@ describe("signalbox/client API calls", () => {
     await server.close();
   });
 
-  for (const hidden of ["sec\nret", "secret\u0100"]) {
-    it(`do not disclose a token that is invalid in a header: ${JSON.stringify(hidden)}`, async () => {
-      const error = await createClient({ url: app.url, token: hidden })
-        .stats()
-        .catch((thrown: unknown) => thrown);
+  it("do not disclose a hook token that is invalid in a header", async () => {
+    const error = await createClient({ url: app.url, hookToken: "sec\nret" })
+      .hooks.send("wake", { text: "Now" })
+      .catch((thrown: unknown) => thrown);
 
-      expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unreachable" });
-      expect((error as Error).message).to.match(/^The service at .* cannot be reached \(fetch failed\)\.$/);
-    });
-  }
-
-  it("reject a URL without http:// or https://", () => {
-    expect(() => createClient({ url: "localhost:3000" })).to.throw("must begin with http:// or https://");
+    expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unreachable" });
+    expect((error as Error).message).to.match(/^The service at .* cannot be reached \(fetch failed\)\.$/);
   });
 });

@@ -163,7 +163,9 @@ describe("A reporter of signalbox/client", () => {
     expect(early).to.be.instanceOf(SignalboxError).and.include({ status: 400, code: "output_required" });
     expect(requests, "the client rejects it without a request").to.equal(2);
     expect(await client.jobs.get(step.toJSON().jobId)).to.deep.include({
-      ...{ status: "completed", progress: 100, output: { url: "x" } },
+      status: "completed",
+      progress: 100,
+      output: { url: "x" },
     });
   });
 
@@ -390,8 +392,12 @@ describe("signalbox/client while the service is unavailable", () => {
 
     expect(server.requests.map(({ body }) => body.message)).to.deep.equal(["begun", "item 19999", "item 19999"]);
     expect(server.requests[2]?.body).to.deep.equal({
-      ...{ stepName: "S", jobProgressStart: 0, jobProgressEnd: 50 },
-      ...{ status: "running", progress: 19_999 % 101, message: "item 19999" },
+      stepName: "S",
+      jobProgressStart: 0,
+      jobProgressEnd: 50,
+      status: "running",
+      progress: 19_999 % 101,
+      message: "item 19999",
     });
     await server.close();
   });
@@ -465,7 +471,33 @@ describe("signalbox/client while the service is unavailable", () => {
       expect(() => createClient({ url: address }))
         .to.throw(TypeError)
         .with.property("message")
-        .that.does.not.include("secret");
+        .that.matches(/^"url" must be /);
+    });
+  }
+
+  for (const address of [
+    "http://127.0.0.1:99999",
+    "http://[::1",
+    "http://a b",
+    "localhost:3000",
+    "ftp://a",
+    "http://",
+    "",
+  ]) {
+    it(`refuses the address ${JSON.stringify(address)}, which can never work, and names it`, () => {
+      expect(() => createClient({ url: address })).to.throw(
+        TypeError,
+        `"${address.replace(/\/+$/, "")}" must be http(s)://`,
+      );
+    });
+  }
+
+  for (const token of ["sec\nret", "secret\u0100"]) {
+    it(`refuses the token ${JSON.stringify(token)}, which no header can hold, without its text`, () => {
+      expect(() => createClient({ url: "http://127.0.0.1", token }))
+        .to.throw(TypeError)
+        .with.property("message")
+        .that.does.not.include("ret");
     });
   }
 

@@ -63,21 +63,6 @@ describe("hooks.gmail", () => {
       /hooks\.gmail\.model .* mapping gmail/,
     ],
     [
-      "an address with a password",
-      { apiUrl: "https://me:secret@proxy.example" },
-      undefined,
-      undefined,
-      /hooks\.gmail\.apiUrl/,
-    ],
-    [
-      "a path after Gmail's address, which would be left out",
-      { apiUrl: "https://proxy.example/gmail" },
-      undefined,
-      undefined,
-      /hooks\.gmail\.apiUrl must look like https:\/\/gmail\.googleapis\.com/,
-    ],
-    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is not a valid URL/],
-    [
       "prefixes of session keys that leave the preset's out",
       {},
       { presets: ["gmail"], allowedSessionKeyPrefixes: ["ci:"] },

@@ -411,10 +411,7 @@ describe("hooks.mappings", () => {
 
   it("fills in the defaults", () => {
     expect(configOf("[{}]").hooks.mappings).to.deep.equal([
-      {
-        ...{ action: "agent", wakeMode: "now", deliver: true, channel: "last" },
-        allowUnsafeExternalContent: false,
-      },
+      { action: "agent", wakeMode: "now", deliver: true, channel: "last", allowUnsafeExternalContent: false },
     ]);
   });
 

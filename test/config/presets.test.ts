@@ -35,7 +35,9 @@ describe("hooks.mappings: preset", () => {
     expect(mapping).to.deep.include({
       match: { path: "gh", when: { "payload.ref": "refs/heads/main" } },
       auth: { type: "github", secret: "a secret", shared: true },
-      ...{ name: "Push", maxBodyBytes: 2048, sessionKey: SENDER_PRESETS.github.sessionKey },
+      name: "Push",
+      maxBodyBytes: 2048,
+      sessionKey: SENDER_PRESETS.github.sessionKey,
     });
   });
 

@@ -8,7 +8,9 @@ import { useDashboard } from "./useDashboard.ts";
 const TOKEN = "a-hook-token-of-length";
 const CONFIG = JSON.stringify({
   hooks: {
-    ...{ enabled: true, token: TOKEN, keepRequests: "7d" },
+    enabled: true,
+    token: TOKEN,
+    keepRequests: "7d",
     mappings: [{ match: { path: "ci" }, name: "CI", messageTemplate: "Build {{n}}", deliver: false }],
   },
   channels: { log: {} },

@@ -98,7 +98,12 @@ describe("dashboard questions", () => {
     await form.getByRole("button", { name: "Accept" }).click();
     await form.getByText("Accepted by Ann.").waitFor();
     expect((await gate()).content).to.deep.equal({
-      ...{ version: "v7", note: "Two\nlines", rows: 500, notify: true, color: "g", regions: ["us"] },
+      version: "v7",
+      note: "Two\nlines",
+      rows: 500,
+      notify: true,
+      color: "g",
+      regions: ["us"],
       at: "2026-02-28T11:30:00.000Z",
     });
     await openCount(page).getByText("open").waitFor({ state: "detached" });

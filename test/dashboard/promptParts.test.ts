@@ -29,10 +29,7 @@ describe("the parts of a prompt in the dashboard", () => {
       .and.to.match(/any secrets\.$/);
     expect(parts.events).to.deep.equal([
       plain,
-      {
-        ...{ source: `run ${RUN}`, runId: RUN, at: AT, text: summary },
-        notes: ["whose reply was sent to the user already"],
-      },
+      { source: `run ${RUN}`, runId: RUN, at: AT, text: summary, notes: ["whose reply was sent to the user already"] },
     ]);
     expect(parts.text).to.equal("");
   });
@@ -40,10 +37,7 @@ describe("the parts of a prompt in the dashboard", () => {
   it("are the instructions and a sentence for a heartbeat without events", () => {
     const parts = promptParts(promptOf([]));
 
-    expect(parts).to.deep.equal({
-      ...{ instructions: DEFAULT_HEARTBEAT_PROMPT, events: [] },
-      text: "No events are waiting.",
-    });
+    expect(parts).to.deep.equal({ instructions: DEFAULT_HEARTBEAT_PROMPT, events: [], text: "No events are waiting." });
   });
 
   it("include the operator's own prompt in the instructions", () => {

@@ -6,8 +6,13 @@ const LATER = "2026-06-01T00:05:00.000Z";
 const EARLIER = "2026-05-31T23:59:00.000Z";
 
 const row = (deliveryId: string, change: object = {}) => ({
-  ...{ deliveryId, kind: "channel" as const, channel: "log", to: "ops", state: "pending" as const },
-  ...{ notBefore: null, parts: [] },
+  deliveryId,
+  kind: "channel" as const,
+  channel: "log",
+  to: "ops",
+  state: "pending" as const,
+  notBefore: null,
+  parts: [],
   ...change,
 });
 

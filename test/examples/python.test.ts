@@ -34,8 +34,10 @@ describe("examples/python", () => {
     const child = spawn("python3", ["-B", "examples/python/count_words.py", path], {
       env: {
         ...process.env,
-        ...{ no_proxy: "*", PYTHONPATH: "clients/python/src" },
-        ...{ SIGNALBOX_URL: url, SIGNALBOX_STEP: step ? JSON.stringify(step) : "" },
+        no_proxy: "*",
+        PYTHONPATH: "clients/python/src",
+        SIGNALBOX_URL: url,
+        SIGNALBOX_STEP: step ? JSON.stringify(step) : "",
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

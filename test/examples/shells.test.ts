@@ -182,7 +182,9 @@ describe("the examples in shell", () => {
     const [container] = spec.template.spec.containers;
     const start = (pod: string, work: string, url = app.url) =>
       run(container.command[0], [...container.command.slice(1), ...container.args], {
-        ...{ JOB: pod, WORK: work, SIGNALBOX_URL: url },
+        JOB: pod,
+        WORK: work,
+        SIGNALBOX_URL: url,
       });
 
     it("is a Job whose container defines each variable of its script", () => {

@@ -15,8 +15,11 @@ import { seeded } from "./random.ts";
 import { Stores } from "./system/stored.ts";
 import { type Processes, type System, startSystem } from "./system/system.ts";
 
-/** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
-const END_TIMEOUT_MS = 300_000;
+/**
+ * Maximum time for all work to end after the last fault, including leases, the backlog, and the pause of five minutes
+ * after a webhook whose worker died and whose receiver then refused it.
+ */
+const END_TIMEOUT_MS = 420_000;
 /** Maximum time from a transition to its webhook without any fault, on a machine that does much else. */
 const USUAL_DELAY_MS = 60_000;
 /** Polling interval for the end of all work. */
@@ -105,7 +108,9 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const client = clientOf("client", giveUp.signal);
   const loading = sendLoad(sent, { client, random, stop: stopLoad.signal, ...settings.load, received });
   const reading = readAll(observations, sent, {
-    ...{ client: clientOf("readers", giveUp.signal), random, stop: stopReaders.signal },
+    client: clientOf("readers", giveUp.signal),
+    random,
+    stop: stopReaders.signal,
     everyMs: settings.load.readEveryMs,
   });
   loading.catch(() => {});
@@ -175,10 +180,14 @@ function figuresOf(history: History, endedAfterMs: number): Figures {
   const answers = hooks.flatMap((hook) => hook.answers).length;
   const marks = turns.flatMap(({ mark }) => mark ?? []);
   return {
-    ...{ reports: reports.length, hooks: hooks.length, runs: stored.runs.length, events: stored.events.length },
+    reports: reports.length,
+    hooks: hooks.length,
+    runs: stored.runs.length,
+    events: stored.events.length,
     notifications: received.length,
     notifiedAfterMs: greatestDelay(history),
-    ...{ deliveries: stored.deliveries.length, reads: reads.length + runReads.length },
+    deliveries: stored.deliveries.length,
+    reads: reads.length + runReads.length,
     acknowledged: reports.filter(({ acknowledged }) => acknowledged).length + answers,
     repeatedTurns: marks.length - new Set(marks).size,
     failedRuns: stored.runs.filter(({ status }) => status === "failed").length,

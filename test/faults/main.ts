@@ -62,8 +62,15 @@ for (const topology of topologies) {
   if (stop.signal.aborted) break;
   const log = (line: string) => console.error(line);
   const result = await attack({
-    ...{ seed, topology, seconds, maxSeconds: most, stop: stop.signal, log },
-    ...{ kinds: faults, processes: PRODUCTION_PROCESSES, load: { reporters: 6, sessions: 4, readEveryMs: 20 } },
+    seed,
+    topology,
+    seconds,
+    maxSeconds: most,
+    stop: stop.signal,
+    log,
+    kinds: faults,
+    processes: PRODUCTION_PROCESSES,
+    load: { reporters: 6, sessions: 4, readEveryMs: 20 },
   });
   console.log(`\n${report(result)}`);
   if (result.violations.length === 0) continue;

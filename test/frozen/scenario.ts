@@ -23,11 +23,19 @@ const HOOK_TOKEN = "a-hook-token-of-length";
 
 const SETTINGS = {
   hooks: {
-    ...{ enabled: true, token: HOOK_TOKEN, allowRequestSessionKey: true },
+    enabled: true,
+    token: HOOK_TOKEN,
+    allowRequestSessionKey: true,
     mappings: [
       {
-        ...{ match: { path: "ci" }, messageTemplate: "Build {{build}}", name: "CI", sessionKey: "hook:ci" },
-        ...{ instructions: "Be brief.", trackAsJob: true, channel: "log", to: "ops" },
+        match: { path: "ci" },
+        messageTemplate: "Build {{build}}",
+        name: "CI",
+        sessionKey: "hook:ci",
+        instructions: "Be brief.",
+        trackAsJob: true,
+        channel: "log",
+        to: "ops",
       },
       { match: { path: "items" }, forEach: "items", messageTemplate: "Item {{item.id}}", deliver: false },
       { match: { path: "told" }, action: "wake", textTemplate: "It is {{state}}." },
@@ -112,7 +120,10 @@ async function send(
 /** A job that steps complete, one that is under way, one without a report and one that failed. */
 async function reportJobs(fixture: GmailFixture): Promise<void> {
   const job = {
-    ...{ name: "Import", description: "All of it", staleAfterSeconds: 60, input: { source: "a" } },
+    name: "Import",
+    description: "All of it",
+    staleAfterSeconds: 60,
+    input: { source: "a" },
     metadata: { team: "data", nested: { tags: ["a", 1, true, null] } },
   };
   await send(fixture, ["PUT", "/api/jobs/done", job], 201);

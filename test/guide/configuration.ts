@@ -14,7 +14,10 @@ export interface Stores {
 
 /** The key with the address of each channel that the pages send to. */
 const WITH_ADDRESS: Readonly<Record<string, string>> = {
-  ...{ telegram: "apiUrl", slack: "apiUrl", discord: "apiUrl", ntfy: "baseUrl" },
+  telegram: "apiUrl",
+  slack: "apiUrl",
+  discord: "apiUrl",
+  ntfy: "baseUrl",
 };
 
 /**

@@ -107,7 +107,9 @@ export class Reader {
     const servers = await startServers();
     writeFileSync(join(directory, ".env"), `PORT=${servers.port}\n`);
     const installation = {
-      ...{ cli, settings: undefined, stores: undefined },
+      cli,
+      settings: undefined,
+      stores: undefined,
       async start(env: Record<string, string>) {
         const line = `${process.execPath} ${cli} start`;
         const service = startShell(line, { ...env, PATH: path, HOME: directory }, directory);

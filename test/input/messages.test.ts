@@ -228,7 +228,10 @@ describe("invalid responses of services", function () {
     const { channels } = parseConfig(
       JSON.stringify({
         channels: {
-          ...{ telegram: at, slack: at, discord: at, mattermost: at },
+          telegram: at,
+          slack: at,
+          discord: at,
+          mattermost: at,
           msteams: { apiUrl: server.url, loginUrl: server.url, appId: "a", appPassword: SECRET, tenantId: "t" },
           whatsapp: { apiUrl: server.url, accessToken: SECRET, phoneNumberId: "1" },
           signal: { apiUrl: server.url, account: "+4915100000000" },
@@ -239,14 +242,15 @@ describe("invalid responses of services", function () {
       {},
     );
     const recipients: Record<string, string> = {
-      ...{
-        telegram: "1",
-        slack: "U012ABCDEF",
-        discord: "user:123456789012345678",
-        mattermost: "@ada",
-        msteams: "19:abc@thread.v2",
-      },
-      ...{ whatsapp: "+4915100000001", signal: "+4915100000001", imessage: "+4915100000001", ntfy: "ops" },
+      telegram: "1",
+      slack: "U012ABCDEF",
+      discord: "user:123456789012345678",
+      mattermost: "@ada",
+      msteams: "19:abc@thread.v2",
+      whatsapp: "+4915100000001",
+      signal: "+4915100000001",
+      imessage: "+4915100000001",
+      ntfy: "ops",
     };
     const usual = [
       { ok: true, result: { message_id: 7 } },

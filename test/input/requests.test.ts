@@ -72,30 +72,24 @@ const deep = fc
 
 /** A valid value for each field; a text for all others. */
 const GOOD: Readonly<Record<string, string>> = {
-  ...{
-    status: '"running"',
-    progress: "50",
-    jobProgressStart: "0",
-    jobProgressEnd: "100",
-    failJob: "false",
-    output: "{}",
-  },
-  ...{
-    input: '{"a":1}',
-    metadata: '{"a":"b"}',
-    staleAfterSeconds: "5",
-    wakeMode: '"now"',
-    mode: '"now"',
-    deliver: "false",
-  },
-  ...{
-    channel: '"last"',
-    timeoutSeconds: "9",
-    items: '[{"id":1}]',
-    messages: '[{"id":"m"}]',
-    model: "null",
-    sessionKey: '"a"',
-  },
+  status: '"running"',
+  progress: "50",
+  jobProgressStart: "0",
+  jobProgressEnd: "100",
+  failJob: "false",
+  output: "{}",
+  input: '{"a":1}',
+  metadata: '{"a":"b"}',
+  staleAfterSeconds: "5",
+  wakeMode: '"now"',
+  mode: '"now"',
+  deliver: "false",
+  channel: '"last"',
+  timeoutSeconds: "9",
+  items: '[{"id":1}]',
+  messages: '[{"id":"m"}]',
+  model: "null",
+  sessionKey: '"a"',
 };
 
 /** An object with the required and some optional fields, at most one of them invalid; a field may occur twice. */

@@ -77,14 +77,12 @@ const payload = fc.dictionary(
   },
 );
 const scopeWith = (value: Record<string, unknown>): TemplateScope => ({
-  ...{
-    payload: value,
-    headers: { a: "h", b: ["1", "2"] },
-    query: { a: "q" },
-    path: "ci",
-    now: NOW,
-    item: { value: value.item },
-  },
+  payload: value,
+  headers: { a: "h", b: ["1", "2"] },
+  query: { a: "q" },
+  path: "ci",
+  now: NOW,
+  item: { value: value.item },
 });
 
 describe("random templates, transform results and cursors", function () {
@@ -188,8 +186,10 @@ describe("random templates, transform results and cursors", function () {
       rest.action === "wake"
         ? { ...rest, ...(textTemplate !== undefined && { textTemplate }) }
         : {
-            ...{ ...rest, ...(messageTemplate !== undefined && { messageTemplate }) },
-            ...{ ...(sessionKey !== undefined && { sessionKey }), ...(to !== undefined && { to }) },
+            ...rest,
+            ...(messageTemplate !== undefined && { messageTemplate }),
+            ...(sessionKey !== undefined && { sessionKey }),
+            ...(to !== undefined && { to }),
           },
     );
     let made = 0;

@@ -60,7 +60,10 @@ export class Web {
     await database.prepare();
     await database.close();
     const service = startProcess("src/api/main.ts", {
-      ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "trace", SIGNALBOX_CONFIG: file },
+      MONGODB_URI: uri,
+      REDIS_URL: await redisUrl(),
+      LOG_LEVEL: "trace",
+      SIGNALBOX_CONFIG: file,
       SIGNALBOX_API_TOKEN: TOKENS.api,
       SIGNALBOX_READ_ONLY_TOKEN: TOKENS.readOnly,
       SIGNALBOX_HOOKS_TOKEN: TOKENS.hooks,

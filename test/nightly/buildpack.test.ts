@@ -76,13 +76,18 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
     redis = await (speaksTls ? startTlsRedis(redisPort) : startRedis([], redisPort));
     const PORT = String(await freePort());
     env = {
-      ...{ PATH, PORT, DYNO: "web.1", TRUST_PROXY: "1", SIGNALBOX_API_TOKEN: TOKEN },
+      PATH,
+      PORT,
+      DYNO: "web.1",
+      TRUST_PROXY: "1",
+      SIGNALBOX_API_TOKEN: TOKEN,
       MEMORY_AVAILABLE: String(DYNO_MIB), // Heroku sets it.
       MONGODB_URI: await mongoUri(`test-${randomUUID()}`),
       REDIS_URL: `${speaksTls ? "rediss" : "redis"}://127.0.0.1:${redisPort}`,
       REDIS_TLS_REJECT_UNAUTHORIZED: "false",
       SIGNALBOX_CONFIG_JSON: JSON.stringify({
-        ...{ hooks: { enabled: true, token: HOOK_TOKEN }, agents: AGENT },
+        hooks: { enabled: true, token: HOOK_TOKEN },
+        agents: AGENT,
         ...(MINUTES === 0 && { worker: { shutdownSeconds: 5 } }), // A run without a number of minutes does not wait for the usual 25 s.
       }),
     };
@@ -114,8 +119,13 @@ describe("what a buildpack makes of a clone: npm ci, npm run build, npm prune, t
   it("tracks a job, and runs a hook in the worker", async () => {
     const created = await call("/api/jobs/report-7", "PUT", { name: "Monthly report" });
     const reported = await call("/api/jobs/report-7/steps/write", "PUT", {
-      ...{ stepName: "Write", status: "completed", progress: 100, message: "Done", output: { rows: 240 } },
-      ...{ jobProgressStart: 0, jobProgressEnd: 100 },
+      stepName: "Write",
+      status: "completed",
+      progress: 100,
+      message: "Done",
+      output: { rows: 240 },
+      jobProgressStart: 0,
+      jobProgressEnd: 100,
     });
 
     expect([created.status, reported.status]).to.deep.equal([201, 201]);

@@ -99,7 +99,8 @@ describe("the comparison of a secret", () => {
     [
       { type: "standard-webhooks", secret: "whsec_c2VjcmV0" },
       (digest) => ({
-        ...{ "webhook-id": "1", "webhook-timestamp": at },
+        "webhook-id": "1",
+        "webhook-timestamp": at,
         "webhook-signature": `v1,${Buffer.from(digest, "hex").toString("base64")}`,
       }),
     ],

@@ -49,7 +49,10 @@ describe("the logs, metrics, errors and reports of a process", () => {
     await database.prepare();
     await database.close();
     service = startProcess("src/api/main.ts", {
-      ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "trace", ...SECRETS },
+      MONGODB_URI: uri,
+      REDIS_URL: await redisUrl(),
+      LOG_LEVEL: "trace",
+      ...SECRETS,
       SIGNALBOX_CONFIG: join(directory, "signalbox.json5"),
       NODE_OPTIONS: `--report-on-signal --report-directory=${directory}`,
     });

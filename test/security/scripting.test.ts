@@ -44,12 +44,18 @@ describe("text of others on the dashboard", () => {
     const job = `/api/jobs/${encodeURIComponent(hostile("jobId"))}`;
     const free = (place: string) => ({ [hostile(`${place}-key`)]: [hostile(place)] });
     const { status } = await app.call("PUT", job, {
-      ...{ name: hostile("name"), description: hostile("description") },
-      ...{ input: free("input"), metadata: free("metadata"), output: free("output") },
+      name: hostile("name"),
+      description: hostile("description"),
+      input: free("input"),
+      metadata: free("metadata"),
+      output: free("output"),
     });
     expect(status).to.equal(201);
     await app.call("PUT", `${job}/steps/${encodeURIComponent(hostile("stepKey"))}`, {
-      ...{ stepName: hostile("stepName"), message: hostile("message"), progress: 10, output: free("step-output") },
+      stepName: hostile("stepName"),
+      message: hostile("message"),
+      progress: 10,
+      output: free("step-output"),
     });
     model.script(says(hostile("reply")));
     const request = {

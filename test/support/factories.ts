@@ -24,8 +24,15 @@ export const whole = (progress: number) => ({ progress, jobProgressStart: 0, job
 
 /** A request for an agent's run, for tests that insert runs directly. */
 export const agentRequest: AgentRequest = {
-  ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
-  ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
+  message: "x",
+  wakeMode: "next-heartbeat",
+  deliver: false,
+  channel: "last",
+  to: null,
+  model: null,
+  thinking: null,
+  timeoutSeconds: 60,
+  trackAsJob: false,
 };
 
 /** Inserts a queued run and returns its id. */

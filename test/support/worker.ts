@@ -25,7 +25,13 @@ export async function startWorker(
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
   const metrics = new WorkerMetrics();
   const service = startService(config, {
-    ...{ stores, queues, connection, clock, log, metrics, timings },
+    stores,
+    queues,
+    connection,
+    clock,
+    log,
+    metrics,
+    timings,
     env: { ...process.env, ...env },
   });
   return {

@@ -30,7 +30,11 @@ describe("sweep: runs that wait for their mapping", () => {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
     return startSweep({
-      ...{ stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) },
+      stores,
+      queues,
+      clock,
+      metrics: new WorkerMetrics(),
+      channels: new Set(["log"]),
       log: pino({ level: "silent" }),
       finalize: async () => {},
       timings: { ...TIMINGS.sweep, everyMs: 10 },

@@ -100,6 +100,8 @@ def test_a_redirect_is_not_followed_or_retried_and_its_error_names_the_new_addre
         "http://host\n",
         "http://host\\path",
         "http://[::1",
+        "http://a..b",
+        f"http://{'a' * 64}",
     ],
 )
 def test_a_url_that_can_never_work_is_refused_at_once_without_its_secrets(url):

@@ -167,12 +167,16 @@ export class ApiAuth {
 
   /** Returns the caller of a request; null when it carries no valid token and no valid cookie. @throws AppError unavailable */
   async identify(ctx: Context): Promise<Caller | null> {
-    const origin = originOf(ctx);
     const [token] = bearerToken(ctx);
+    return (await this.identifyToken(ctx, token)) ?? this.#identifyBrowser(ctx);
+  }
+
+  /** Returns the caller with a token, which may come from elsewhere than a header; null for another text. @throws AppError unavailable */
+  async identifyToken(ctx: Context, token: string | undefined): Promise<Caller | null> {
+    const origin = originOf(ctx);
     const caller = token === undefined ? null : await this.#tokenCaller(token);
-    if (caller) return { ...caller, byHeader: true, ...origin };
-    if (!this.needsToken) return { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
-    return this.#identifyBrowser(ctx);
+    if (caller && token) return { ...caller, byHeader: true, hideToken: hiderOf(token), ...origin };
+    return this.needsToken ? null : { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
   }
 
   /** Returns what a token allows, the token of a job included; null for another text. @throws AppError unavailable */
@@ -230,11 +234,13 @@ const callerOf = ({ name, scopes, jobs, expiresAt }: KnownToken) => ({ actor: na
 
 const earlier = (one: Date, other: Date | undefined): Date => (other !== undefined && other < one ? other : one);
 
+const hiderOf = (token: string) => (text: string) => text.replaceAll(token, "***");
+
 /** Returns whether the hook token may read this path: a single run, but not its request. */
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
 /** Rejects requests that a page of another site sends from a browser that may be logged in. @throws AppError forbidden */
-function rejectCrossSite(ctx: Context): void {
+export function rejectCrossSite(ctx: Context): void {
   const site = ctx.get("Sec-Fetch-Site");
   const origin = ctx.get("Origin");
   if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;

@@ -41,6 +41,20 @@ const EVENTS = {
     "The job was deleted, or no longer matches the filters.",
   ),
   step: event("step", "StepEvent", StepSummary, "The current state of a step, without its output."),
+  log: event(
+    "log",
+    "LogEvent",
+    Type.Object(
+      {
+        jobId: s.JobId,
+        stepKey: s.StepKey,
+        from: s.Count("The number of the first new line."),
+        to: s.Count("The number of the last new line."),
+      },
+      s.named("AddedLines"),
+    ),
+    "Lines were added to the log of a step.",
+  ),
   run: event("run", "RunEvent", RunHead, "The current state of a run, without its reply and deliveries."),
   delivery: event("delivery", "DeliveryEvent", Delivery, "The current state of a delivery."),
   reload: event(
@@ -73,6 +87,6 @@ function stream(title: string, events: readonly (keyof typeof EVENTS)[]) {
 }
 
 /** The events of the stream of all records. */
-export const LiveEvent = stream("LiveEvent", ["state", "job", "jobRemoved", "run", "delivery", "reload"]);
+export const LiveEvent = stream("LiveEvent", ["state", "job", "jobRemoved", "log", "run", "delivery", "reload"]);
 /** The events of the stream of one job. */
-export const LiveJobEvent = stream("LiveJobEvent", ["state", "job", "jobRemoved", "step", "reload"]);
+export const LiveJobEvent = stream("LiveJobEvent", ["state", "job", "jobRemoved", "step", "log", "reload"]);

@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
-import type { JobStats } from "../../models/figures/jobStats.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
+import type { Stats } from "../../wire/stats.ts";
 
 const JOB_STATES = ["running", "completed", "failed", "stale"] as const;
 
@@ -25,7 +25,7 @@ export class Metrics {
     countWaiting?: () => Promise<number>,
     countStreams?: () => number,
     countConnections?: () => Promise<number>,
-    countJobs?: () => Promise<JobStats>,
+    countJobs?: () => Promise<Stats>,
   ) {
     const registers = [this.registry];
     addProcessMetrics(this.registry);
@@ -76,7 +76,7 @@ export class Metrics {
     for (const hook of names) this.hooks.inc({ hook }, 0);
   }
 
-  #jobStates(countJobs: () => Promise<JobStats>): void {
+  #jobStates(countJobs: () => Promise<Stats>): void {
     new Gauge({
       name: "signalbox_jobs",
       help: "Jobs by state. Stale jobs count as `running` and as `stale`. Absent while MongoDB cannot be reached.",

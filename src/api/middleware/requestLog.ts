@@ -12,6 +12,9 @@ const ACCEPTED_ID = /^[\w.:/+=-]{1,128}$/;
 /** The path below which people answer gates. What follows it is a token. */
 export const ANSWER_PATH = "/answer";
 
+/** The path below which tools ping. What follows it is a token or another secret. */
+export const PING_PATH = "/ping";
+
 /**
  * Gives each request an id (the client's X-Request-Id if it is well-formed), and records the request in the log and the
  * metrics once its response is closed. Logs the path without the query, which may contain a token.
@@ -68,11 +71,14 @@ export const checkTarget: Middleware = (ctx, next) => {
 /** Returns the path of a request, or null when its target is not a path. */
 export const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
 
+/** Matches what precedes a token in a path. */
+const BEFORE_TOKEN = new RegExp(`^.*?(${ANSWER_PATH}|(?<!/api)${PING_PATH})/`, "is");
+
 /** Returns the path for the log. A token in it is left out, also where the path is not served. */
 function loggedPath(ctx: Context): string | null {
   const path = pathOf(ctx);
-  const at = path?.toLowerCase().indexOf(`${ANSWER_PATH}/`) ?? -1;
-  return at < 0 || path?.startsWith("/api/") ? path : `${path?.slice(0, at)}${ANSWER_PATH}/[token]`;
+  const [before] = path?.startsWith("/api/") ? [] : (BEFORE_TOKEN.exec(path ?? "") ?? []);
+  return before === undefined ? path : `${before}[token]`;
 }
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);

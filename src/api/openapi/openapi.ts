@@ -93,7 +93,12 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[]): object {
     ...(r.textBody && {
       requestBody: {
         required: false,
-        content: { "text/plain": { schema: { type: "string" }, example: r.example.text } },
+        content: Object.fromEntries(
+          (r.textTypes ?? ["text/plain"]).map((type, i) => [
+            type,
+            { schema: { type: "string" }, example: i === 0 ? r.example.text : r.example.otherTexts?.[type] },
+          ]),
+        ),
       },
     }),
     responses: {
@@ -125,7 +130,9 @@ function scopesText({ scopes }: AnyRoute): string {
 /** Receipts are described in words: a union would give every generated client a type that is hard to use. */
 const receiptText = ({ receipt }: AnyRoute): string =>
   receipt
-    ? `\n\nWithout the scope \`${receipt.unless}\` the response is a receipt: ${Object.keys(receipt.schema.properties)
+    ? `\n\nWithout the scope ${receipt.unless.map((scope) => `\`${scope}\``).join(" or ")} the response is a receipt: ${Object.keys(
+        receipt.schema.properties,
+      )
         .map((name) => `\`${name}\``)
         .join(", ")}.`
     : "";
@@ -202,8 +209,17 @@ function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly A
   if (status === "204" || status === "304") return { description, ...(headers && { headers }) };
   const links = linksFrom(r, schema, routes);
   const example = r.example.answers[Number(status)];
-  const content = { [r.stream ? "text/event-stream" : typeOf(schema)]: { schema, example } };
+  const [json = schema, text] = alternatives(schema);
+  const content = {
+    [r.stream ? "text/event-stream" : typeOf(json)]: { schema: json, example },
+    ...(text && { "text/plain": { schema: text, example: r.example.otherTexts?.["text/plain"] } }),
+  };
   return { description, ...(headers && { headers }), content, ...(links && { links }) };
+}
+
+/** Returns the JSON and the text of which the client chooses one with `Accept`; nothing for a single schema. */
+function alternatives({ anyOf = [] }: TSchema & { anyOf?: readonly TSchema[] }): readonly TSchema[] {
+  return anyOf.length === 2 && (anyOf[1] as { type?: string }).type === "string" ? anyOf : [];
 }
 
 const typeOf = ({ type }: TSchema & { type?: string }) => (type === "string" ? "text/plain" : "application/json");

@@ -9,7 +9,7 @@ import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
 import { invalidField } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
-import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey } from "../../wire/gate.ts";
+import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey, GateReceipt } from "../../wire/gate.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
@@ -109,6 +109,7 @@ const answer = route({
   bodyLimit: BODY_LIMIT,
   authContext: "api",
   answers: { 200: Gate },
+  receipt: GateReceipt,
   errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_changed", "gate_closed"],
   audit: ({ params: { jobId, key } }) => ({ action: "gate.answer", target: gateTarget(jobId, key) }),
   async handler({ params: { jobId, key }, body, authContext }, { stores }) {

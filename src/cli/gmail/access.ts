@@ -183,20 +183,18 @@ function open({ credentials, clientId }: KnownCredentials, { settings, project }
   const auth = authorize(credentials, settings);
   const isKey = credentials.type === "service_account";
   const serviceAccount = isKey ? { email: credentials.client_email, clientId } : undefined;
-  const gmail = createGmailApi(auth.gmail, { url: settings.apiUrl });
+  const gmail = createGmailApi(auth.gmail);
   return { gmail, pubsubAuth: auth.pubsub, names: { account: settings.account, project, serviceAccount } };
 }
 
 async function consent(client: Client, scopes: readonly string[], request: AccessRequest): Promise<KnownCredentials> {
-  const { account, consentUrl, tokenUrl } = request.settings;
+  const { account } = request.settings;
   const { port, browser } = request.options;
   const given = await requestConsent({
     client,
     account,
     scopes,
     port,
-    consentUrl,
-    tokenUrl,
     timeoutMs: CONSENT_WITHIN_MS,
     show(address) {
       console.log(`Open this address in a browser and give the consent as ${account}:\n\n  ${address}\n`);

@@ -144,7 +144,7 @@ function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParam
           </bdi>
         )}
       </span>
-      <span role="cell" class="cell-time" title={`Request ${serviceRequestId}`}>
+      <span role="cell" class="cell-time" title={serviceRequestId && `Request ${serviceRequestId}`}>
         {from}
       </span>
       <span role="cell" class="cell-age">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ConfiguredMapping, Settings } from "../../client/calls/page.ts";
+import type { ConfiguredMapping, Settings } from "../../wire/settings.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";

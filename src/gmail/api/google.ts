@@ -12,6 +12,13 @@ import { createPubSub, type PubSub } from "./pubsub.ts";
 
 export type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 
+/** Addresses in place of Google's own: a test seam, which no setting reaches. */
+export interface GoogleAddresses {
+  readonly gmail?: string;
+  readonly pubsub?: string;
+  readonly token?: string;
+}
+
 /** The Google services that a listener uses. */
 export interface Google {
   readonly gmail: GmailApi;
@@ -22,13 +29,12 @@ export interface Google {
  * Reads the credentials and creates the clients. Sends no request.
  * @throws StartError if the credentials file is not usable
  */
-export function connectGoogle(settings: GmailConfig): Google {
-  const { credentialsFile, apiUrl, pubsubUrl } = settings;
-  const auth = authorize(readCredentials(credentialsFile), settings);
+export function connectGoogle(settings: GmailConfig, addresses: GoogleAddresses = {}): Google {
+  const auth = authorize(readCredentials(settings.credentialsFile), settings, addresses.token);
   return {
     // One page per listing, so that the cursor advances with each page.
-    gmail: createGmailApi(auth.gmail, { url: apiUrl, maxPages: 1 }),
-    pubsub: createPubSub(auth.pubsub, pubsubUrl === undefined ? {} : { url: pubsubUrl }),
+    gmail: createGmailApi(auth.gmail, { url: addresses.gmail, maxPages: 1 }),
+    pubsub: createPubSub(auth.pubsub, { url: addresses.pubsub }),
   };
 }
 
@@ -38,7 +44,8 @@ export function connectGoogle(settings: GmailConfig): Google {
  */
 export function authorize(
   credentials: GoogleCredentials,
-  { account, tokenUrl }: GmailConfig,
+  { account }: GmailConfig,
+  tokenUrl?: string,
 ): { readonly gmail: GoogleAuth; readonly pubsub: GoogleAuth } {
   const own = createGoogleAuth({ credentials, tokenUrl, scopes: [PUBSUB_SCOPE] });
   if (credentials.type !== "service_account") return { gmail: own, pubsub: own };

@@ -12,7 +12,7 @@ import type { Queues } from "../../shared/queue/producer.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
 import type { Timings } from "../../shared/timings.ts";
 import { retryDelayMs, toFailure } from "../api/failure.ts";
-import { connectGoogle, type GmailConfig, type Google } from "../api/google.ts";
+import { connectGoogle, type GmailConfig, type Google, type GoogleAddresses } from "../api/google.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { ListingRequests } from "../api/listingRequests.ts";
 import { renewWatch } from "../api/watch.ts";
@@ -28,6 +28,7 @@ export interface ListenerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly lease: Timings["lease"];
+  readonly google?: GoogleAddresses | undefined;
   /** Resolves after the delay, or as soon as the signal is aborted. Tests replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -187,7 +188,7 @@ class MailboxListener {
 
   #connect(): Google {
     this.#isRightMailbox = false;
-    return connectGoogle(this.#settings);
+    return connectGoogle(this.#settings, this.#deps.google);
   }
 
   /** Checks that the credentials belong to the configured mailbox. @throws GoogleError if they do not */

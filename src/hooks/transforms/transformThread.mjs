@@ -101,4 +101,7 @@ function findTransform(module) {
 
 port.ref(); // A promise that never settles is ended by the time limit, not because nothing is left to do.
 port.postMessage({ type: "started" });
-port.postMessage({ outcome: await run() });
+const outcome = await run();
+// The outcome and an uncaught error take different ways to the process, so an error that comes later could arrive first.
+process.on("uncaughtException", () => {});
+port.postMessage({ outcome });

@@ -1,4 +1,5 @@
 import { mongo } from "mongoose";
+import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../wire/hookRequest.ts";
 import {
   binary,
   boolean,
@@ -14,27 +15,6 @@ import {
   schemaOf,
   string,
 } from "../db/fields.ts";
-
-/**
- * The outcome of a request. `accepted`: its runs were made, and none of them has failed. `dropped`: the transform dropped all
- * of them. `failed`: one of them has failed. `filtered`: no mapping wanted it. `refused`: it was answered with an error.
- */
-export const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
-export type RequestOutcome = (typeof OUTCOMES)[number];
-
-/** The ways in which a sender proves itself. */
-export const SIGNATURE_TYPES = [
-  "hook-token",
-  "token",
-  "github",
-  "stripe",
-  "slack",
-  "standard-webhooks",
-  "hmac",
-  "sendgrid",
-  "sns",
-] as const;
-export const VERDICTS = ["valid", "missing", "malformed", "expired", "wrong"] as const;
 
 /** How a sender proved itself, and with which result when the request arrived. */
 export const RequestSignature = object({ type: oneOf(SIGNATURE_TYPES), verdict: oneOf(VERDICTS) });

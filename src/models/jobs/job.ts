@@ -90,6 +90,11 @@ export const JobDoc = object({
   returnTo: optional(ReturnTo),
   /** The latest transitions that have woken a session, oldest first; missing before the first one. */
   returns: optional(listOf(Return)),
+  /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
+  order: optional(number),
+  messageOrder: optional(number),
+  /** For a job that pings of a receiver began: what its id begins with, up to the slug. */
+  pinged: optional(string),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   nextRunId: optional(string),
   /** Missing unless the job was announced as stale, and not reported since. */
@@ -115,6 +120,8 @@ export const jobSchema = schemaOf(JobDoc)
     { createdAt: -1, _id: -1, "cancel.requestedAt": 1 },
     { partialFilterExpression: { "cancel.requestedAt": { $exists: true } } },
   )
+  // Finds the newest run of a ping's slug.
+  .index({ pinged: 1, status: 1, createdAt: -1 }, { partialFilterExpression: { pinged: { $exists: true } } })
   .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
   // Finds the stale jobs that wake a session, where no rule is about stale jobs.
   .index({ "returnTo.on": 1, staleMinute: 1 }, { partialFilterExpression: { "returnTo.on": { $exists: true } } })
@@ -134,4 +141,16 @@ export interface JobChange {
   readonly output?: FreeObject | null;
   readonly callbackUrl?: string | null;
   readonly returnTo?: ReturnTo | null;
+}
+
+/** A change of a job that a receiver makes of an event. */
+export interface ReceivedChange extends JobChange {
+  /** The place of the event among those of the job: see order.ts. Without it the change takes effect as it arrives. */
+  readonly order?: number | undefined;
+  /** For the beginning of a job by a ping. */
+  readonly pinged?: string;
+  /** Whether the sender reports little between the beginning and the end, so that silence means nothing for a day. */
+  readonly isQuiet?: true;
+  /** When the sender aborted the job, which the change fails: it counts as cancelled. */
+  readonly abortedAt?: Date | undefined;
 }

@@ -1,13 +1,16 @@
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { packObject } from "./freeObject.ts";
-import type { JobChange } from "./job.ts";
+import type { JobChange, ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
 import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
+
+/** The `staleAfterSeconds` of new jobs whose senders report little. */
+const QUIET_SECONDS = 86_400;
 
 /** Returns a value unchanged to MongoDB, which would otherwise interpret strings with `$` as expressions. */
 const literal = (value: unknown): Expression => ({ $literal: value });
@@ -18,7 +21,7 @@ const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field,
  * Returns the fields of a job after a change as expressions, for a job that exists and for a new one.
  * @param writes collects the free objects that are stored on their own
  */
-export function jobFields(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
+export function jobFields(jobId: string, change: ReceivedChange, writes: PayloadWrites, now: Date): Expression {
   const given = (field: keyof JobChange, value: unknown = change[field]) =>
     change[field] === undefined ? or(`$${field}`, null) : literal(value);
   const payload = (field: PayloadField) => {
@@ -34,7 +37,7 @@ export function jobFields(jobId: string, change: JobChange, writes: PayloadWrite
     input: payload("input"),
     metadata: payload("metadata"),
     metadataTerms: change.metadata === undefined ? or("$metadataTerms", []) : literal(searchTerms(change.metadata)),
-    staleAfterSeconds: given("staleAfterSeconds"),
+    staleAfterSeconds: change.isQuiet ? or("$staleAfterSeconds", QUIET_SECONDS) : given("staleAfterSeconds"),
     ...(change.status === undefined
       ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
       : jobStatus(change.status, now)),
@@ -49,11 +52,13 @@ export function jobFields(jobId: string, change: JobChange, writes: PayloadWrite
     current: or("$current", null),
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
+    ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),
+    ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
     ...(change.returnTo !== undefined && { returnTo: literalOrNone(change.returnTo) }),
   };
 }
 
 /** Returns whether a change counts as a report. */
-export const isReport = (change: JobChange): boolean =>
-  ["status", "progress", "message", "output"].some((field) => field in change);
+export const isReport = (change: ReceivedChange): boolean =>
+  ["order", "status", "progress", "message", "output"].some((field) => field in change);

@@ -12,12 +12,13 @@ import type { ReturnTo } from "../notes/returnTo.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
-import type { JobChange, JobDoc, Status } from "./job.ts";
+import type { JobDoc, ReceivedChange, Status } from "./job.ts";
 import type { CountedJob, JobCounter } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
+import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
@@ -34,6 +35,9 @@ type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt"
 export const WITHOUT_STEPS = {
   steps: 0,
   replaced: 0,
+  order: 0,
+  messageOrder: 0,
+  pinged: 0,
   endedBy: 0,
   updatedMinute: 0,
   staleMinute: 0,
@@ -45,7 +49,7 @@ export const WITHOUT_STEPS = {
 } as const;
 
 /** The projection of an update's result: without steps, but with the fields that follow-up writes use. */
-const UPDATED = { steps: 0, endedBy: 0 } as const;
+const UPDATED = { steps: 0 } as const;
 
 /** Maximum transitions that have woken a session of which a job keeps a record. */
 const MAX_RETURNS = 20;
@@ -89,12 +93,12 @@ export class Jobs {
    * @returns the job, whether it is new, and its final status if this change ended it
    * @throws AppError unavailable, body_too_large
    */
-  async put(jobId: string, change: JobChange): Promise<{ created: boolean; ended: Status | null; job: JobHead }> {
+  async put(jobId: string, change: ReceivedChange): Promise<{ created: boolean; ended: Status | null; job: JobHead }> {
     const now = this.#clock.now();
     const writes = new PayloadWrites();
     const id = new mongo.ObjectId();
     const ends = change.status === "running" ? undefined : change.status;
-    const set = { ...jobFields(jobId, change, writes, now), ...(ends && endedBy(ends, id)) };
+    const set = inOrder(change, { ...jobFields(jobId, change, writes, now), ...(ends && endedBy(ends, id)) });
     await this.#payloads.write(writes.docs);
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
@@ -105,7 +109,7 @@ export class Jobs {
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
     if (job.notes) this.noted();
-    const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
+    const ended = ends && job.endedBy?.equals(id) ? ends : null;
     if (created) this.#counter.countStarted(job);
     if (ended) this.countEnded(job);
     return { created, ended, job };
@@ -236,6 +240,12 @@ export class Jobs {
       ]),
     );
     return own && suffixed ? (own.createdAt > suffixed.createdAt ? own : suffixed) : (own ?? suffixed);
+  }
+
+  /** Returns the id of the newest job that pings began for a slug, of those with the given statuses. @throws AppError unavailable */
+  async newestPinged(pinged: string, statuses: readonly Status[]): Promise<string | undefined> {
+    const options = { projection: { jobId: 1 }, sort: { createdAt: -1 } } as const;
+    return (await this.collection.findOne({ pinged, status: { $in: [...statuses] } }, options))?.jobId;
   }
 
   /** Returns the id of the run that follows an ended one: the given id, or the one that a concurrent call has given. */

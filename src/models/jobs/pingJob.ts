@@ -4,16 +4,18 @@ import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { StepReceipt } from "../../wire/step.ts";
 import type { Status } from "./job.ts";
 import type { JobStores } from "./jobStores.ts";
+import type { LogLines } from "./log/logLine.ts";
 import { reportStep, type StepReport } from "./reports/reportStep.ts";
 
-/** The content of a ping: that the program runs, how far it is in percent, or how it ended. */
+/** The content of a ping: that the program runs, how far it is in percent, what it has written, or how it ended. */
 export type Ping =
+  | { readonly kind: "log"; readonly log: LogLines }
   | { readonly kind: "running"; readonly percent?: number }
   | { readonly kind: "done"; readonly exitCode?: number }
   | { readonly kind: "fail"; readonly exitCode?: number };
 
 /** The key and the name of the step that covers the whole job. */
-const STEP = "ping";
+export const PING_STEP = "ping";
 
 export interface PingResult {
   /** The job that was reported on; another than the one asked for if `startNew` found that one ended. */
@@ -50,18 +52,21 @@ export async function pingJob(
   const id = followRuns ? await runId(stores, jobId, startNew, clock) : jobId;
   const report = reportOf(ping, message);
   try {
-    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };
+    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, PING_STEP, report)) };
   } catch (error) {
     if (!mayCreate || !(error instanceof AppError) || error.code !== "job_not_found") throw error;
   }
   const { created } = await stores.jobs.put(id, {});
-  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, STEP, report)) };
+  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, PING_STEP, report)) };
 }
 
-function reportOf(ping: Ping, message: string): StepReport {
-  const range = { stepName: STEP, jobProgressStart: 0, jobProgressEnd: 100 };
+/** Returns the report that a ping stands for. @param message may be empty */
+export function reportOf(ping: Ping, message: string): StepReport {
+  const range = { stepName: PING_STEP, jobProgressStart: 0, jobProgressEnd: 100 };
   const text = message === "" ? {} : { message };
   switch (ping.kind) {
+    case "log":
+      return { ...range, log: ping.log };
     case "running":
       return { ...range, ...text, status: "running", ...(ping.percent !== undefined && { progress: ping.percent }) };
     case "done": {

@@ -32,6 +32,9 @@ export const StepDoc = object({
   seq: number,
   /** The newest report on this step. */
   reportId: objectId,
+  /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
+  order: optional(number),
+  messageOrder: optional(number),
   /** The latest failed attempts, oldest first; missing if none has failed. */
   failedAttempts: optional(listOf(FailedAttempt)),
 });

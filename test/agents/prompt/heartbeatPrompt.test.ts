@@ -116,7 +116,8 @@ describe("heartbeatPrompt", () => {
   it("states that no events are waiting", () => {
     expect(heartbeatPrompt({ prompt, events: [], maxChars: 1_000 })).to.deep.equal({
       text: `${prompt}\n\nNo events are waiting.`,
-      ...{ taken: 0, told: 0 },
+      taken: 0,
+      told: 0,
     });
   });
 

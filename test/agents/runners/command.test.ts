@@ -85,11 +85,22 @@ describe("The command runner", () => {
 
   // The shape that Claude Code 2.1 prints with --output-format json, and Gemini CLI 0.61 with -o json.
   const claude = {
-    ...{ type: "result", subtype: "success", is_error: false, duration_ms: 3_211, num_turns: 2, result: "Done." },
-    ...{ session_id: "0b5c7f3e-6a0e-4b8e-9a53-4a1f2f0c7a11", total_cost_usd: 0.0412, stop_reason: "end_turn" },
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    duration_ms: 3_211,
+    num_turns: 2,
+    result: "Done.",
+    session_id: "0b5c7f3e-6a0e-4b8e-9a53-4a1f2f0c7a11",
+    total_cost_usd: 0.0412,
+    stop_reason: "end_turn",
     usage: {
-      ...{ input_tokens: 9, cache_creation_input_tokens: 1_200, cache_read_input_tokens: 8_000, output_tokens: 310 },
-      ...{ server_tool_use: { web_search_requests: 0 }, service_tier: "standard" },
+      input_tokens: 9,
+      cache_creation_input_tokens: 1_200,
+      cache_read_input_tokens: 8_000,
+      output_tokens: 310,
+      server_tool_use: { web_search_requests: 0 },
+      service_tier: "standard",
     },
   };
   const ofClaude = { inputTokens: 9_209, cachedInputTokens: 8_000, outputTokens: 310, costUsd: 0.0412 };

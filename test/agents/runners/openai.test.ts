@@ -50,7 +50,9 @@ describe("The openai runner", () => {
     expect(request?.path).to.equal("/v1/chat/completions");
     expect(request?.headers.authorization).to.equal(`Bearer ${KEY}`);
     expect(request?.body).to.deep.equal({
-      ...{ model: "m", messages, stream: true },
+      model: "m",
+      messages,
+      stream: true,
       stream_options: { include_usage: true },
     });
   });

@@ -80,12 +80,14 @@ describe("a token confined to an id prefix", () => {
       expect(await statsOf(TEAM)).to.deep.equal({
         jobs: { total: 2, running: 1, completed: 1, failed: 0, stale: 0 },
         lastHour: { created: 2, completed: 1, failed: 0 },
-        ...{ capped: false, usageLastHour: null },
+        capped: false,
+        usageLastHour: null,
       });
       expect(await statsOf(tokens["the job token"])).to.deep.equal({
         jobs: { total: 1, running: 0, completed: 1, failed: 0, stale: 0 },
         lastHour: { created: 1, completed: 1, failed: 0 },
-        ...{ capped: false, usageLastHour: null },
+        capped: false,
+        usageLastHour: null,
       });
       expect((await as(TEAM, "GET", "/api/stats?jobId=o")).body.jobs.total).to.equal(2);
     });
@@ -249,7 +251,11 @@ describe("the log-in with a token of server.tokens", () => {
     const cookie = { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
 
     expect((await app.call("GET", "/session", undefined, cookie)).body).to.deep.equal({
-      ...{ needsToken: true, access: "read", name: "team", jobIdPrefix: "own/", hooksUrl: null },
+      needsToken: true,
+      access: "read",
+      name: "team",
+      jobIdPrefix: "own/",
+      hooksUrl: null,
       scopes: ["jobs:read", "jobs:write", "jobs:create", "jobs:report"],
     });
     expect((await app.call("PUT", "/api/jobs/own%2Fz", {}, cookie)).status).to.equal(201);

@@ -360,7 +360,9 @@ describe("secrets of a mapped hook's request", () => {
   after(() => app.close());
   const secret = {
     ...bearer,
-    ...{ "Proxy-Authorization": "Basic proxy-s3cret", "X-Service-Token": "service-s3cret", Cookie: "a=cookie-s3cret" },
+    "Proxy-Authorization": "Basic proxy-s3cret",
+    "X-Service-Token": "service-s3cret",
+    Cookie: "a=cookie-s3cret",
   };
 
   it("are in no record, in no log and in no template's input", async () => {

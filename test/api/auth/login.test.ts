@@ -101,7 +101,11 @@ describe("browser log-in", () => {
 
   it("log-out ends the browser's event streams, in another process at the next heartbeat, and no others", async () => {
     const second = await startApp({
-      ...{ apiToken: TOKEN, readOnlyToken: READ, mongo: app.mongoUri, redis: app.redisUrl, prefix: app.prefix },
+      apiToken: TOKEN,
+      readOnlyToken: READ,
+      mongo: app.mongoUri,
+      redis: app.redisUrl,
+      prefix: app.prefix,
       timings: { liveHeartbeatMs: 100 },
     });
     const headers = await logIn(TOKEN);

@@ -10,12 +10,14 @@ import { MCP_CLIENTS } from "../../support/mcpClients.ts";
 const API = "an-api-token-of-length";
 const WRITER = "the-token-of-a-writer-of-jobs";
 const OPERATOR = "the-token-of-an-operator-of-runs";
+const ANSWERER = "the-token-of-one-who-answers";
 const SECRET = "SECRET-OF-ANOTHER";
 const CONFIG = JSON.stringify({
   server: {
     apiToken: API,
     tokens: [
       { name: "writer", token: WRITER, scopes: ["jobs:write"] },
+      { name: "answerer", token: ANSWERER, scopes: ["gates:answer"] },
       { name: "operator", token: OPERATOR, scopes: ["runs:write"] },
     ],
   },
@@ -24,12 +26,12 @@ const CONFIG = JSON.stringify({
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** The fields that a receipt may have: ids, states and times. */
-const HARMLESS = /^(\w+(Id|Key|At)|status|state|progress|cancelRequested|notBefore)$/;
+const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore)$/;
 /** Changes whose responses have nothing that others have written, or what the caller may read by another rule. */
 const WITHOUT_RECEIPT: readonly string[] = [
-  ...["deleteJob", "deleteJobs", "createJobToken", "ping", "pingState", "pingExit"],
-  // whoever opens or answers a gate may see the question
-  ...["putGate", "answerGate", "withdrawGate"],
+  ...["deleteJob", "deleteJobs", "createJobToken", "ping", "pingLog", "pingState", "pingExit", "appendLog"],
+  // whoever may open a gate may read it
+  ...["putGate", "withdrawGate"],
   ...["resumeChannel", "checkChannel", "setReplyTarget", "clearReplyTarget", "deleteWaitingEvent", "testNotifyRule"],
   ...["replayHookRequest", "testHook", "tryHookRequest"],
 ];
@@ -85,6 +87,34 @@ describe("a caller that may write and not read", () => {
     expect(cancelled.body).to.include({ runId, status: "failed" });
     expect((await as(OPERATOR, "GET", `/api/runs/${runId}`)).status).to.equal(403);
     expect((await as(API, "GET", `/api/runs/${runId}`)).body).to.include({ runId, sessionKey: "hook:test" });
+  });
+
+  it("receives receipts for gates, also in errors, and reads no gate", async () => {
+    const path = `/api/jobs/${await foreignJob()}/gates`;
+    const requestedSchema = { type: "object", properties: { text: { type: "string", title: SECRET } } };
+    for (const key of ["one", "other", "late"])
+      await as(API, "PUT", `${path}/${key}`, { title: SECRET, message: SECRET, requestedSchema });
+    const byOther = { action: "accept", content: { text: SECRET }, answeredBy: SECRET };
+    await as(API, "POST", `${path}/other/answer`, byOther);
+    await as(API, "DELETE", `${path}/late`);
+    const fields = ["gateId", "jobId", "key", "revision", "status", "action", "createdAt", "answeredAt", "expiresAt"];
+
+    const changed = await as(ANSWERER, "POST", `${path}/one/answer`, { action: "accept", revision: 9 });
+    const answered = await as(ANSWERER, "POST", `${path}/one/answer`, { action: "accept" });
+    const second = await as(ANSWERER, "POST", `${path}/other/answer`, { action: "decline" });
+    const late = await as(ANSWERER, "POST", `${path}/late/answer`, { action: "decline" });
+
+    expect([changed.body.code, second.body.code, late.body.code]).to.deep.equal([
+      ...["gate_changed", "gate_answered", "gate_closed"],
+    ]);
+    for (const gate of [changed.body.gate, answered.body, second.body.gate, late.body.gate])
+      expect(gate).to.have.all.keys(fields);
+    expect(second.body.gate).to.include({ key: "other", status: "answered", action: "accept" });
+    expect(JSON.stringify([changed.body, answered.body, second.body, late.body])).to.not.include(SECRET);
+    for (const read of ["/api/gates", `${path}/one`]) expect((await as(ANSWERER, "GET", read)).status).to.equal(403);
+    const whole = await as(API, "POST", `${path}/one/answer`, { action: "decline" });
+    expect(whole.body).to.deep.include({ detail: 'The gate "one" was answered by "api". The first answer counts.' });
+    expect(whole.body.gate).to.deep.include({ title: SECRET, message: SECRET, requestedSchema });
   });
 
   for (const { title, connect } of MCP_CLIENTS)

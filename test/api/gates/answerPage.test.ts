@@ -29,8 +29,14 @@ const SCHEMA = {
   required: ["version", "rows"],
 };
 const FILLED = {
-  ...{ "field.version": "v7", "field.mail": "", "field.at": "2026-02-28T12:30", "field.rows": "12" },
-  ...{ "field.price": "1.5", "field.notify": "true", "field.color": "g", "field.regions": "eu" },
+  "field.version": "v7",
+  "field.mail": "",
+  "field.at": "2026-02-28T12:30",
+  "field.rows": "12",
+  "field.price": "1.5",
+  "field.notify": "true",
+  "field.color": "g",
+  "field.regions": "eu",
 };
 
 describe("answer page", () => {
@@ -92,10 +98,17 @@ describe("answer page", () => {
     expect(answered.status).to.equal(303);
     expect(new URL(answered.headers.get("Location") ?? "", link).href).to.equal(link);
     expect(await gate()).to.deep.include({
-      ...{ status: "answered", action: "accept", answeredBy: "Ann (by link)" },
+      status: "answered",
+      action: "accept",
+      answeredBy: "Ann (by link)",
       content: {
-        ...{ version: "v7", at: "2026-02-28T12:30:00Z", rows: 12, price: 1.5, notify: true },
-        ...{ color: "g", regions: ["eu"] },
+        version: "v7",
+        at: "2026-02-28T12:30:00Z",
+        rows: 12,
+        price: 1.5,
+        notify: true,
+        color: "g",
+        regions: ["eu"],
       },
     });
     const page = await visit(link);

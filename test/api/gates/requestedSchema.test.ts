@@ -22,8 +22,13 @@ const MCP_EXAMPLES = [
   [
     object({
       text: {
-        ...{ type: "string", title: "Display Name", description: "Description text" },
-        ...{ minLength: 3, maxLength: 50, pattern: "^[A-Za-z]+$", default: "user" },
+        type: "string",
+        title: "Display Name",
+        description: "Description text",
+        minLength: 3,
+        maxLength: 50,
+        pattern: "^[A-Za-z]+$",
+        default: "user",
       },
     }),
     { text: "Octocat" },

@@ -127,7 +127,8 @@ describe("POST /mcp", () => {
     for (const args of ["a", 1, true, [{}]]) {
       const { body } = await post(bearer, call(args));
       expect(body).to.deep.equal({
-        ...{ jsonrpc: "2.0", id: 1 },
+        jsonrpc: "2.0",
+        id: 1,
         error: { code: -32602, message: "`params.arguments` must be an object: send {} for a tool without arguments." },
       });
     }
@@ -144,7 +145,8 @@ describe("POST /mcp", () => {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(
       new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), {
-        ...{ fetch: alternately, requestInit: { headers: bearer } },
+        fetch: alternately,
+        requestInit: { headers: bearer },
       }),
     );
     const use = async (name: string, args: object) =>

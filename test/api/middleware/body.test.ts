@@ -56,7 +56,12 @@ describe("JSON bodies", () => {
     expect(status).to.equal(201);
     const { body } = await app.call("GET", path);
     expect(body.metadata).to.deep.equal({
-      ...{ id: "12345678901234567890", inf: "1e400", tiny: "-1e-400", n: 1.5, big: 1e300, a: ["9007199254740993"] },
+      id: "12345678901234567890",
+      inf: "1e400",
+      tiny: "-1e-400",
+      n: 1.5,
+      big: 1e300,
+      a: ["9007199254740993"],
     });
     const found = await app.call("GET", "/api/jobs?metadata.id=12345678901234567890");
     expect(found.body.jobs.map(({ jobId }: { jobId: string }) => `/api/jobs/${jobId}`)).to.deep.equal([path]);

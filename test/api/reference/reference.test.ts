@@ -61,12 +61,18 @@ describe("API reference", function () {
 
   it("escapes texts of the description", () => {
     const operation = {
-      ...{ operationId: "a", tags: ["jobs"], summary: "<b>", description: "<img src=x>", responses: {} },
+      operationId: "a",
+      tags: ["jobs"],
+      summary: "<b>",
+      description: "<img src=x>",
+      responses: {},
       parameters: [{ name: "<i>", in: "query" as const, required: false, schema: { enum: ["<u>"] } }],
     };
     const page = referencePage({
-      ...{ info: { title: "T", version: "1", description: "" }, security: [{}] },
-      ...{ tags: [{ name: "jobs", description: "" }], paths: { "/a": { get: operation } } },
+      info: { title: "T", version: "1", description: "" },
+      security: [{}],
+      tags: [{ name: "jobs", description: "" }],
+      paths: { "/a": { get: operation } },
       components: { schemas: {}, securitySchemes: {} },
     });
 

@@ -38,7 +38,10 @@ describe("the preview of a delivery", () => {
     [
       "is null for a webhook, even if its body is known",
       {
-        ...{ kind: "webhook", channel: "webhook", event: { ...event, type: "job.failed" }, text: "" },
+        kind: "webhook",
+        channel: "webhook",
+        event: { ...event, type: "job.failed" },
+        text: "",
         webhook: { body: "{}", contentType: "application/json", url: null },
       },
       null,
@@ -104,8 +107,16 @@ describe("counts of 12,000 deliveries", () => {
     const deliveries = Array.from({ length: 12_000 }, (_, n) => {
       const kind = n % 4 === 0 ? ("webhook" as const) : ("channel" as const);
       return {
-        ...{ _id: `d${n}`, runId: null, kind, channel: kind === "webhook" ? kind : `chat-${n % 3}`, to: "x", text: "" },
-        ...{ state: n % 100 === 0 ? "failed" : "sent", open: false, createdAt, endedAt: createdAt },
+        _id: `d${n}`,
+        runId: null,
+        kind,
+        channel: kind === "webhook" ? kind : `chat-${n % 3}`,
+        to: "x",
+        text: "",
+        state: n % 100 === 0 ? "failed" : "sent",
+        open: false,
+        createdAt,
+        endedAt: createdAt,
         ...(n % 2 === 0 && { event: { id: `e${n}`, type: "job.failed", rule: `rule-${n % 10}` } }),
       };
     });

@@ -64,8 +64,15 @@ describe("kept requests", () => {
     const request = await get(row?.requestId as string);
 
     expect(row).to.deep.include({
-      ...{ hook: "ci", mapping: "ci", outcome: "accepted", status: 202, bodyBytes: text.length, repeated: false },
-      ...{ runIds: sent.body.runIds, signature: { type: "hook-token", verdict: "valid" }, reason: null },
+      hook: "ci",
+      mapping: "ci",
+      outcome: "accepted",
+      status: 202,
+      bodyBytes: text.length,
+      repeated: false,
+      runIds: sent.body.runIds,
+      signature: { type: "hook-token", verdict: "valid" },
+      reason: null,
     });
     expect(request).to.deep.include({ body: text, bodyEncoding: "utf8", query: { api_key: "***", n: "***" } });
     expect(request.url).to.equal("/hooks/ci?api_key=***&n=***");
@@ -176,8 +183,14 @@ describe("kept requests", () => {
     expect(body).to.deep.include({ dryRun: true, mapping: "ci", runCount: 1, transform: null });
     expect(body.considered).to.deep.equal([{ mapping: "ci", unmet: null, reason: null }]);
     expect(body.runs[0]).to.include({
-      ...{ kind: "agent", name: "CI main", message: "Build of main", sessionKey: "hook:ci:main" },
-      ...{ deliver: true, channel: "log", to: "ops", error: null },
+      kind: "agent",
+      name: "CI main",
+      message: "Build of main",
+      sessionKey: "hook:ci:main",
+      deliver: true,
+      channel: "log",
+      to: "ops",
+      error: null,
     });
     expect(await runCount()).to.equal(before);
   });

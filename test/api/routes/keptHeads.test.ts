@@ -12,7 +12,7 @@ const CONFIG = JSON.stringify({
     keepRequests: { for: "7d", maxBytes: "1GiB" },
     mappings: [
       {
-        ...{ match: { path: "ci", when: { "headers.x-kind": "build", "query.key": { exists: true } } } },
+        match: { path: "ci", when: { "headers.x-kind": "build", "query.key": { exists: true } } },
         messageTemplate: "{{query.stage}} of {{headers.x-pin}}",
       },
     ],

@@ -8,7 +8,11 @@ describe("GET /api/sessions/:sessionKey/messages", () => {
   before(async () => {
     app = await startApp();
     const turn = (sessionKey: string, n: number) => ({
-      ...{ sessionKey, prompt: `Question ${n}`, outside: false, reply: `Reply ${n}`, endedAt: app.clock.now() },
+      sessionKey,
+      prompt: `Question ${n}`,
+      outside: false,
+      reply: `Reply ${n}`,
+      endedAt: app.clock.now(),
     });
     for (let n = 0; n < 5; n++) await app.stores.messages.addTurn(`${RUN}-${n}`, turn("hook:ci", n));
     await app.stores.messages.addTurn("events-a-b", turn("main", 0));

@@ -54,18 +54,29 @@ describe("rules and expectations over HTTP", () => {
     expect(body.rules).to.deep.equal([
       {
         ...fresh,
-        ...{ ruleId: "ops", on: ["job.failed", "job.stale"], where: null, after: 2, cooldown: "1h" },
+        ruleId: "ops",
+        on: ["job.failed", "job.stale"],
+        where: null,
+        after: 2,
+        cooldown: "1h",
         to: { ...none, kind: "channel", channel: "log", to: "night watch" },
       },
       {
         ...fresh,
-        ...{ ruleId: "ci", on: ["job.completed"], after: 1, cooldown: null },
+        ruleId: "ci",
+        on: ["job.completed"],
+        after: 1,
+        cooldown: null,
         where: { name: "Nightly", metadata: { team: "data" } },
         to: { ...none, kind: "webhook", url: "https://ci.example.com", format: "cloudevents" },
       },
       {
         ...fresh,
-        ...{ ruleId: "agent", on: ["job.failed"], where: null, after: 1, cooldown: null },
+        ruleId: "agent",
+        on: ["job.failed"],
+        where: null,
+        after: 1,
+        cooldown: null,
         to: { ...none, kind: "wake", wakeMode: "next-heartbeat" },
       },
     ]);
@@ -99,7 +110,11 @@ describe("rules and expectations over HTTP", () => {
     expect(ops).to.include({ pending: 1, failed: 1 });
     expect(ops.lastEvent).to.deep.equal({ type: "test", at: ops.latestDeliveries[0].createdAt });
     expect(ops.latestDeliveries[1]).to.include({
-      ...{ kind: "channel", rule: "ops", eventType: "job.failed", state: "failed", lastStatus: null },
+      kind: "channel",
+      rule: "ops",
+      eventType: "job.failed",
+      state: "failed",
+      lastStatus: null,
       reason: "No such recipient.",
     });
     expect(idsOf(ci)).to.deep.equal([]);

@@ -108,7 +108,10 @@ describe("overview of the gateway", () => {
     expect(channels).to.deep.equal([
       { channel: "log", configured: true, ...none },
       {
-        ...{ channel: "slack", configured: false, ...none, failed: 1 },
+        channel: "slack",
+        configured: false,
+        ...none,
+        failed: 1,
         lastFailure: "The channel slack is not configured: add channels.slack.",
       },
       { channel: "telegram", configured: true, ...none, pending: 1, failed: 2, lastFailure: "The chat was not found." },

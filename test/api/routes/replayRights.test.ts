@@ -26,7 +26,9 @@ const CONFIG = JSON.stringify({
       { match: { path: "a", when: { "payload.to": "a" } }, id: "a", messageTemplate: "{{text}}", sessionKey: "of-a" },
       { match: { path: "a", when: { "payload.to": "a2" } }, id: "a2", messageTemplate: "{{text}}" },
       {
-        ...{ match: { path: "a", when: { "payload.to": "signed" } }, id: "signed", messageTemplate: "{{text}}" },
+        match: { path: "a", when: { "payload.to": "signed" } },
+        id: "signed",
+        messageTemplate: "{{text}}",
         auth: { type: "github", secret: SECRET },
       },
       { match: { path: "b" }, id: "b", messageTemplate: "{{text}}", sessionKey: "of-b" },
@@ -83,7 +85,8 @@ describe("the replay of a kept request", () => {
     const body = JSON.stringify({ to: "signed", text: "Text" });
     const signature = `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
     const response = await fetch(`${app.url}/hooks/a`, {
-      ...{ method: "POST", body },
+      method: "POST",
+      body,
       headers: { "Content-Type": "application/json", "X-Hub-Signature-256": signature },
     });
     expect(response.status).to.equal(202);

@@ -11,21 +11,29 @@ const minutesAgo = (minutes: number) => new Date(NOW.getTime() - minutes * 60_00
 
 /** Run n was accepted n minutes ago. Every third one was sent to the agent hook, the others to one of 20 mappings. */
 const runOf = (n: number) => ({
-  ...{
-    _id: `run-${n}`,
-    kind: "agent",
-    name: `Run ${n}`,
-    nameWords: ["run", `${n}`],
-    singleUse: false,
-    stage: "turn",
-    request: null,
-    order: null,
-  },
+  _id: `run-${n}`,
+  kind: "agent",
+  name: `Run ${n}`,
+  nameWords: ["run", `${n}`],
+  singleUse: false,
+  stage: "turn",
+  request: null,
+  order: null,
   mapped: n % 3 === 0 ? null : { mapping: `map-${n % 20}`, call: "x".repeat(100), wakeMode: "now" },
   sessionKey: `hook:${n % 50}`,
   status: STATUSES[n < 100 ? n % 2 : 2 + (n % 3)],
-  ...{ open: false, attempts: 1, round: 0, reply: null, error: null, notBefore: null, lease: null },
-  ...{ createdAt: minutesAgo(n), startedAt: null, endedAt: null, finalized: null, forgotten: false },
+  open: false,
+  attempts: 1,
+  round: 0,
+  reply: null,
+  error: null,
+  notBefore: null,
+  lease: null,
+  createdAt: minutesAgo(n),
+  startedAt: null,
+  endedAt: null,
+  finalized: null,
+  forgotten: false,
 });
 
 describe("lists of runs", () => {

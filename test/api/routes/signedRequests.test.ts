@@ -10,7 +10,9 @@ const WEEK_MS = 7 * 86_400_000;
 const CONFIG = JSON.stringify({
   server: { apiToken: "an-api-token-of-length" },
   hooks: {
-    ...{ enabled: true, token: "a-hook-token-of-length", keepRequests: "30d" },
+    enabled: true,
+    token: "a-hook-token-of-length",
+    keepRequests: "30d",
     mappings: [
       { match: { path: "github" }, auth: { type: "github", secret: GITHUB } },
       { match: { path: "stripe" }, auth: { type: "stripe", secret: STRIPE } },

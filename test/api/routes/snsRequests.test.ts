@@ -38,7 +38,9 @@ describe("messages of Amazon SNS", () => {
       config: JSON.stringify({
         server: { apiToken: "an-api-token-of-length" },
         hooks: {
-          ...{ enabled: true, token: "a-hook-token-of-length", keepRequests: "30d" },
+          enabled: true,
+          token: "a-hook-token-of-length",
+          keepRequests: "30d",
           mappings: [{ preset: "sns", auth: { topicArns: [TOPIC] } }],
         },
       }),
@@ -49,9 +51,14 @@ describe("messages of Amazon SNS", () => {
   afterEach(() => app.close());
 
   const message = (more: Message = {}): Message => ({
-    ...{ Type: "Notification", MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324", TopicArn: TOPIC },
-    ...{ Subject: "Disk full", Message: '{"AlarmName":"Disk"}\nGrüße 💶', Timestamp: app.clock.now().toISOString() },
-    ...{ SignatureVersion: "2", SigningCertURL: CERTIFICATE_URL },
+    Type: "Notification",
+    MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
+    TopicArn: TOPIC,
+    Subject: "Disk full",
+    Message: '{"AlarmName":"Disk"}\nGrüße 💶',
+    Timestamp: app.clock.now().toISOString(),
+    SignatureVersion: "2",
+    SigningCertURL: CERTIFICATE_URL,
     ...more,
   });
   const confirmation = (more: Message = {}): Message => {
@@ -67,10 +74,7 @@ describe("messages of Amazon SNS", () => {
   const send = (body: object, headers: Record<string, string> = {}) =>
     fetch(`${app.url}/hooks/sns`, {
       method: "POST",
-      headers: {
-        ...{ "Content-Type": "text/plain; charset=UTF-8", "x-amz-sns-topic-arn": TOPIC },
-        ...headers,
-      },
+      headers: { "Content-Type": "text/plain; charset=UTF-8", "x-amz-sns-topic-arn": TOPIC, ...headers },
       body: JSON.stringify(body),
     });
   const runs = async () => (await app.call("GET", "/api/runs", undefined, API)).body.runs;

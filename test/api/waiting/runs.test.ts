@@ -18,7 +18,9 @@ describe("waiting for the end of a run", () => {
 
   const asApi = { Authorization: "Bearer a-token-of-the-API" };
   const post = (headers: Record<string, string>, body: object = { message: "How is it?", deliver: false }) => ({
-    ...{ method: "POST", body, headers: { Authorization, ...headers } },
+    method: "POST",
+    body,
+    headers: { Authorization, ...headers },
   });
 
   describe("with GET /api/runs/:runId", () => {
@@ -109,7 +111,9 @@ describe("waiting for the end of a run", () => {
       await endRun(app, runId, "Once.");
       const answers = await Promise.all([first.answer, second.answer]);
       const late = await app.call("POST", "/hooks/agent", post({}).body, {
-        ...{ Authorization, "Idempotency-Key": key, Prefer: "wait=30" },
+        Authorization,
+        "Idempotency-Key": key,
+        Prefer: "wait=30",
       });
 
       for (const { status, body } of [...answers, late]) {

@@ -7,8 +7,10 @@ const JOB: Change = { kind: "job", jobId: "a", moved: true };
 const DEPS = { clock: systemClock, stillValid: async () => true };
 /** A wait that only its time, its token or the service ends. */
 const NEVER: Awaited<number> = {
-  ...{ record: { kind: "job", jobId: "a" }, readName: "value" },
-  ...{ read: async () => 0, isOver: () => false },
+  record: { kind: "job", jobId: "a" },
+  readName: "value",
+  read: async () => 0,
+  isOver: () => false,
 };
 
 describe("WaitingRequests", () => {
@@ -30,7 +32,8 @@ describe("WaitingRequests", () => {
         counted.resolveRead = resolve;
       });
     const awaited: Awaited<number> = {
-      ...{ record: { kind: "job", jobId: "a" }, readName: "value" },
+      record: { kind: "job", jobId: "a" },
+      readName: "value",
       async read() {
         counted.reads++;
         counted.resolveRead();
@@ -157,7 +160,9 @@ describe("WaitingRequests", () => {
     const { value } = await often.until(
       { seconds: 60, gone: gone.signal },
       {
-        ...{ record: { kind: "job", jobId: "a" }, readName: "late", nextChangeAt: () => changesAt },
+        record: { kind: "job", jobId: "a" },
+        readName: "late",
+        nextChangeAt: () => changesAt,
         read: async () => {
           readAt.push(systemClock.now().getTime());
           return ++reads;

@@ -63,7 +63,10 @@ describe("email channel", () => {
     const link = "https://jobs.example.com/jobs/nightly?a=1&b=2";
 
     const outcome = await send(channelAt(port), {
-      ...{ text: part?.text ?? "", plainText: part?.plain ?? "", title: "Nightly failed", link },
+      text: part?.text ?? "",
+      plainText: part?.plain ?? "",
+      title: "Nightly failed",
+      link,
     });
 
     expect(outcome).to.deep.equal({ kind: "sent", id: null });

@@ -31,9 +31,9 @@ describe("The parser of quotes", () => {
     const quoted = ["> one\n", ">     one\n", "> # one\n", "> > one\n", "> - one\n", "> ```\n", "one\n", "    one\n"];
     const anyQuotes = fc.array(fc.constantFrom(...lines, ...quoted), { minLength: 40, maxLength: 200, size: "max" });
     const shape = (parse: typeof parser, text: string) =>
-      parse.parse(text, {}).map(({ type, level, map, content, info, hidden }) => ({
-        ...{ type, level, map, content, info, hidden },
-      }));
+      parse
+        .parse(text, {})
+        .map(({ type, level, map, content, info, hidden }) => ({ type, level, map, content, info, hidden }));
 
     fc.assert(
       fc.property(anyQuotes, (parts) => {

@@ -58,8 +58,14 @@ describe("sending to a callbackUrl", () => {
     return (url: string, signal = new AbortController().signal): Promise<WebhookOutcome> =>
       sender.send(
         {
-          ...{ url, isCallback: true, id: "evt_1", body: Buffer.from("{}"), contentType: "application/json" },
-          ...{ secrets: [SECRET], headers: {}, now: new Date() },
+          url,
+          isCallback: true,
+          id: "evt_1",
+          body: Buffer.from("{}"),
+          contentType: "application/json",
+          secrets: [SECRET],
+          headers: {},
+          now: new Date(),
         },
         signal,
       );

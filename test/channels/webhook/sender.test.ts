@@ -43,14 +43,14 @@ describe("webhook sender", () => {
   const send = (change: Partial<WebhookMessage> = {}, by = sender, signal = new AbortController().signal) =>
     by.send(
       {
-        ...{
-          url: `${receiver.url}/in?team=sales`,
-          isCallback: false,
-          id: "evt_1",
-          contentType: STANDARD,
-          now: new Date(),
-        },
-        ...{ body: Buffer.from(BODY), secrets: [SECRET], headers: {} },
+        url: `${receiver.url}/in?team=sales`,
+        isCallback: false,
+        id: "evt_1",
+        contentType: STANDARD,
+        now: new Date(),
+        body: Buffer.from(BODY),
+        secrets: [SECRET],
+        headers: {},
         ...change,
       },
       signal,

@@ -222,11 +222,16 @@ describe("a template of a mapped hook", () => {
   before(async () => {
     const common = { deliver: false, wakeMode: "next-heartbeat" };
     const mappings = cases.map(([, template], i) => ({
-      ...{ match: { path: `t/${i}` }, messageTemplate: `case ${i}: ${template}`, ...common },
+      match: { path: `t/${i}` },
+      messageTemplate: `case ${i}: ${template}`,
+      ...common,
     }));
     const times = { match: { path: "times" }, messageTemplate: "times: {{now}} {{path}}", ...common };
     const items = {
-      ...{ match: { path: "items" }, forEach: "items", sessionKey: "hook:items", ...common },
+      match: { path: "items" },
+      forEach: "items",
+      sessionKey: "hook:items",
+      ...common,
       messageTemplate: "item: {{item.id}} {{items[0].id}} [{{items[1].id}}] {{items}} {{around}}",
     };
     const texts = { match: { path: "texts" }, forEach: "texts", messageTemplate: "text: {{item}}", ...common };

@@ -77,10 +77,13 @@ describe("presets of senders", () => {
         .map((preset): object => ({ preset, auth: { secret: secretOf(preset) }, deliver: false }))
         .concat(
           ["gitlab", "grafana", "alertmanager"].map((preset) => ({
-            ...{ preset, auth: { token: secretOf(preset) }, deliver: false },
+            preset,
+            auth: { token: secretOf(preset) },
+            deliver: false,
           })),
           {
-            ...{ preset: "sendgrid", deliver: false },
+            preset: "sendgrid",
+            deliver: false,
             auth: {
               publicKey: sendgridKeysOf(secretOf("sendgrid"))
                 .publicKey.export({ format: "der", type: "spki" })
@@ -88,7 +91,9 @@ describe("presets of senders", () => {
             },
           },
           {
-            ...{ preset: "gitlab", match: { path: "gitlab/headers" }, auth: { token: secretOf("gitlab/headers") } },
+            preset: "gitlab",
+            match: { path: "gitlab/headers" },
+            auth: { token: secretOf("gitlab/headers") },
             sessionKey: "hook:gitlab-headers",
             messageTemplate: "Token [{{headers.x-gitlab-token}}] of {{headers.x-gitlab-event}}",
           },
@@ -109,7 +114,10 @@ describe("presets of senders", () => {
 
   const taken: Taken[] = [
     {
-      ...{ sender: "github", title: "a new issue", prove: byGithub("issues"), body: read("senders/github-issues") },
+      sender: "github",
+      title: "a new issue",
+      prove: byGithub("issues"),
+      body: read("senders/github-issues"),
       name: "GitHub Codertocat/Hello-World",
       sessionKey: "hook:github:Codertocat/Hello-World",
       message: `issues opened in Codertocat/Hello-World by Codertocat
@@ -119,7 +127,9 @@ Text: It looks like you accidently spelled 'commit' with two 't's.
 Comment or review:  `,
     },
     {
-      ...{ sender: "github", title: "a comment", prove: byGithub("issue_comment") },
+      sender: "github",
+      title: "a comment",
+      prove: byGithub("issue_comment"),
       body: read("presets/github-issue-comment"),
       name: "GitHub Codertocat/Hello-World",
       sessionKey: "hook:github:Codertocat/Hello-World",
@@ -130,7 +140,10 @@ Text: It looks like you accidently spelled 'commit' with two 't's.
 Comment or review:  You are totally right! I'll get this fixed right away.`,
     },
     {
-      ...{ sender: "gitlab", title: "a merge request", prove: byGitlab, body: read("presets/gitlab-merge-request") },
+      sender: "gitlab",
+      title: "a merge request",
+      prove: byGitlab,
+      body: read("presets/gitlab-merge-request"),
       name: "GitLab gitlabhq/gitlab-test",
       sessionKey: "hook:gitlab:gitlabhq/gitlab-test",
       message: `merge_request open in gitlabhq/gitlab-test by root
@@ -140,7 +153,10 @@ Text: Sets the viewport of the page.
 Comment: `,
     },
     {
-      ...{ sender: "gitlab", title: "a comment", prove: byGitlab, body: read("presets/gitlab-note") },
+      sender: "gitlab",
+      title: "a comment",
+      prove: byGitlab,
+      body: read("presets/gitlab-note"),
       name: "GitLab gitlabhq/gitlab-test",
       sessionKey: "hook:gitlab:gitlabhq/gitlab-test",
       message: `note create in gitlabhq/gitlab-test by root
@@ -150,7 +166,10 @@ Text:
 Comment: Hello world`,
     },
     {
-      ...{ sender: "stripe", title: "a failed payment", prove: stripe, body: read("senders/stripe-payment-intent") },
+      sender: "stripe",
+      title: "a failed payment",
+      prove: stripe,
+      body: read("senders/stripe-payment-intent"),
       name: "Stripe payment_intent.payment_failed",
       sessionKey: "hook:stripe:cus_0000000000000001",
       message: `payment_intent.payment_failed: payment_intent pi_0000000000000001
@@ -161,7 +180,9 @@ Code: card_declined insufficient_funds
 Order 7 `,
     },
     {
-      ...{ sender: "sentry", title: "an issue alert", prove: bySentry("event_alert") },
+      sender: "sentry",
+      title: "an issue alert",
+      prove: bySentry("event_alert"),
       body: read("senders/sentry-issue-alert"),
       name: "Sentry ReferenceError: heck is not defined",
       sessionKey: "hook:sentry:1117540176",
@@ -172,7 +193,10 @@ Where: ?(<anonymous>), https://null.jsbin.com/runner
 https://sentry.io/organizations/test-org/issues/1117540176/events/e4874d664c3540c1a32eab185f12c5ab/`,
     },
     {
-      ...{ sender: "grafana", title: "a firing alert", prove: byBearer, body: read("senders/grafana") },
+      sender: "grafana",
+      title: "a firing alert",
+      prove: byBearer,
+      body: read("senders/grafana"),
       name: "Grafana High memory usage",
       sessionKey: "hook:grafana:c6eadffa33fcdf37",
       message: `High memory usage: firing, began 2021-10-12T09:51:03.157076+02:00
@@ -183,7 +207,10 @@ Values: {"B":44.23943737541908,"C":1}
 https://play.grafana.org/alerting/1afz29v7z/edit`,
     },
     {
-      ...{ sender: "alertmanager", title: "a firing alert", prove: byBearer, body: read("senders/alertmanager") },
+      sender: "alertmanager",
+      title: "a firing alert",
+      prove: byBearer,
+      body: read("senders/alertmanager"),
       name: "Alert InstanceDown",
       sessionKey: "hook:alertmanager:1f2e3d4c5b6a7980",
       message: `InstanceDown: firing, began 2018-08-03T09:52:26.739266876+02:00
@@ -193,7 +220,10 @@ Labels: {"alertname":"InstanceDown","instance":"db1:9100","job":"node","severity
 http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&g0.tab=1`,
     },
     {
-      ...{ sender: "pagerduty", title: "a new incident", prove: byPagerduty, body: read("presets/pagerduty") },
+      sender: "pagerduty",
+      title: "a new incident",
+      prove: byPagerduty,
+      body: read("presets/pagerduty"),
       name: "PagerDuty API Service",
       sessionKey: "hook:pagerduty:PGR0VU2",
       message: `incident.triggered: A little bump in the road
@@ -203,7 +233,10 @@ Assigned to: User 123, since 2020-10-02T18:45:22.169Z
 https://acme.pagerduty.com/incidents/PGR0VU2`,
     },
     {
-      ...{ sender: "linear", title: "a new issue", prove: byLinear, body: read("presets/linear") },
+      sender: "linear",
+      title: "a new issue",
+      prove: byLinear,
+      body: read("presets/linear"),
       name: "Linear KOR-11",
       sessionKey: "hook:linear:236e0fe8-0000-4000-8000-b2df06e33810",
       message: `KOR-11: webhook test
@@ -212,7 +245,9 @@ https://linear.app/korosuke613/issue/KOR-11/webhook-test
 Text: The page stays empty.`,
     },
     {
-      ...{ sender: "sendgrid", title: "the bounce among its events", prove: bySendgrid },
+      sender: "sendgrid",
+      title: "the bounce among its events",
+      prove: bySendgrid,
       body: read("presets/sendgrid"),
       name: "SendGrid bounce",
       sessionKey: "hook:sendgrid:grace@example.com",
@@ -252,36 +287,52 @@ Message: 14c5d75ce94.dfd.64b469.filter0001.16648.5515E0B88.0`,
       ] as const
     ).map(([event, title, body]) => ({ sender: "github" as const, title, prove: byGithub(event), body })),
     {
-      ...{ sender: "gitlab", title: "an edited merge request", prove: byGitlab },
+      sender: "gitlab",
+      title: "an edited merge request",
+      prove: byGitlab,
       body: changed("presets/gitlab-merge-request", { object_attributes: { action: "update" } }),
     },
     { sender: "gitlab", title: "a push", prove: byGitlab, body: { object_kind: "push", event_name: "push" } },
     {
-      ...{ sender: "stripe", title: "a payment that succeeded", prove: stripe },
+      sender: "stripe",
+      title: "a payment that succeeded",
+      prove: stripe,
       body: changed("senders/stripe-payment-intent", { type: "payment_intent.succeeded" }),
     },
     {
-      ...{ sender: "sentry", title: "a notice of the installation", prove: bySentry("installation") },
+      sender: "sentry",
+      title: "a notice of the installation",
+      prove: bySentry("installation"),
       body: { action: "created", data: {} },
     },
     {
-      ...{ sender: "grafana", title: "a resolved notification", prove: byBearer },
+      sender: "grafana",
+      title: "a resolved notification",
+      prove: byBearer,
       body: changed("senders/grafana", { status: "resolved" }),
     },
     {
-      ...{ sender: "alertmanager", title: "a resolved notification", prove: byBearer },
+      sender: "alertmanager",
+      title: "a resolved notification",
+      prove: byBearer,
       body: changed("senders/alertmanager", { status: "resolved" }),
     },
     {
-      ...{ sender: "pagerduty", title: "the test of a subscription", prove: byPagerduty },
+      sender: "pagerduty",
+      title: "the test of a subscription",
+      prove: byPagerduty,
       body: { event: { event_type: "pagey.ping", data: { message: "Hello", type: "ping" } } },
     },
     {
-      ...{ sender: "sendgrid", title: "events of mails that arrived", prove: bySendgrid },
+      sender: "sendgrid",
+      title: "events of mails that arrived",
+      prove: bySendgrid,
       body: (read("presets/sendgrid") as unknown as Body[]).slice(0, 1) as unknown as Body,
     },
     {
-      ...{ sender: "linear", title: "an edited issue", prove: byLinear },
+      sender: "linear",
+      title: "an edited issue",
+      prove: byLinear,
       body: changed("presets/linear", { action: "update" }),
     },
   ];
@@ -295,7 +346,8 @@ Message: 14c5d75ce94.dfd.64b469.filter0001.16648.5515E0B88.0`,
 
   it("gitlab: gives no template the header with the token", async () => {
     const { body } = await post("gitlab/headers", read("presets/gitlab-note"), (secret) => ({
-      ...{ "X-Gitlab-Token": secret, "X-Gitlab-Event": "Note Hook" },
+      "X-Gitlab-Token": secret,
+      "X-Gitlab-Event": "Note Hook",
     }));
     await fixture.ended(body.runIds[0]);
 

@@ -13,11 +13,22 @@ const TO = { channel: "mattermost", to: "c" };
 function correctHistory(): Mutable<History> {
   const marks = ["op0z", "op1z"];
   const runs = marks.map((mark, i) => ({
-    ...{ id: `run-${i}`, message: `Look at ${mark}.`, sessionKey: "chat", status: "completed", finalized: true },
-    ...{ attempts: 1, reply: replyOf(mark, `t${i}z`), error: null },
+    id: `run-${i}`,
+    message: `Look at ${mark}.`,
+    sessionKey: "chat",
+    status: "completed",
+    finalized: true,
+    attempts: 1,
+    reply: replyOf(mark, `t${i}z`),
+    error: null,
   }));
   const report = (progress: number, acknowledged = true) => ({
-    ...{ jobId: "job", stepKey: "s", progress, jobProgress: progress, message: `at ${progress}`, acknowledged },
+    jobId: "job",
+    stepKey: "s",
+    progress,
+    jobProgress: progress,
+    message: `at ${progress}`,
+    acknowledged,
     output: progress === 100 ? "{}" : null,
   });
   const hook = { session: null, to: null };
@@ -26,7 +37,12 @@ function correctHistory(): Mutable<History> {
     reports: [report(50), report(100)],
     hooks: [
       ...marks.map((mark, i) => ({
-        ...{ mark, hook: "agent" as const, session: "chat", marks: [mark], to: TO, answers: [[`run-${i}`]] },
+        mark,
+        hook: "agent" as const,
+        session: "chat",
+        marks: [mark],
+        to: TO,
+        answers: [[`run-${i}`]],
       })),
       { ...hook, mark: "op2z", hook: "wake", marks: ["op2z"], answers: [["event"], ["event"]] },
     ],
@@ -62,7 +78,11 @@ function correctHistory(): Mutable<History> {
     stored: {
       jobs: [
         {
-          ...{ jobId: "job", status: "completed", progress: 100, message: "at 100", output: "{}" },
+          jobId: "job",
+          status: "completed",
+          progress: 100,
+          message: "at 100",
+          output: "{}",
           steps: [{ stepKey: "s", status: "completed", progress: 100, attempts: 1 }],
         },
       ],
@@ -77,11 +97,24 @@ function correctHistory(): Mutable<History> {
       ]),
       deliveries: [
         {
-          ...{ id: "gone", runId: null, channel: "webhook", to: GONE_RULE, text: "", state: "failed" },
-          ...{ maybeTwice: false, reason: "gone", eventType: "gate.answered" },
+          id: "gone",
+          runId: null,
+          channel: "webhook",
+          to: GONE_RULE,
+          text: "",
+          state: "failed",
+          maybeTwice: false,
+          reason: "gone",
+          eventType: "gate.answered",
         },
         ...runs.map(({ id, reply }) => ({
-          ...{ id: `${id}-0`, runId: id, ...TO, text: reply, state: "sent", maybeTwice: false, reason: null },
+          id: `${id}-0`,
+          runId: id,
+          ...TO,
+          text: reply,
+          state: "sent",
+          maybeTwice: false,
+          reason: null,
           eventType: null,
         })),
       ],

@@ -200,7 +200,12 @@ class Senders {
 }
 
 const hookOf = (hook: Hook["hook"], marks: readonly string[]): Hook => ({
-  ...{ mark: marks[0] ?? "", hook, marks, session: null, to: null, answers: [] },
+  mark: marks[0] ?? "",
+  hook,
+  marks,
+  session: null,
+  to: null,
+  answers: [],
 });
 
 function reportsOf(jobId: string) {
@@ -212,12 +217,22 @@ function reportsOf(jobId: string) {
     const message = `${stepKey} is at ${progress}`;
     const output = jobProgress === 100 ? { of: jobId } : undefined;
     const report: Report = {
-      ...{ jobId, stepKey, progress, jobProgress, message, acknowledged: false },
+      jobId,
+      stepKey,
+      progress,
+      jobProgress,
+      message,
+      acknowledged: false,
       output: output ? JSON.stringify(output) : null,
     };
     const status = progress === 100 ? "completed" : "running";
     const body = {
-      ...{ stepName: stepKey, status, progress, message, jobProgressStart: start, jobProgressEnd: end },
+      stepName: stepKey,
+      status,
+      progress,
+      message,
+      jobProgressStart: start,
+      jobProgressEnd: end,
       ...(output && { output }),
     };
     return { path: `/api/jobs/${jobId}/steps/${stepKey}`, body, report };

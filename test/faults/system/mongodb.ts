@@ -50,7 +50,9 @@ export async function startMongoDb(topology: Topology, open: Lifecycle): Promise
     return members[Math.max(at, 0)] as Member;
   };
   const mongodb = {
-    ...{ members, uri, primary },
+    members,
+    uri,
+    primary,
     async isBack({ server }: Member) {
       const own = `mongodb://127.0.0.1:${server.port}/?directConnection=true`;
       const takesPart = async () => {

@@ -101,18 +101,16 @@ export async function startServices(random: Random): Promise<Services> {
   const [modelUrl = "", mattermostUrl = "", telegramUrl = "", receiverUrl = "", goneUrl = "", flakyUrl = ""] =
     servers.map(({ url }) => url);
   return {
-    ...{
-      modelUrl: `${modelUrl}/v1`,
-      mattermostUrl,
-      telegramUrl,
-      receiverUrl,
-      goneUrl,
-      flakyUrl,
-      turns,
-      posts,
-      received,
-      accepted,
-    },
+    modelUrl: `${modelUrl}/v1`,
+    mattermostUrl,
+    telegramUrl,
+    receiverUrl,
+    goneUrl,
+    flakyUrl,
+    turns,
+    posts,
+    received,
+    accepted,
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },

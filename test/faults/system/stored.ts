@@ -22,7 +22,12 @@ export class Stores {
     const events = await count("events", { waiting: true });
     const deliveries = await count("deliveries", { open: true });
     if (runs + notes + events + deliveries === 0) return "";
-    return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries`;
+    const next = await this.#client
+      .db()
+      .collection("deliveries")
+      .findOne({ open: true }, { sort: { notBefore: 1 } });
+    const first = next ? `, the next at ${next.notBefore?.toISOString()} after ${next.failures} failures` : "";
+    return `${runs} runs, ${notes} records with notes, ${events} events, ${deliveries} deliveries${first}`;
   }
 
   /** @param jobIds the jobs to read, as in the API */
@@ -37,19 +42,35 @@ export class Stores {
     return {
       jobs,
       runs: await this.#inOrder("runs", (run) => ({
-        ...{ id: run._id, message: run.request?.message ?? "", sessionKey: run.sessionKey, status: run.status },
-        ...{ finalized: run.finalized === true, attempts: run.attempts, reply: run.reply },
+        id: run._id,
+        message: run.request?.message ?? "",
+        sessionKey: run.sessionKey,
+        status: run.status,
+        finalized: run.finalized === true,
+        attempts: run.attempts,
+        reply: run.reply,
         error: run.error && `${run.error.code}: ${run.error.message}`,
       })),
       events: await this.#inOrder("events", (event) => ({
-        ...{ id: event._id, text: event.text, source: event.source, waiting: event.waiting },
+        id: event._id,
+        text: event.text,
+        source: event.source,
+        waiting: event.waiting,
       })),
       messages: await this.#inOrder("messages", (message) => ({
-        ...{ sessionKey: message.sessionKey, role: message.role, content: message.content },
+        sessionKey: message.sessionKey,
+        role: message.role,
+        content: message.content,
       })),
       deliveries: await this.#inOrder("deliveries", (delivery) => ({
-        ...{ id: delivery._id, runId: delivery.runId, channel: delivery.channel, to: delivery.to, text: delivery.text },
-        ...{ state: delivery.state, maybeTwice: delivery.maybeTwice, reason: delivery.reason },
+        id: delivery._id,
+        runId: delivery.runId,
+        channel: delivery.channel,
+        to: delivery.to,
+        text: delivery.text,
+        state: delivery.state,
+        maybeTwice: delivery.maybeTwice,
+        reason: delivery.reason,
         eventType: delivery.event?.type ?? null,
       })),
       silences: await this.#silences(),

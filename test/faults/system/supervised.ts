@@ -45,7 +45,8 @@ export function supervise(name: string, start: () => Service, onCrash: (message:
   const isReady = service.ready;
   const ended = superviseLoop();
   return {
-    ...{ name, isReady },
+    name,
+    isReady,
     kill() {
       killed.add(service);
       service.child.kill("SIGKILL");

@@ -34,8 +34,12 @@ export interface Processes {
 
 /** The processes as an operator runs them. */
 export const PRODUCTION_PROCESSES: Processes = {
-  ...{ webs: 2, workers: 3, heartbeat: "15s", sweep: TIMINGS.sweep },
-  ...{ web: "src/api/main.ts", worker: "src/workers/main.ts" },
+  webs: 2,
+  workers: 3,
+  heartbeat: "15s",
+  sweep: TIMINGS.sweep,
+  web: "src/api/main.ts",
+  worker: "src/workers/main.ts",
 };
 
 /** A running system: the service's processes, their servers behind proxies, and the external services. */
@@ -89,8 +93,12 @@ export async function startSystem(
     run(`worker ${i + 1}`, () => startProcess(PROCESS, env, [processes.worker])),
   );
   return {
-    ...{ webs: await Promise.all(webs), workers: await Promise.all(workers) },
-    ...{ redis, mongodb, services, crashes },
+    webs: await Promise.all(webs),
+    workers: await Promise.all(workers),
+    redis,
+    mongodb,
+    services,
+    crashes,
     urls: ports.map((port) => `http://127.0.0.1:${port}`),
   };
 }
@@ -100,8 +108,11 @@ function writeConfig(dir: string, services: Services, every: string): string {
   const { modelUrl, mattermostUrl, telegramUrl, receiverUrl, goneUrl, flakyUrl } = services;
   const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
   const mapped = (channel: string) => ({
-    ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
-    ...{ channel, to: "{{to}}" },
+    match: { path: `mapped/${channel}` },
+    sessionKey: "{{session}}",
+    messageTemplate: "Look at {{mark}}.",
+    channel,
+    to: "{{to}}",
   });
   const config = {
     hooks: {
@@ -114,7 +125,10 @@ function writeConfig(dir: string, services: Services, every: string): string {
         mapped("telegram"),
         {
           match: { path: "items" },
-          ...{ forEach: "items", messageTemplate: "Look at {{item}}.", deliver: false, wakeMode: "next-heartbeat" },
+          forEach: "items",
+          messageTemplate: "Look at {{item}}.",
+          deliver: false,
+          wakeMode: "next-heartbeat",
           transform: { module: "keep.mjs" },
         },
         { match: { path: "event" }, action: "wake", textTemplate: wakeText("{{mark}}") },

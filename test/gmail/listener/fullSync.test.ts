@@ -129,7 +129,7 @@ describe("Gmail listener without a history", () => {
         mailbox,
         hooks: config.hooks,
       });
-      const { gmail } = connectGoogle(settings);
+      const { gmail } = connectGoogle(settings, google.addresses);
 
       await catchUp({ mailbox, importer, clock, log, label: "INBOX", batch: 3 }, gmail, never);
 

@@ -23,9 +23,7 @@ const sample = (
   raw: string,
   shown: readonly string[],
   hidden: readonly string[] = [],
-) => ({
-  ...{ what, subject, raw: HEAD + raw, shown, hidden },
-});
+) => ({ what, subject, raw: HEAD + raw, shown, hidden });
 
 /** Returns a multipart body with these parts, each with its headers. */
 const parts = (boundary: string, ...all: readonly string[]) =>

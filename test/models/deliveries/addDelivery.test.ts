@@ -130,7 +130,9 @@ describe("addDelivery", () => {
       const { fault, ...route } = expected;
       expect(noted).to.deep.equal({ deliveryId: _id, channel: route.channel, fault });
       expect({ channel: written.channel, to: written.to, state, reason }).to.deep.equal({
-        ...{ ...route, state: fault === null ? "pending" : "failed", reason: fault },
+        ...route,
+        state: fault === null ? "pending" : "failed",
+        reason: fault,
       });
     });
   }

@@ -74,9 +74,15 @@ function stored({ updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.
   const staleAt = new Date((lastReportAt ?? createdAt).getTime() + (staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000);
   const isRunning = status === "running";
   return {
-    ...{ status, createdAt, lastReportAt, staleAfterSeconds, updatedAt, updatedMinute: minuteOf(updatedAt) },
+    status,
+    createdAt,
+    lastReportAt,
+    staleAfterSeconds,
+    updatedAt,
+    updatedMinute: minuteOf(updatedAt),
     ...(isCancelRequested && { cancel: { requestedAt: createdAt, reason: null } }),
-    ...{ staleAt: isRunning ? staleAt : null, staleMinute: isRunning ? minuteOf(staleAt) : null },
+    staleAt: isRunning ? staleAt : null,
+    staleMinute: isRunning ? minuteOf(staleAt) : null,
   };
 }
 

@@ -45,8 +45,11 @@ class ModelJob {
       this.steps.push(step);
     } else if (status === "running" && step.status !== "running") step.attempts++;
     Object.assign(step, {
-      ...{ stepName: sent.stepName ?? step.stepName, status: status ?? step.status },
-      ...{ progress: progress ?? step.progress, message: message ?? step.message, output: output ?? step.output },
+      stepName: sent.stepName ?? step.stepName,
+      status: status ?? step.status,
+      progress: progress ?? step.progress,
+      message: message ?? step.message,
+      output: output ?? step.output,
     });
     this.#reported = [...this.#reported.filter((key) => key !== stepKey), stepKey];
     if (message !== undefined) this.message = message;
@@ -110,13 +113,24 @@ describe("writeReports: concurrent reports", () => {
   async function stored(stores: Stores, jobId: string) {
     const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
     const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
-      ...{ stepKey, stepName, status, progress, message, output, attempts },
+      stepKey,
+      stepName,
+      status,
+      progress,
+      message,
+      output,
+      attempts,
     }));
     return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
   }
   const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
   const modelled = ({ status, progress, message, output, current, steps }: ModelJob) => ({
-    ...{ status, progress, message, output, current, steps: [...steps].sort(byKey) },
+    status,
+    progress,
+    message,
+    output,
+    current,
+    steps: [...steps].sort(byKey),
   });
 
   it("have the same effect as sequential ones, even if jobs are deleted and created again in between", async () => {

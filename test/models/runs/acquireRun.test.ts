@@ -207,7 +207,10 @@ describe("acquireRun", () => {
     const waiting = await app.stores.runs.find(first);
     const later = (i: number) => new mongo.Timestamp({ t: waiting.order.getHighBits() + 1, i });
     const more = Array.from({ length: 4_000 }, (_, i) => ({
-      ...{ ...waiting, _id: randomUUID(), open: i % 2 === 0, order: later(i + 1) },
+      ...waiting,
+      _id: randomUUID(),
+      open: i % 2 === 0,
+      order: later(i + 1),
     }));
     await collection.insertMany(more);
 

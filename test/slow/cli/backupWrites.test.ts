@@ -28,7 +28,12 @@ describe("signalbox backup and restore", () => {
     const [runId] = [randomUUID()];
     await app.stores.runs.accept([
       {
-        ...{ _id: runId, kind: "agent", name: null, sessionKey: "hook:two", singleUse: false, request: null },
+        _id: runId,
+        kind: "agent",
+        name: null,
+        sessionKey: "hook:two",
+        singleUse: false,
+        request: null,
         mapped: { mapping: "m", call: null, item: { call: "call-1", json: "{}" }, wakeMode: "now" },
       },
     ]);

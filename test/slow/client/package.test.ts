@@ -147,8 +147,15 @@ describe("npm package signalbox-client", () => {
   ])
     it(`type-checks in strict TypeScript without Node's types, with module resolution ${moduleResolution}`, async () => {
       const compilerOptions = {
-        ...{ module, moduleResolution, target: "es2022", lib: ["es2022", "dom"], types: [], strict: true },
-        ...{ noEmit: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
+        module,
+        moduleResolution,
+        target: "es2022",
+        lib: ["es2022", "dom"],
+        types: [],
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        exactOptionalPropertyTypes: true,
       };
       writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
       writeFileSync(join(project, "main.ts"), TYPESCRIPT);

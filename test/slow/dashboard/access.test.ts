@@ -58,9 +58,7 @@ describe("dashboard login", () => {
       { ...run, _id: "run-2", name: "Waiting run" },
     ]);
     await runs.cancel("run-1");
-    await deliveries.add({
-      ...{ _id: "d", runId: "run-1", channel: "log", to: "x", text: "x", fault: "It was too late." },
-    });
+    await deliveries.add({ _id: "d", runId: "run-1", channel: "log", to: "x", text: "x", fault: "It was too late." });
     const acts = /^(Retry|Cancel)$/;
     const reader = await contexts.open(`${app.url}/runs/run-1`);
     const owner = await contexts.open(`${app.url}/runs/run-1`);

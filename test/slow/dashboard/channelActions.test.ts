@@ -27,7 +27,8 @@ describe("actions of the dashboard's page of channels", () => {
     answer = POST;
     server.script();
     app = await startApp({
-      ...{ apiToken: API_TOKEN, readOnlyToken: READ_ONLY },
+      apiToken: API_TOKEN,
+      readOnlyToken: READ_ONLY,
       config: `{
         channels: { log: {}, mattermost: { apiUrl: "${server.url}", botToken: "s3cret" } },
         session: { main: { channel: "log", to: "ops" } },

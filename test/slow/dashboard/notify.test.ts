@@ -59,8 +59,14 @@ describe("dashboard page of notifications", () => {
 
   it("shows why a delivery failed and with which status, and links to the failed ones", async () => {
     await app.stores.deliveries.add({
-      ...{ _id: "failed", runId: null, kind: "webhook", channel: "webhook", to: "ci", text: "" },
-      ...{ event: { id: "e", type: "job.stale", rule: "ci" }, fault: "The receiver answered 410." },
+      _id: "failed",
+      runId: null,
+      kind: "webhook",
+      channel: "webhook",
+      to: "ci",
+      text: "",
+      event: { id: "e", type: "job.stale", rule: "ci" },
+      fault: "The receiver answered 410.",
     });
     await app.stores.deliveries.collection.native.updateOne({ _id: "failed" }, { $set: { lastStatus: 410 } });
     const page = await openLive("/notify");
@@ -78,7 +84,8 @@ describe("dashboard page of notifications with a token that only reads", () => {
     url = app.url;
   };
   const { contexts } = useDashboard(set, {
-    ...{ apiToken: "an-api-token-of-length", readOnlyToken: READ_ONLY },
+    apiToken: "an-api-token-of-length",
+    readOnlyToken: READ_ONLY,
     config: JSON.stringify({ notify: [{ id: "agent", on: ["job.failed"], to: { wake: "now" } }] }),
   });
   it("shows the rules without the button", async () => {

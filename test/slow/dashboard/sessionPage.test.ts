@@ -46,11 +46,16 @@ describe("dashboard page of a session", () => {
     await page.getByText("Reply number 60", { exact: true }).waitFor();
     await eventually(() => isAtEnd(page), "the end of the page");
     expect(await page.getByText("Reply number 35", { exact: true }).count()).to.equal(0);
-    const answer = page.waitForResponse((response) => response.url().includes("cursor="));
+    const measured = Promise.withResolvers<void>();
+    await page.route(/cursor=/, async (route) => {
+      await measured.promise;
+      await route.continue();
+    });
 
     await page.getByText("Reply number 37", { exact: true }).scrollIntoViewIfNeeded();
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
     const before = await topOf(page, "Reply number 37");
-    await answer;
+    measured.resolve();
     await page.getByText("Reply number 35", { exact: true }).waitFor({ state: "attached" });
     await eventually(
       async () => Math.abs((await topOf(page, "Reply number 37")) - before) < 3,

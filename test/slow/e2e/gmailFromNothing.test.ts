@@ -6,6 +6,7 @@ import JSON5 from "json5";
 import { runCli, type Service } from "../../cli/service.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
+import { googleAddress, redirectedTo } from "../../support/gmail/googleRedirect.ts";
 import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
 import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
 
@@ -24,7 +25,7 @@ describe("the Gmail set-up", () => {
     telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 1 } } }));
     home = mkdtempSync(join(tmpdir(), "signalbox-gmail-"));
     writeFileSync(join(home, "client.json"), JSON.stringify(CLIENT));
-    write(withGoogle());
+    write({});
     words = await setUp();
   });
   beforeEach(() => {
@@ -48,20 +49,17 @@ describe("the Gmail set-up", () => {
         agents: { defaults: { heartbeat: { every: "1d" } } },
       }),
     );
-  /** A server that is not Google and has no mailbox. */
-  const withGoogle = () => ({
-    gmail: { apiUrl: google.url, pubsubUrl: google.url, tokenUrl: google.tokenUrl, consentUrl: google.consentUrl },
-  });
   /** The service; the first test that needs it starts it. */
   const started = async () => {
-    service ??= runCli("start", {}, home);
+    service ??= runCli("start", redirectedTo(google), home);
     return { service, url: await service.ready() };
   };
   const setUp = async () => {
     const command = "webhooks gmail setup --account ada@example.org --client client.json --no-browser";
-    const run = runCli(command, {}, home);
-    const shown = () => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
-    await fetch(await eventually(shown, "the address of Google's page"));
+    const run = runCli(command, redirectedTo(google), home);
+    const shown = () => /^ {2}(https:\S+)$/m.exec(run.printed())?.[1];
+    const page = await eventually(shown, "the address of Google's page");
+    await fetch(googleAddress(page, google.url));
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
     return stdout;
@@ -122,7 +120,7 @@ describe("the Gmail set-up", () => {
     service.kill("SIGHUP");
     await service.prints(/The changed configuration is in effect/);
     rmSync(join(home, "gmail-credentials.json"));
-    write(withGoogle());
+    write({});
 
     const words = await setUp();
     const wasWell = await isWell();

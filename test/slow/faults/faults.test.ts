@@ -10,7 +10,8 @@ const SHORT = { seed: SEED, seconds: 1, maxSeconds: 2, load: { reporters: 3, ses
 
 /** Uses the time constants of tests: a worker that is stopped for 2 s loses its leases. */
 const BRIEF = {
-  ...{ web: "test/support/processes/web.ts", worker: "test/support/processes/worker.ts" },
+  web: "test/support/processes/web.ts",
+  worker: "test/support/processes/worker.ts",
   heartbeat: "2s",
   sweep: FAULT_TIMINGS.sweep,
 };

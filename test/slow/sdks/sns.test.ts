@@ -32,9 +32,14 @@ describe("the signatures with which the tests send messages of Amazon SNS", () =
       const validate = (message: Message) =>
         promisify((done: (error: Error | null) => void) => validator.validate(message, done))();
       const message = signed({
-        ...{ Type: "Notification", MessageId: "22b80b92", TopicArn: "arn:aws:sns:eu-central-1:123456789012:alarms" },
-        ...{ Subject: "Disk full", Message: "Grüße 💶", Timestamp: "2026-11-25T20:00:00.000Z" },
-        ...{ SignatureVersion, SigningCertURL: url },
+        Type: "Notification",
+        MessageId: "22b80b92",
+        TopicArn: "arn:aws:sns:eu-central-1:123456789012:alarms",
+        Subject: "Disk full",
+        Message: "Grüße 💶",
+        Timestamp: "2026-11-25T20:00:00.000Z",
+        SignatureVersion,
+        SigningCertURL: url,
       });
 
       await validate(message);

@@ -19,15 +19,26 @@ function byteCharacters(): string[] {
 /** Returns a tokenizer with a family's special tokens and a vocabulary of bytes. It finds special tokens before all others. */
 function tokenizerOf(tokens: readonly string[]): Special {
   const added = tokens.map((content, i) => ({
-    ...{ id: BYTES + i, content, special: true, normalized: false },
-    ...{ single_word: false, lstrip: false, rstrip: false },
+    id: BYTES + i,
+    content,
+    special: true,
+    normalized: false,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
   }));
   const vocab = Object.fromEntries(byteCharacters().map((char, byte) => [char, byte]));
   const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true };
   const tokenizer = new Tokenizer(
     {
-      ...{ version: "1.0", truncation: null, padding: null, normalizer: null, post_processor: null },
-      ...{ added_tokens: added, pre_tokenizer: byteLevel, decoder: byteLevel },
+      version: "1.0",
+      truncation: null,
+      padding: null,
+      normalizer: null,
+      post_processor: null,
+      added_tokens: added,
+      pre_tokenizer: byteLevel,
+      decoder: byteLevel,
       model: { type: "BPE", vocab, merges: [], unk_token: null, byte_fallback: false, ignore_merges: false },
     },
     {},

@@ -35,7 +35,9 @@ const sources = globSync("src/**/*.{ts,mjs}");
 const codeOf = (path: string) => {
   const text = readFileSync(path, "utf8");
   return parse(path.endsWith(".ts") ? stripTypeScriptTypes(text) : text, {
-    ...{ ecmaVersion: "latest", sourceType: "module", allowHashBang: true },
+    ecmaVersion: "latest",
+    sourceType: "module",
+    allowHashBang: true,
   });
 };
 

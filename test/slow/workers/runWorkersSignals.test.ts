@@ -26,7 +26,11 @@ describe("runWorkers", () => {
     };
     const processors = new Map(QUEUES.map((def): [QueueDef, Processor] => [def, processor]));
     const workers = runWorkers(processors, {
-      ...{ connection, prefix, clock: systemClock, timings: FAST_TIMINGS, log: pino({ level: "silent" }) },
+      connection,
+      prefix,
+      clock: systemClock,
+      timings: FAST_TIMINGS,
+      log: pino({ level: "silent" }),
     });
     await queue.addBulk(Array.from({ length: JOBS }, () => ({ name: retention.name, data: {} })));
     await eventually(() => signals.length === JOBS, "all jobs to be done");

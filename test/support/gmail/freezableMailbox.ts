@@ -50,8 +50,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
   const proxy = await startMongoProxy(app.mongoUri, of === "mongo" ? hold : undefined);
   closing.push(proxy.close);
   const credentialsFile = join(dir, "credentials.json");
-  const addresses = { apiUrl: google.url, pubsubUrl: google.url, tokenUrl: google.tokenUrl };
-  const gmail = { account, topic: TOPIC, subscription: SUBSCRIPTION, credentialsFile, ...addresses };
+  const gmail = { account, topic: TOPIC, subscription: SUBSCRIPTION, credentialsFile };
   const text = JSON.stringify({
     mongodb: { uri: proxy.uri },
     redis: { prefix: app.prefix },
@@ -71,7 +70,8 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
         else signal.addEventListener("abort", () => resolve(), { once: true });
       });
     const { log } = logLines();
-    listeners.push(startListener(hooks, hooks.gmail!, { stores, queues, clock, log, lease: TIMINGS.lease, pause }));
+    const deps = { stores, queues, clock, log, pause, lease: TIMINGS.lease, google: google.addresses };
+    listeners.push(startListener(hooks, hooks.gmail!, deps));
   };
   const find = () => app.stores.gmailMailboxes.find(account);
   const closeListeners = async () => {
@@ -86,7 +86,10 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
 
   const isAcknowledged = () => google.pubsub.outstanding(SUBSCRIPTION) === 0;
   return {
-    ...{ google, configFile, listen, isAcknowledged },
+    google,
+    configFile,
+    listen,
+    isAcknowledged,
     isHeld: () => isHeld,
     /** Counts the operations up to the point from now on. */
     holdAtPoint: () => google.hold(of === "google" ? hold : undefined),

@@ -11,6 +11,7 @@ import { eventually } from "../eventually.ts";
 import { logLines } from "../logLines.ts";
 import { type Service, startProcess } from "../process.ts";
 import { redisUrl } from "../servers/servers.ts";
+import { redirectedTo } from "./googleRedirect.ts";
 import { type GoogleServer, startGoogleServer } from "./googleServer.ts";
 
 export const ACCOUNT = "ada@example.org";
@@ -126,15 +127,11 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
   const google = await startGoogleServer();
   google.pubsub.topics.add(TOPIC);
   google.pubsub.subscriptions.set(SUBSCRIPTION, { topic: TOPIC });
-  const { url, tokenUrl } = google;
   const gmail = {
     account: ACCOUNT,
     topic: TOPIC,
     subscription: SUBSCRIPTION,
     credentialsFile,
-    apiUrl: url,
-    pubsubUrl: url,
-    tokenUrl,
   };
   const config = { ...rest, hooks: { presets: ["gmail"], ...hooks, gmail: { ...gmail, ...settings } } };
   const prefix = `gmail-${randomUUID().slice(0, 8)}`;
@@ -142,14 +139,20 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
   const configText = JSON.stringify({ ...config, redis: { prefix } });
   writeFileSync(file, configText);
   const app = await startApp({ ...(mongo && { mongo }), redis, prefix, config: JSON.stringify(config) });
-  const env = { MONGODB_URI: app.mongoUri, REDIS_URL: redis, SIGNALBOX_CONFIG: file };
+  const env = { MONGODB_URI: app.mongoUri, REDIS_URL: redis, SIGNALBOX_CONFIG: file, ...redirectedTo(google) };
   const timers = new Timers(app);
   const listeners: Listener[] = [];
   let isClosed = false;
   const { log, lines } = logLines();
 
   const fixture: GmailFixture = {
-    ...{ google, app, timers, credentialsFile, env, configText, log: lines },
+    google,
+    app,
+    timers,
+    credentialsFile,
+    env,
+    configText,
+    log: lines,
     listen() {
       const { stores, queues, clock } = app;
       const listener = startListener(app.config.hooks, app.config.hooks.gmail!, {
@@ -159,6 +162,7 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
         log,
         lease: TIMINGS.lease, // The test controls its time.
         pause: timers.pause,
+        google: google.addresses,
       });
       listeners.push(listener);
       return listener;

@@ -16,6 +16,8 @@ type Subscription = Record<string, unknown> & { topic: string };
 
 /** A fake of Google's token endpoint, Gmail and Pub/Sub with one mailbox. Tests may change all its state. */
 export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "close"> {
+  /** The addresses in place of Google's. */
+  readonly addresses: { readonly gmail: string; readonly pubsub: string; readonly token: string };
   readonly tokenUrl: string;
   /** The consent page, which redirects the browser at once with a code that is valid once. */
   readonly consentUrl: string;
@@ -275,6 +277,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const server = await startChannelServer(usual);
   const google: GoogleServer = {
     ...server,
+    addresses: { gmail: server.url, pubsub: server.url, token: `${server.url}/token` },
     tokenUrl: `${server.url}/token`,
     consentUrl: `${server.url}/consent`,
     consent: {},

@@ -206,7 +206,12 @@ async function startServer(
   };
   await start();
   return {
-    ...{ url: `${protocol}//127.0.0.1:${port}`, port, start, stop, signal, remove },
+    url: `${protocol}//127.0.0.1:${port}`,
+    port,
+    start,
+    stop,
+    signal,
+    remove,
     get pid() {
       return child.pid ?? 0;
     },

@@ -66,13 +66,21 @@ describe("notify: crashes", () => {
   }
 
   const depsOf = (stores: Stores): DispatchDeps => ({
-    ...{ stores, rules: compileRules(fixture.app.config.notify), publicUrl: undefined, metrics: new WorkerMetrics() },
+    stores,
+    rules: compileRules(fixture.app.config.notify),
+    publicUrl: undefined,
+    metrics: new WorkerMetrics(),
     delivery: { initialReplyTarget: null, channels: new Set(["log"]) },
     deliver: async () => {},
     triggerHeartbeat: async () => {},
-    ...{ url: fixture.app.url, gatherMs: 0, staleAfterSeconds: 900, startRun: async () => {} },
+    url: fixture.app.url,
+    gatherMs: 0,
+    staleAfterSeconds: 900,
     agent: fixture.app.config.agents.defaults,
-    ...{ clock: fixture.app.clock, log: pino({ level: "silent" }), retryMs: 0 },
+    startRun: async () => {},
+    clock: fixture.app.clock,
+    log: pino({ level: "silent" }),
+    retryMs: 0,
   });
 
   /** Returns how many deliveries each rule has made, and how many events wake the agent. */
@@ -134,7 +142,11 @@ describe("notify: crashes", () => {
     const { jobId, path } = await createJob(fixture.app);
 
     const pipeline = fixture.app.stores.jobs.reportUpdate({
-      ...{ jobId, stepKey: "a", stepId: "x", stepName: "a", progress: 50 },
+      jobId,
+      stepKey: "a",
+      stepId: "x",
+      stepName: "a",
+      progress: 50,
       reportId: new mongo.ObjectId(),
     });
     await report(fixture.app, path, "a", { progress: 50 });

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
+import { answers, startChannelServer } from "../../support/servers/channelServer.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 const AUTH = { Authorization: `Bearer ${HOOK_TOKEN}` };
@@ -162,6 +163,33 @@ describe("notify: loops", () => {
       expect(sent).to.have.length(3);
     });
   }
+
+  it("waits for the next heartbeat after six turns a minute when each turn calls from outside, without a depth", async () => {
+    let turns = 0;
+    const model = await startChannelServer(async (response, request) => {
+      // What a program of the agent does with a token of its own, or a relay that drops the header.
+      await fixture.app.call("POST", `/api/ping/outside${++turns}/fail`);
+      const message = { role: "assistant", content: "HEARTBEAT_OK" };
+      answers(200, { choices: [{ index: 0, message, finish_reason: "stop" }] })(response, request);
+    });
+    const agents = {
+      defaults: { runner: "openai", model: "small" },
+      runners: { openai: { baseUrl: `${model.url}/v1` } },
+    };
+    fixture = await NotifyFixture.start([{ id: "wake", on: ["job.failed"], to: { wake: "now" } }], { agents });
+    const isWarning = ({ msg }: { msg?: unknown }) => String(msg).startsWith("rules wake the agent too often");
+
+    await fixture.app.call("POST", "/api/ping/outside0/fail");
+    await eventually(() => fixture.worker.log.some(isWarning), "the warning");
+    await fixture.dispatched();
+    const waiting = await fixture.app.call("GET", "/api/sessions/main/events");
+    await model.close();
+
+    expect(turns).to.equal(6);
+    expect(waiting.body).to.include({ waiting: 1 });
+    expect(waiting.body.events[0].text).to.include("outside6");
+    expect(fixture.worker.log.filter(isWarning)).to.have.length(1);
+  });
 
   const stoppedBy = (rule: string) =>
     eventually(

@@ -30,7 +30,11 @@ describe("notify: what was removed meanwhile", () => {
     const backup = { id: "backup", name: "Nightly backup", every: "1h" };
     const scan = (...expected: (typeof backup)[]) =>
       announceMissing({
-        ...{ stores, clock, expect: expected, staleAfterSeconds: 1, timings: FAST_TIMINGS.sweep },
+        stores,
+        clock,
+        expect: expected,
+        staleAfterSeconds: 1,
+        timings: FAST_TIMINGS.sweep,
       } as unknown as ScanDeps);
     await scan(backup);
     await scan();

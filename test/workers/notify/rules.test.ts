@@ -110,7 +110,11 @@ describe("notify: conditions and contents of rules", () => {
       both: await idsOf("both"),
       mapping: await idsOf("mapping"),
     }).to.deep.equal({
-      ...{ name: ["a", "sales/1"], id: ["sales/1", "sales/2"], metadata: ["a"], both: ["sales/1"], mapping: [] },
+      name: ["a", "sales/1"],
+      id: ["sales/1", "sales/2"],
+      metadata: ["a"],
+      both: ["sales/1"],
+      mapping: [],
     });
   });
 
@@ -125,13 +129,12 @@ describe("notify: conditions and contents of rules", () => {
       ...["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"],
     ]);
     expect(body).to.include({
-      ...{
-        specversion: "1.0",
-        id: delivery?.event?.id,
-        source: `${publicUrl}/api`,
-        type: "dev.signalbox.job.completed",
-      },
-      ...{ subject: "c/1", datacontenttype: "application/json" },
+      specversion: "1.0",
+      id: delivery?.event?.id,
+      source: `${publicUrl}/api`,
+      type: "dev.signalbox.job.completed",
+      subject: "c/1",
+      datacontenttype: "application/json",
     });
   });
 

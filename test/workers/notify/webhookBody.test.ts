@@ -17,25 +17,60 @@ const time = fc.constant("2026-01-31T18:02:00.000Z");
 const free = text(4_000).map((value) => ({ value }));
 
 const step = fc.record({
-  ...{ stepId: fc.uuid(), jobId: id, stepKey: id, stepName: text(1_024), message: text(65_536) },
-  ...{ status: fc.constant("running"), createdAt: time, updatedAt: time, startedAt: time, lastReportAt: time },
+  stepId: fc.uuid(),
+  jobId: id,
+  stepKey: id,
+  stepName: text(1_024),
+  message: text(65_536),
+  status: fc.constant("running"),
+  createdAt: time,
+  updatedAt: time,
+  startedAt: time,
+  lastReportAt: time,
 });
 const job = fc.record({
-  ...{ jobId: id, name: text(1_024), description: text(65_536), message: text(65_536), status: fc.constant("failed") },
-  ...{ createdAt: time, updatedAt: time, lastReportAt: time, endedAt: time, staleAt: time },
-  ...{ cancel: fc.record({ requestedAt: time, reason: text(1_024) }), currentStep: step },
+  jobId: id,
+  name: text(1_024),
+  description: text(65_536),
+  message: text(65_536),
+  status: fc.constant("failed"),
+  createdAt: time,
+  updatedAt: time,
+  lastReportAt: time,
+  endedAt: time,
+  staleAt: time,
+  cancel: fc.record({ requestedAt: time, reason: text(1_024) }),
+  currentStep: step,
   waitingFor: fc.array(id, { maxLength: 100 }),
 });
 const gate = fc.record({
-  ...{ gateId: fc.uuid(), jobId: id, key: id, title: text(1_024), message: text(8_000), answeredBy: text(256) },
-  ...{ requestedSchema: free, content: free, createdAt: time, answeredAt: time, expiresAt: time },
+  gateId: fc.uuid(),
+  jobId: id,
+  key: id,
+  title: text(1_024),
+  message: text(8_000),
+  answeredBy: text(256),
+  requestedSchema: free,
+  content: free,
+  createdAt: time,
+  answeredAt: time,
+  expiresAt: time,
 });
 const run = fc.record({
-  ...{ runId: fc.uuid(), kind: fc.constant("agent"), name: text(1_024), sessionKey: text(1_024) },
-  ...{ error: fc.record({ code: fc.constant("x"), message: text(10_000) }), createdAt: time, endedAt: time },
+  runId: fc.uuid(),
+  kind: fc.constant("agent"),
+  name: text(1_024),
+  sessionKey: text(1_024),
+  error: fc.record({ code: fc.constant("x"), message: text(10_000) }),
+  createdAt: time,
+  endedAt: time,
 });
 const delivery = fc.record({
-  ...{ deliveryId: id, runId: fc.uuid(), to: text(1_024), reason: text(10_000), createdAt: time },
+  deliveryId: id,
+  runId: fc.uuid(),
+  to: text(1_024),
+  reason: text(10_000),
+  createdAt: time,
   parts: fc.array(fc.record({ state: fc.constant("sent"), id: text(1_024) }), { maxLength: 100 }),
 });
 const data = fc.oneof(
@@ -46,7 +81,9 @@ const data = fc.oneof(
 
 const bodyOf = (of: object, format: "standard" | "cloudevents" = "standard") =>
   webhookBody({ id: "e", type: "job.failed", at: new Date(0), subject: "s", data: of }, of, {
-    ...{ format, source: "https://jobs.example.com/api", hasIncluded: false },
+    format,
+    source: "https://jobs.example.com/api",
+    hasIncluded: false,
   }).body;
 
 describe("webhookBody", () => {

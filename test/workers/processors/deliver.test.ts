@@ -51,7 +51,12 @@ describe("a delivery", () => {
 
     expect([status, body.deliveries.length]).to.deep.equal([200, 1]);
     expect(body.deliveries[0]).to.deep.include({
-      ...{ deliveryId: id, channel: "telegram", to: "anna", state: "sent", attempts: 2, maybeTwice: false },
+      deliveryId: id,
+      channel: "telegram",
+      to: "anna",
+      state: "sent",
+      attempts: 2,
+      maybeTwice: false,
       parts: [
         { state: "sent", id: "m-1" },
         { state: "sent", id: "m-2" },
@@ -155,7 +160,9 @@ describe("a delivery", () => {
     expect(channelStop).to.include({ reason: "It was authentication." });
     expect(waits.channelStop).to.deep.equal(channelStop);
     expect(await telegram()).to.deep.include({
-      ...{ state: "stopped", stoppedSince: channelStop?.since.toISOString(), reason: "It was authentication." },
+      state: "stopped",
+      stoppedSince: channelStop?.since.toISOString(),
+      reason: "It was authentication.",
       nextTryAt: [notBefore, waits.notBefore].map((at) => at?.toISOString()).sort()[0],
     });
   });
@@ -468,7 +475,12 @@ describe("a delivery", () => {
   it("continues with the first part that was not confirmed when its worker died", async () => {
     start([]);
     const part = (text: string, state: DeliveryPart["state"]): DeliveryPart => ({
-      ...{ text, plain: text, state, asPlain: false, id: null, handedAt: state === "sending" ? new Date() : null },
+      text,
+      plain: text,
+      state,
+      asPlain: false,
+      id: null,
+      handedAt: state === "sending" ? new Date() : null,
     });
 
     const parts = [part("one", "sent"), part("two", "sending"), part("three", "pending")];

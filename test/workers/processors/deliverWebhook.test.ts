@@ -28,7 +28,9 @@ describe("the delivery of a webhook", () => {
     dead = await startChannelServer(hangs);
     hanging = await Promise.all(Array.from({ length: 10 }, () => startChannelServer(hangs)));
     const rule = (id: string, url: string, more = {}) => ({
-      ...{ id, on: ["job.failed"], to: { webhook: { url, secret: SECRET, ...more } } },
+      id,
+      on: ["job.failed"],
+      to: { webhook: { url, secret: SECRET, ...more } },
     });
     const rules = [
       rule("sales", `${receiver.url}/${PATH_SECRET}`, { headers: { "X-Env": "prod" } }),
@@ -63,12 +65,15 @@ describe("the delivery of a webhook", () => {
       data: { text: "the body" },
     });
     await app.stores.deliveries.add({
-      ...{ _id: id, runId: null, kind: "webhook", channel: "webhook", text: "", fault: null },
-      ...{ to: rule ?? URL.parse(url ?? "")?.host ?? null },
-      ...{
-        event: { id: `evt-${id}`, type: "job.failed", rule },
-        webhook: { body, contentType: "application/json", url },
-      },
+      _id: id,
+      runId: null,
+      kind: "webhook",
+      channel: "webhook",
+      text: "",
+      fault: null,
+      to: rule ?? URL.parse(url ?? "")?.host ?? null,
+      event: { id: `evt-${id}`, type: "job.failed", rule },
+      webhook: { body, contentType: "application/json", url },
     });
     await app.stores.deliveries.collection.native.updateOne({ _id: id }, { $set: { reason: null, ...given } });
     await app.queues.deliver({ deliveryId: id, channel: "webhook" });

@@ -31,7 +31,10 @@ describe("mapped hook processor: a run whose transform finds no thread", () => {
     await stores.runs.accept([{ _id, mapped, ...common }]);
     const finalized: string[] = [];
     const process = mappedHookProcessor({
-      ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
+      stores,
+      hooks: config.hooks,
+      defaults: config.agents.defaults,
+      metrics: new WorkerMetrics(),
       mappings: compileMappings(config.hooks),
       finalize: async (runId) => void finalized.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
@@ -94,7 +97,10 @@ describe("mapped hook processor: a run that is interrupted", () => {
     const next = await acceptRun(app, "s");
     const enqueued: string[] = [];
     const process = mappedHookProcessor({
-      ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
+      stores,
+      hooks: config.hooks,
+      defaults: config.agents.defaults,
+      metrics: new WorkerMetrics(),
       mappings: compileMappings(config.hooks),
       finalize: async () => {},
       transform: () => Promise.reject(new Error("there is no transform")),
@@ -103,7 +109,10 @@ describe("mapped hook processor: a run that is interrupted", () => {
       triggerHeartbeat: async () => void enqueued.push("a heartbeat"),
     });
     const context = {
-      ...{ signal: new AbortController().signal, clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS },
+      signal: new AbortController().signal,
+      clock,
+      log: pino({ level: "silent" }),
+      timings: FAST_TIMINGS,
     };
     const carry = () => process({ id: _id, payload: { runId: _id }, lastTry: false }, context);
     return { _id, carry, enqueued };

@@ -24,7 +24,7 @@ describe("retention of kept requests", () => {
   const retain = async (settings: Partial<RetentionSettings> = {}) => {
     const signal = new AbortController().signal;
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
-    const all = { retainSingleUse: "7d", auditAfter: "90d", requests: LIMITS, ...settings };
+    const all = { retainSingleUse: "7d", auditAfter: "90d", logsAfter: "30d", requests: LIMITS, ...settings };
     const outcome = await retentionProcessor(app.stores, all)({ id: "1", payload: {}, lastTry: true }, context);
     return (outcome as unknown as { result: { requests: number } }).result.requests;
   };
@@ -74,15 +74,18 @@ describe("retention of kept requests", () => {
     it(`pauses after each batch of requests that are ${which} for as long as the batch took`, async () => {
       const { hookRequests } = app.stores;
       const request = (): NewHookRequest => ({
-        ...{
-          _id: randomUUID(),
-          createdAt: app.clock.now(),
-          hook: "ci",
-          mapping: "ci",
-          outcome: "dropped",
-          status: 202,
-        },
-        ...{ signature: null, address: null, contentType: null, head: "{}", body: Buffer.from("{}"), runIds: [] },
+        _id: randomUUID(),
+        createdAt: app.clock.now(),
+        hook: "ci",
+        mapping: "ci",
+        outcome: "dropped",
+        status: 202,
+        signature: null,
+        address: null,
+        contentType: null,
+        head: "{}",
+        body: Buffer.from("{}"),
+        runIds: [],
       });
       await Promise.all(Array.from({ length: 600 }, () => hookRequests.add(request())));
       app.clock.advance(1_000);
@@ -121,9 +124,19 @@ describe("retention of kept requests", () => {
   it("removes a request whose runs were never stored, and confirms one whose runs exist", async () => {
     await send("ci", { made: true });
     const lost: NewHookRequest = {
-      ...{ _id: randomUUID(), createdAt: app.clock.now(), hook: "ci", mapping: "ci", outcome: "accepted", status: 202 },
-      ...{ signature: null, address: null, contentType: null, head: "{}", body: Buffer.from("{}") },
-      ...{ runIds: [randomUUID()], unconfirmed: true },
+      _id: randomUUID(),
+      createdAt: app.clock.now(),
+      hook: "ci",
+      mapping: "ci",
+      outcome: "accepted",
+      status: 202,
+      signature: null,
+      address: null,
+      contentType: null,
+      head: "{}",
+      body: Buffer.from("{}"),
+      runIds: [randomUUID()],
+      unconfirmed: true,
     };
     await app.stores.hookRequests.add(lost);
     await retain();

@@ -116,7 +116,11 @@ export function useDeliveries(onStart: (deliveries: Deliveries) => void) {
       metrics.addSeries({ channels: ["telegram"], rules: [], readStopped: () => readStoppedChannels(stores) });
       const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
       workers = runWorkers(new Map([...idle, [queue, processor]]), {
-        ...{ connection, clock, log, prefix: app.prefix, timings: FAST_TIMINGS },
+        connection,
+        clock,
+        log,
+        prefix: app.prefix,
+        timings: FAST_TIMINGS,
         concurrency: { [queue.name]: 10 },
       });
     },

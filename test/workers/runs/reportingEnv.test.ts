@@ -27,12 +27,10 @@ describe("reportingEnv", () => {
       app.call("PUT", "/api/jobs/run-1/steps/own", { stepName: "Own" }, { Authorization: `Bearer ${SIGNALBOX_TOKEN}` });
 
     expect(env).to.deep.equal({
-      ...{
-        SIGNALBOX_JOB_ID: "run-1",
-        SIGNALBOX_SESSION: "s",
-        SIGNALBOX_URL: app.url,
-        SIGNALBOX_MCP_URL: `${app.url}/mcp`,
-      },
+      SIGNALBOX_JOB_ID: "run-1",
+      SIGNALBOX_SESSION: "s",
+      SIGNALBOX_URL: app.url,
+      SIGNALBOX_MCP_URL: `${app.url}/mcp`,
     });
     expect((await report()).status).to.equal(201);
     app.clock.advance(7 * 86_400_000);

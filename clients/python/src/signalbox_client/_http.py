@@ -115,6 +115,10 @@ def _checked_url(url: str) -> str:
         raise ValueError("url must have a port from 1 to 65535, and an IPv6 address in brackets.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("url must begin with http:// or https:// and name a host.")
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError:
+        raise ValueError("url must name a host whose labels have 1 to 63 characters.") from None
     if parts.username is not None or "?" in url or "#" in url:
         raise ValueError("url must not contain a user name, a query or a fragment; pass the token as `token`.")
     if port == 0:

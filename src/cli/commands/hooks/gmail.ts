@@ -1,10 +1,10 @@
 import type { Config } from "../../../config/config.ts";
 import { readConfig, requireServers } from "../../../config/load.ts";
 import { reloadConfig } from "../../../config/reload.ts";
-import type { GmailConfig } from "../../../gmail/api/google.ts";
+import type { GmailConfig, GoogleAddresses } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
-import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
+import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
 import { connectDatabase } from "../../../models/database.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
@@ -14,6 +14,7 @@ import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
 import { Queues } from "../../../shared/queue/producer.ts";
 import { connectProducer } from "../../../shared/queue/redis.ts";
 import { TIMINGS, type Timings } from "../../../shared/timings.ts";
+import type { Mailbox } from "../../../wire/channel.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStores } from "../../withStores.ts";
@@ -26,11 +27,12 @@ export const runGmail: Define = (command, environment) =>
 export const listenToGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
   runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
 
-/** Starts the listener of `webhooks gmail run`. */
+/** Starts the listener of `webhooks gmail run`. @param google addresses in place of Google's, for tests */
 export async function startGmailProcess(
   lifecycle: Lifecycle,
   env: NodeJS.ProcessEnv,
   timings: Timings,
+  google?: GoogleAddresses,
 ): Promise<Started> {
   const config = readConfig(env);
   const { level } = config.log;
@@ -52,7 +54,9 @@ export async function startGmailProcess(
   const listen = (config: Config): Listener | undefined => {
     const { hooks } = config;
     const stores = openStores(database, clock, { ...storeSettings(config), changes, notes: queues });
-    return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
+    return (
+      hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, google, lease: timings.lease })
+    );
   };
   let current = config;
   let listener = listen(config);
@@ -89,25 +93,21 @@ export const gmailStatus: Define = (command, environment) =>
       const settings = gmailOf(config);
       const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
       const status = mailboxStatus(settings, found, systemClock.now());
-      const isWell = status.problems.length === 0;
-      console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
-      if (!isWell) process.exitCode = EXIT.failed;
+      console.log(json ? JSON.stringify(status) : describeStatus(settings, status));
+      if (!status.ok) process.exitCode = EXIT.failed;
     },
   );
 
-function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
+function describeStatus({ topic }: GmailConfig, status: Mailbox): string {
   const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
   const rows = [
     ["Mailbox", account],
     ["Listener", listener ?? "none"],
     ["Complete up to", lagSeconds === null ? "the mailbox has not been read yet" : `${lagSeconds} s ago`],
-    ["Last mail", lastMailAt?.toISOString() ?? "none"],
-    ["Last notification", lastNoticeAt?.toISOString() ?? "none"],
-    [
-      "Watch until",
-      watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used, because no topic is set" : "none"),
-    ],
-    ["Last error", lastError ? `${lastError.at.toISOString()} ${lastError.reason}` : "none"],
+    ["Last mail", lastMailAt ?? "none"],
+    ["Last notification", lastNoticeAt ?? "none"],
+    ["Watch until", watchExpiresAt ?? (topic === undefined ? "not used, because no topic is set" : "none")],
+    ["Last error", lastError ? `${lastError.at} ${lastError.reason}` : "none"],
   ];
   return [
     ...rows.map(([name = "", value]) => `${name.padEnd(19)}${value}`),

@@ -101,7 +101,7 @@ function nextStep(env: NodeJS.ProcessEnv): string {
 
 async function setUpNotices(
   { gmail, pubsubAuth, names }: NonNullable<Awaited<ReturnType<typeof obtainAccess>>>,
-  { topic, subscription, label, pubsubUrl, pollEveryMinutes }: GmailConfig,
+  { topic, subscription, label, pollEveryMinutes }: GmailConfig,
   saved: Json,
   dryRun: boolean,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function setUpNotices(
     const stopped = saved.topic === undefined ? "" : dryRun ? "; the watch would be stopped" : "; the watch is stopped";
     return printStep("did", "watch", `none; the mailbox is read every ${pollEveryMinutes} minutes${stopped}`);
   }
-  const setup = createPubSubSetup(pubsubAuth, { ...(pubsubUrl !== undefined && { url: pubsubUrl }), dryRun });
+  const setup = createPubSubSetup(pubsubAuth, { dryRun });
   const isGrantNew = await ensurePubSub({ topic, subscription }, setup, names, dryRun);
   if (dryRun) return printStep("would", "watch", `${label} (would be started or renewed)`);
   await startWatch({ topic, label }, gmail, names, isGrantNew);

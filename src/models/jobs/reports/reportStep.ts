@@ -5,38 +5,44 @@ import type { StepReceipt } from "../../../wire/step.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
+import type { LogLines } from "../log/logLine.ts";
 import { type Payload, PayloadWrites } from "../payloads.ts";
 import { stepReceipt } from "../step.ts";
 import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
-export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
+export interface StepReport
+  extends Pick<ReportChange, "stepName" | "status" | "progress" | "message" | "order" | "at" | "countsSteps"> {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
   /** Whether the step's failure fails the job too. */
   readonly failJob?: boolean | undefined;
+  /** Lines for the log of the step. */
+  readonly log?: LogLines | undefined;
 }
 
 /**
- * Applies a report to a step and its job, in one batch with concurrent reports.
- * @returns the step as the reporter reads it, whether it is new, and the job's final status if the report ended the job
+ * Applies a report to a step and its job, in one batch with concurrent reports, and then adds its lines to the log of the step.
+ * @returns the step as the reporter reads it, whether it is new, the job's final status if the report ended the job, and whether
+ *   the report set the status: an event that comes late does not
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
  *   too_many_steps, unavailable
  */
 export async function reportStep(
-  { reports }: JobStores,
+  { reports, logs }: JobStores,
   jobId: string,
   stepKey: string,
   report: StepReport,
-): Promise<{ created: boolean; step: StepReceipt; ended: Status | null }> {
+): Promise<{ created: boolean; step: StepReceipt; ended: Status | null; isNewest: boolean }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
-  const { stepName, status, progress, message } = report;
+  const { stepName, status, progress, message, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
-  const { created, step, ended, cancelRequested } = await reports.add({
-    reportId: new mongo.ObjectId(),
+  const reportId = new mongo.ObjectId();
+  const { job, created, step, ended, cancelRequested } = await reports.add({
+    reportId,
     jobId,
     stepKey,
     stepId: randomUUID(),
@@ -44,12 +50,16 @@ export async function reportStep(
     status,
     progress,
     message,
+    order,
+    at,
+    countsSteps,
     ...(output !== undefined && { output: writes.store(jobId, output) }),
     ...effect,
     payloads: writes.docs,
   });
+  if (report.log) await logs.appendTo({ job, jobId, stepKey }, report.log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
-  return { created, step: receipt, ended };
+  return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }
 
 /**

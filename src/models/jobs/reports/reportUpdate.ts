@@ -3,6 +3,7 @@ import type { WantedNotifications } from "../../notes/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
+import { inOrder, isNewer, maySetMessage } from "../order.ts";
 import type { Payload, PayloadRef } from "../payloads.ts";
 import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
@@ -19,6 +20,12 @@ export interface ReportChange {
   readonly progress?: number | undefined;
   readonly message?: string | undefined;
   readonly output?: PayloadRef | undefined;
+  /** The place of the event among those of the step and the job: see order.ts. Without it the report takes effect as it arrives. */
+  readonly order?: number | undefined;
+  /** The sender's time of the event; without it the time of arrival. */
+  readonly at?: Date | undefined;
+  /** Whether the progress of the job is that share of its steps that have ended, and less than 100. */
+  readonly countsSteps?: boolean | undefined;
   /** The job's new progress, if the report changes it. */
   readonly jobProgress?: number | undefined;
   /** Set if the report ends the job. */
@@ -81,12 +88,13 @@ export function reportUpdate(
       },
     },
     { $set: changedCurrent(report, `$${path}`) },
+    ...(report.countsSteps ? [{ $set: { progress: { $max: ["$progress", STEPS_ENDED] } } }] : []),
     ...timeStages(staleAfterSeconds, notes),
   ];
 }
 
 /** Returns a step before its first report. */
-function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
+function newStep({ stepId, stepKey, at }: ReportChange, now: Date): mongo.Document {
   return {
     $literal: {
       stepId,
@@ -98,7 +106,7 @@ function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
       output: null,
       createdAt: now,
       updatedAt: now,
-      startedAt: now,
+      startedAt: at ?? now,
       endedAt: null,
       attempts: 1,
       seq: 0,
@@ -107,7 +115,8 @@ function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
 }
 
 function changedStep(report: ReportChange, step: string, now: Date): mongo.Document {
-  const { stepName, status, progress, message, output, reportId } = report;
+  const { stepName, status, progress, message, output, reportId, order } = report;
+  if (order !== undefined) return receivedStep(report, step, order, now);
   const isRestart = { $in: [`${step}.status`, ["completed", "failed"]] };
   return {
     reportId,
@@ -132,39 +141,90 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
   };
 }
 
+/**
+ * Returns the change of a step by an event with an order. What is known of the beginning of a step counts whenever it arrives. A
+ * step that events begin again is not another attempt, because the events may only have arrived in this order.
+ */
+function receivedStep(report: ReportChange, step: string, order: number, now: Date): mongo.Document {
+  const { stepName, status, progress, message, output, reportId, at = now } = report;
+  const state = {
+    reportId,
+    order,
+    status,
+    endedAt: status === "running" ? null : at,
+    ...(output !== undefined && { output: { $literal: output } }),
+  };
+  const told = { message: { $literal: message }, messageOrder: order };
+  return {
+    $mergeObjects: [
+      {
+        reportId: { $ifNull: [`${step}.reportId`, reportId] },
+        updatedAt: { $max: [`${step}.updatedAt`, now] },
+        startedAt: { $min: [`${step}.startedAt`, at] },
+        ...(stepName !== undefined && { stepName: { $literal: stepName } }),
+        ...(progress !== undefined && { progress: { $max: [`${step}.progress`, progress] } }),
+      },
+      ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), told, {}] }]),
+      ...(status === undefined ? [] : [{ $cond: [isNewer(step, order), state, {}] }]),
+    ],
+  };
+}
+
 function changedJob(
-  { message, jobProgress, output, ends, reportId, stepKey }: ReportChange,
+  { message, jobProgress, output, ends, reportId, stepKey, order }: ReportChange,
   now: Date,
   addsReplaced: boolean,
 ): mongo.Document {
+  const step = `$${stepPath(stepKey)}`;
+  const unlessLate = (record: string, id: string) =>
+    order === undefined ? id : { $cond: [isNewer(record, order), id, null] };
   const replacedNow = [
-    `$${stepPath(stepKey)}.output.payload`,
-    ...(ends?.status === "completed" ? ["$output.payload"] : []),
+    unlessLate(step, `${step}.output.payload`),
+    ...(ends?.status === "completed" ? [unlessLate("$$ROOT", "$output.payload")] : []),
   ];
   const replaced = addsReplaced ? { $concatArrays: [{ $ifNull: ["$replaced", []] }, replacedNow] } : replacedNow;
-  return {
+  const fields = {
     ...(message !== undefined && { message: { $literal: message } }),
     ...(jobProgress !== undefined && { progress: { $max: ["$progress", jobProgress] } }),
-    ...(output !== undefined && { replaced: { $setDifference: [replaced, [null]] } }),
     ...(ends && {
       ...jobStatus(ends.status, now),
       ...endedBy(ends.status, reportId),
     }),
     ...(ends?.status === "completed" && { output: { $literal: ends.output } }),
   };
+  return {
+    ...inOrder({ order, status: ends?.status, message }, fields),
+    ...(output !== undefined && { replaced: { $setDifference: [replaced, [null]] } }),
+  };
 }
 
 /** Returns the fields of the second stage, which depend on the step as the first stage leaves it. */
-function changedCurrent({ status, stepKey, message, ends }: ReportChange, step: string): mongo.Document {
+function changedCurrent(report: ReportChange, step: string): mongo.Document {
+  const { status, stepKey, message, ends, order, reportId } = report;
   const isCurrent = { $eq: ["$current.stepKey", { $literal: stepKey }] };
   const ifNotRunning = { $cond: [isCurrent, LAST_REPORTED, { $ifNull: ["$current", null] }] };
+  const stepMessage = { $ifNull: [`${step}.message`, "$message"] };
   return {
-    current: status === "running" ? step : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
+    current:
+      status === "running" && order === undefined
+        ? step
+        : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
     // A failed job takes over the message of its step, also that of an earlier report.
     ...(ends?.status === "failed" &&
-      message === undefined && { message: { $ifNull: [`${step}.message`, "$message"] } }),
+      message === undefined && {
+        message:
+          order === undefined ? stepMessage : { $cond: [{ $eq: ["$endedBy", reportId] }, stepMessage, "$message"] },
+      }),
   };
 }
+
+const STEPS = { $objectToArray: { $ifNull: ["$steps", {}] } };
+const ENDED_STEPS = { $filter: { input: STEPS, cond: { $ne: ["$$this.v.status", "running"] } } };
+
+/** The expression for the share of steps that have ended in percent, of which the end of the job is the last one. */
+const STEPS_ENDED = {
+  $min: [99, { $floor: { $multiply: [100, { $divide: [{ $size: ENDED_STEPS }, { $size: STEPS }] }] } }],
+};
 
 const IS_RUNNING = { $eq: ["$$this.v.status", "running"] };
 const IS_NEWER = { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] };

@@ -24,7 +24,9 @@ describe("the web process with a small heap", function () {
     await database.prepare();
     await database.close();
     web = startProcess("test/support/processes/web.ts", {
-      ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
+      MONGODB_URI: uri,
+      REDIS_URL: await redisUrl(),
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
     });
     ({ url } = await web.ready);
     await send("PUT", "/api/jobs/large", {});

@@ -18,7 +18,9 @@ const specification = require("commonmark-spec") as { tests: readonly Example[] 
 
 /** The examples of the specification, which writes tabs as arrows. */
 const EXAMPLES: readonly Example[] = specification.tests.map(({ number, markdown, html }) => ({
-  ...{ number, markdown: markdown.replaceAll("→", "\t"), html: html.replaceAll("→", "\t") },
+  number,
+  markdown: markdown.replaceAll("→", "\t"),
+  html: html.replaceAll("→", "\t"),
 }));
 
 const CHANNELS = openChannels(

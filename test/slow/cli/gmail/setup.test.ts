@@ -24,6 +24,7 @@ import { EXIT } from "../../../../src/cli/exit.ts";
 import { runCli } from "../../../cli/service.ts";
 import { type Running, runInProcess, startInProcess } from "../../../support/cli.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { googleAddress, redirectedTo } from "../../../support/gmail/googleRedirect.ts";
 import { type GoogleServer, googleError, startGoogleServer } from "../../../support/gmail/googleServer.ts";
 import { canTestLinux } from "../../../support/machine.ts";
 import { answers, type Behaviour, hangs } from "../../../support/servers/channelServer.ts";
@@ -59,6 +60,7 @@ describe("signalbox webhooks gmail setup", () => {
 
   beforeEach(async () => {
     google = await startGoogleServer();
+    redirectGoogle(google.url);
     home = mkdtempSync(join(tmpdir(), "signalbox-gmail-"));
     write("client.json", JSON.stringify({ installed: CLIENT }));
     write("key.json", JSON.stringify(KEY));
@@ -75,15 +77,14 @@ describe("signalbox webhooks gmail setup", () => {
   const read = (name: string) => readFileSync(at(name), "utf8");
   const gmailOf = (name = "signalbox.json5") => JSON5.parse(read(name)).hooks.gmail;
 
-  /** A file written by hand, with the addresses of the test server in place of those of Google. */
+  /** A file written by hand. */
   const configText = (more = "") => `// mine
 {
   hooks: {
     enabled: true, // for the others too
     'token': "\${HOOKS_TOKEN}",
     gmail: {
-      apiUrl: "${google.url}", pubsubUrl: "${google.url}",
-      tokenUrl: "${google.tokenUrl}", consentUrl: "${google.consentUrl}",${more}
+      pollEveryMinutes: 7,${more}
     },
   },
   /* the end */
@@ -102,12 +103,12 @@ describe("signalbox webhooks gmail setup", () => {
       isOver = true;
     });
     const address = await eventually(() => isOver || addressIn(run), "the address of Google's page");
-    if (typeof address === "string") await fetch(address);
+    if (typeof address === "string") await fetch(googleAddress(address, google.url));
     const ended = await run.ended;
     expect(ended.stdout + ended.stderr).not.to.match(/hidden-|refresh-of|token-\d|code-\d|PRIVATE|secret words/);
     return { ...ended, asked: address !== true };
   }
-  const addressIn = (run: Running) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
+  const addressIn = (run: Running) => /^ {2}(https:\S+)$/m.exec(run.printed())?.[1];
   const changes = () => google.requestsTo(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
 
   it("sets up a mailbox completely and keeps the rest of the file unchanged", async () => {
@@ -168,7 +169,7 @@ describe("signalbox webhooks gmail setup", () => {
   for (const [step, request, asksAgain] of steps) {
     it(`can be completed by another run after it was killed at ${step}`, async () => {
       google.fail(request, hangs);
-      const run = runCli(commandOf(FIRST), ENV, home);
+      const run = runCli(commandOf(FIRST), { ...ENV, ...redirectedTo(google) }, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
       await eventually(() => google.requestsTo(request).length > 0, "the step");
       run.kill("SIGKILL");
@@ -191,7 +192,9 @@ describe("signalbox webhooks gmail setup", () => {
   const denied = googleError(403, "PERMISSION_DENIED", "forbidden");
   const disabled = answers(403, {
     error: {
-      ...{ code: 403, status: "PERMISSION_DENIED", message: "secret words" },
+      code: 403,
+      status: "PERMISSION_DENIED",
+      message: "secret words",
       details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "SERVICE_DISABLED" }],
     },
   });
@@ -277,7 +280,8 @@ describe("signalbox webhooks gmail setup", () => {
   it("reports that the login cannot be reached, and saves nothing", async () => {
     const gone = await startGoogleServer();
     await gone.close();
-    write("signalbox.json5", configText().replace(google.tokenUrl, gone.tokenUrl));
+    sinon.restore();
+    redirectGoogle(gone.url);
 
     const { code, stderr } = await setUp(FIRST);
 
@@ -361,7 +365,10 @@ describe("signalbox webhooks gmail setup", () => {
       ...["consent", "topic", "publisher", "subscription", "watch", "configuration"],
     ]);
     expect(JSON5.parse(stdout.slice(stdout.indexOf("\n{"))).hooks.gmail).to.deep.equal({
-      ...{ account: "ada@example.org", label: "STARRED", topic: TOPIC, subscription: SUBSCRIPTION },
+      account: "ada@example.org",
+      label: "STARRED",
+      topic: TOPIC,
+      subscription: SUBSCRIPTION,
     });
     expect(readdirSync(home)).to.deep.equal(before);
     expect(read("signalbox.json5")).to.equal(configText());
@@ -481,7 +488,7 @@ describe("signalbox webhooks gmail setup", () => {
     const again = await setUp("");
 
     expect({ code, again: again.code }).to.deep.equal({ code: 0, again: 0 });
-    expect(stdout).to.match(/^ok +watch +none; .* every 5 minutes; the watch is stopped$/m);
+    expect(stdout).to.match(/^ok +watch +none; .* every 7 minutes; the watch is stopped$/m);
     expect(google.watch).to.equal(null);
     expect(gmailOf()).to.have.property("account");
     expect(gmailOf()).not.to.have.any.keys("topic", "subscription");
@@ -559,6 +566,7 @@ describe("signalbox webhooks gmail setup", () => {
 
       const { code } = await start(FIRST.replace(" --no-browser", ""), {
         PATH: `${at("bin")}${delimiter}${process.env.PATH}`,
+        ...redirectedTo(google),
       }).ended;
 
       expect(code).to.equal(0);
@@ -571,7 +579,7 @@ describe("signalbox webhooks gmail setup", () => {
       [resolve("src/cli/main.ts"), "webhooks", "gmail", "setup", ...FIRST.split(" ")],
       {
         cwd: home,
-        env: { PATH: process.env.PATH, HOOKS_TOKEN: "the-token-of-the-hooks" },
+        env: { PATH: process.env.PATH, ...ENV, ...redirectedTo(google) },
       },
     );
     const ended = once(child, "exit");
@@ -579,7 +587,7 @@ describe("signalbox webhooks gmail setup", () => {
     child.stdout.on("data", (chunk) => {
       printed += chunk;
     });
-    const address = await eventually(() => /^ {2}(http:\S+)$/m.exec(printed)?.[1], "the address");
+    const address = await eventually(() => /^ {2}(https:\S+)$/m.exec(printed)?.[1], "the address");
     const page = await fetch(address, { redirect: "manual" });
 
     child.stdin.write(`http://127.0.0.1/\n${page.headers.get("location")}\n`); // and stays open, as a terminal does
@@ -639,7 +647,9 @@ describe("signalbox webhooks gmail setup", () => {
       /^FAILED configuration +.*cannot be written \(ENAMETOOLONG\): add the following to it, and "gmail"/,
     );
     expect(JSON5.parse(stderr.slice(stderr.indexOf("\n{"))).hooks.gmail).to.deep.equal({
-      ...{ account: "ada@example.org", topic: TOPIC, subscription: SUBSCRIPTION },
+      account: "ada@example.org",
+      topic: TOPIC,
+      subscription: SUBSCRIPTION,
     });
     expect(read(name)).to.equal(configText());
   });
@@ -651,12 +661,10 @@ describe("signalbox webhooks gmail setup", () => {
         mkdirSync(at(".signalbox"));
         write(".signalbox/hooks-token", `${token}\n`);
       }
-      const { fetch: ask } = globalThis;
-      sinon.stub(globalThis, "fetch").callsFake(redirectingTo(google, ask));
 
       const run = start(FIRST);
       const page = await eventually(() => /^ {2}(https:\S+)$/m.exec(run.printed())?.[1], "the address");
-      await ask(page.replace("https://accounts.google.com/o/oauth2/v2/auth", google.consentUrl));
+      await fetch(page);
       const { code, stdout } = await run.ended;
       const check = await runInProcess(["config", "check"], {}, { cwd: home });
 
@@ -664,7 +672,8 @@ describe("signalbox webhooks gmail setup", () => {
       expect(stdout).to.include(`${at("signalbox.json5")} (created, with hooks enabled)`);
       const { hooks, server } = JSON5.parse(read("signalbox.json5"));
       expect(hooks).to.deep.include({
-        ...{ enabled: true, presets: ["gmail"] },
+        enabled: true,
+        presets: ["gmail"],
         gmail: { account: "ada@example.org", topic: TOPIC, subscription: SUBSCRIPTION },
       });
       if (token) expect([hooks.token, server.apiToken]).to.deep.equal([token, undefined]);
@@ -703,11 +712,8 @@ describe("signalbox webhooks gmail setup", () => {
   }
 });
 
-/** A fetch that sends requests for Google to the test server, and rejects every other host. */
-const redirectingTo =
-  ({ url }: GoogleServer, ask: typeof fetch): typeof fetch =>
-  (input, options) => {
-    const address = new URL(input instanceof Request ? input.url : input);
-    if (!address.hostname.endsWith(".googleapis.com")) throw new Error(address.hostname);
-    return ask(new URL(address.pathname + address.search, url), options);
-  };
+/** Sends this process's requests for Google to another address, until sinon is restored. */
+function redirectGoogle(url: string): void {
+  const { fetch } = globalThis;
+  sinon.stub(globalThis, "fetch").callsFake((input, options) => fetch(googleAddress(input, url), options));
+}

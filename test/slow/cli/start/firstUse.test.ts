@@ -124,8 +124,13 @@ describe("The start block", () => {
     summary(
       { config: parseConfig(file, {}), generatedToken: undefined },
       {
-        ...{ url: "http://127.0.0.1:1", watch: false, reload: "npx signalbox reload" },
-        ...{ hasLogFile: true, mongodbVersion: "8.0.4", agents: [], ...more },
+        url: "http://127.0.0.1:1",
+        watch: false,
+        reload: "npx signalbox reload",
+        hasLogFile: true,
+        mongodbVersion: "8.0.4",
+        agents: [],
+        ...more,
       },
     );
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";

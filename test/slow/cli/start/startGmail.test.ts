@@ -17,9 +17,9 @@ describe("signalbox start with hooks.gmail", () => {
   before(async () => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-gmail-"));
     fixture = await startGmailFixture();
-    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = fixture.env;
-    env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
     // with an embedded Redis, so that the data directory names all processes
+    const { REDIS_URL: _, ...withoutRedis } = fixture.env;
+    env = { ...withoutRedis, SIGNALBOX_DATA_DIR: home };
     service = runCli("start", env);
     url = await service.ready();
   });

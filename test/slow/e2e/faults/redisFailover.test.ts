@@ -30,8 +30,10 @@ describe("a replica of Redis that takes over behind the same address", () => {
     const { uri, release } = await acquireDatabase();
     releaseDatabase = release;
     const env = {
-      ...{ MONGODB_URI: uri, REDIS_URL: address.url },
-      ...{ SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: TOKEN },
+      MONGODB_URI: uri,
+      REDIS_URL: address.url,
+      SIGNALBOX_HOOKS_ENABLED: "true",
+      SIGNALBOX_HOOKS_TOKEN: TOKEN,
     };
     service = startProcess("test/support/processes/both.ts", env);
     const { url } = await service.ready;

@@ -33,8 +33,12 @@ describe("the transform of a mapped hook", () => {
   let fixture: MappedHookFixture;
   before(async () => {
     const mapping = (path: string, module: string, more = {}) => ({
-      ...{ match: { path }, name: path, messageTemplate: `of ${path}: {{text}}`, ...quiet },
-      ...{ transform: { module }, ...more },
+      match: { path },
+      name: path,
+      messageTemplate: `of ${path}: {{text}}`,
+      ...quiet,
+      transform: { module },
+      ...more,
     });
     fixture = await MappedHookFixture.start(
       [

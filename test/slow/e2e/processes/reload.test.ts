@@ -137,7 +137,9 @@ describe("SIGHUP", () => {
     const { url } = await web.ready;
     const put = (body: object) =>
       fetch(`${url}/api/jobs/awaited`, {
-        ...{ method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
       });
     const wait = (seconds: number) => fetch(`${url}/api/jobs/awaited`, { headers: { Prefer: `wait=${seconds}` } });
     const applied = async (seconds: number) => (await wait(seconds)).headers.get("Preference-Applied");

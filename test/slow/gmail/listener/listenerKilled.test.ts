@@ -52,7 +52,9 @@ async function killAt(
     const expected = mailboxes.map((mailbox) => receiveMails(mailbox, isForgotten));
     for (const { holdAtPoint } of mailboxes) holdAtPoint();
     const env = { REDIS_URL: await redisUrl() };
-    const files = mailboxes.map(({ configFile }) => configFile);
+    const files = mailboxes.map(({ configFile, google }) =>
+      JSON.stringify({ configFile, addresses: google.addresses }),
+    );
     service = startProcess("test/support/processes/gmailListeners.ts", env, files);
     await service.ready;
     for (const [i, { isHeld, isAcknowledged }] of mailboxes.entries()) {

@@ -17,7 +17,10 @@ describe("Gmail listener with little memory", () => {
     const ids = Array.from({ length: 10 }, () => google.mailbox.add({ payload }));
     google.pubsub.publish();
 
-    const listener = runGmailProcess({ ...fixture.env, NODE_OPTIONS: "--max-old-space-size=160" });
+    const listener = runGmailProcess({
+      ...fixture.env,
+      NODE_OPTIONS: `${fixture.env.NODE_OPTIONS} --max-old-space-size=160`,
+    });
     let isOver = false;
     void listener.ended.then(() => {
       isOver = true;

@@ -109,6 +109,10 @@ const EVENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const OUTCOMES: Readonly<Record<string, string>> = {
-  ...{ open: "open", change: "open", answer: "answered", withdraw: "withdrawn", expire: "expired" },
+  open: "open",
+  change: "open",
+  answer: "answered",
+  withdraw: "withdrawn",
+  expire: "expired",
   delete: "job_not_found",
 };

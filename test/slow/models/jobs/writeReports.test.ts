@@ -29,7 +29,13 @@ describe("writeReports: concurrent reports", () => {
   async function stored(stores: Stores, jobId: string) {
     const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
     const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
-      ...{ stepKey, stepName, status, progress, message, output, attempts },
+      stepKey,
+      stepName,
+      status,
+      progress,
+      message,
+      output,
+      attempts,
     }));
     return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
   }

@@ -47,7 +47,11 @@ describe("notify: a storm of stale jobs", () => {
     for (let i = 0; i < JOBS; i += BATCH) {
       const docs = Array.from({ length: BATCH }, (_, k) => ({
         ...structuredClone({ ...model, _id: undefined }),
-        ...{ _id: new mongo.ObjectId(), jobId: `job-${i + k}`, name: `job ${i + k}`, message: MESSAGE, staleAt },
+        _id: new mongo.ObjectId(),
+        jobId: `job-${i + k}`,
+        name: `job ${i + k}`,
+        message: MESSAGE,
+        staleAt,
       }));
       await jobs.collection.native.insertMany(docs as never[], { ordered: false });
     }

@@ -211,7 +211,12 @@ describe("a delivery", () => {
 
   const DEAD = "The worker ended during an attempt.";
   const handed = (text: string, handedAt = new Date()): DeliveryPart => ({
-    ...{ text, plain: text, state: "sending", asPlain: false, id: null, handedAt },
+    text,
+    plain: text,
+    state: "sending",
+    asPlain: false,
+    id: null,
+    handedAt,
   });
   const deaths: [string, Partial<DeliveryDoc>, number, string][] = [
     ["in each of its attempts", { failures: 5 }, 0, `${DEAD} It was tried 6 times.`],

@@ -1,11 +1,29 @@
-import Type from "typebox";
-import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../../models/intake/hookRequest.ts";
-import * as s from "../../../wire/blocks.ts";
-import { MissingValues, RunError } from "../../../wire/run.ts";
+import Type, { type Static } from "typebox";
+import * as s from "./blocks.ts";
+import { MissingValues, RunError } from "./run.ts";
+
+/**
+ * The outcome of a request. `accepted`: its runs were made, and none of them has failed. `dropped`: the transform dropped all
+ * of them. `failed`: one of them has failed. `filtered`: no mapping wanted it. `refused`: it was answered with an error.
+ */
+export const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
+export type RequestOutcome = (typeof OUTCOMES)[number];
+
+/** The ways in which a sender proves itself. */
+export const SIGNATURE_TYPES = [
+  "hook-token",
+  "token",
+  "github",
+  "stripe",
+  "slack",
+  "standard-webhooks",
+  "hmac",
+  "sendgrid",
+  "sns",
+] as const;
+export const VERDICTS = ["valid", "missing", "malformed", "expired", "wrong"] as const;
 
 const text = (description: string) => s.nullable(Type.String(), { description });
-const type = Type.Enum([...SIGNATURE_TYPES]);
-const verdict = Type.Enum([...VERDICTS]);
 
 const row = {
   requestId: Type.String({ description: "Identifies the kept request." }),
@@ -24,8 +42,8 @@ const row = {
   signature: s.nullable(
     Type.Object(
       {
-        type: Type.Enum(type.enum, { description: "How the sender had to prove itself." }),
-        verdict: Type.Enum(verdict.enum, { description: "The result of the verification when the request arrived." }),
+        type: Type.Enum([...SIGNATURE_TYPES], { description: "How the sender had to prove itself." }),
+        verdict: Type.Enum([...VERDICTS], { description: "The result of the verification when the request arrived." }),
       },
       s.named("RequestSignature"),
     ),
@@ -41,7 +59,9 @@ const row = {
 const values = (description: string) =>
   Type.Unsafe<Readonly<Record<string, string | string[] | undefined>>>(s.FreeObject(description));
 
+/** A kept request to a hook, as lists contain it. */
 export const HookRequestRow = Type.Object(row, s.named("HookRequestRow"));
+export type HookRequestRow = Static<typeof HookRequestRow>;
 
 export const HookRequest = Type.Object(
   {
@@ -60,6 +80,7 @@ export const HookRequest = Type.Object(
   },
   s.named("HookRequest"),
 );
+export type HookRequest = Static<typeof HookRequest>;
 
 export const Replayed = Type.Object(
   {
@@ -70,7 +91,9 @@ export const Replayed = Type.Object(
   },
   s.named("Replayed"),
 );
+export type Replayed = Static<typeof Replayed>;
 
+/** A run that a request would start. The fields are null where they do not apply. */
 const RunPreview = Type.Object(
   {
     kind: s.nullable(Type.Enum(["agent", "wake"], { title: "PreviewKind" }), {
@@ -89,7 +112,9 @@ const RunPreview = Type.Object(
   },
   s.named("RunPreview"),
 );
+export type RunPreview = Static<typeof RunPreview>;
 
+/** What the mappings make of a request. */
 export const DryRun = Type.Object(
   {
     dryRun: Type.Literal(true, { description: "Always true: nothing was stored or sent." }),
@@ -112,3 +137,23 @@ export const DryRun = Type.Object(
   },
   s.named("DryRun"),
 );
+export type DryRun = Static<typeof DryRun>;
+
+export const MappingName = Type.Optional(
+  Type.String({ description: "The mapping to apply. By default the mappings are compared with the request." }),
+);
+
+/** A request to try the mappings on. */
+export const TryHookRequest = Type.Object(
+  {
+    hook: Type.String({ minLength: 1, maxLength: 1_024, description: "Name of the hook: `match.path`." }),
+    mapping: MappingName,
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: "Headers of the request, by name." }),
+    ),
+    query: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Parameters of the URL." })),
+    body: Type.String({ description: "Body of the request as text: JSON, or form fields if `headers` says so." }),
+  },
+  s.named("TryHookRequest"),
+);
+export type TryHookRequest = Static<typeof TryHookRequest>;

@@ -1,0 +1,79 @@
+import {
+  boolean,
+  date,
+  listOf,
+  nullable,
+  number,
+  object,
+  objectId,
+  optional,
+  type Stored,
+  schemaOf,
+  string,
+} from "../../db/fields.ts";
+
+/** Successive lines with the same time and level, joined by line feeds. */
+const LogPart = object({ at: date, level: nullable(string), text: string });
+export type LogPart = Stored<typeof LogPart>;
+
+/** Lines that are not kept, and their bytes. */
+const Dropped = object({ lines: number, bytes: number });
+export type Dropped = Stored<typeof Dropped>;
+
+/**
+ * A part of a step's log. Chunks are numbered; only the newest one is open, and takes further lines. Each knows how many lines
+ * and bytes of the log came before it, so that no line is counted again.
+ */
+export const LogChunkDoc = object({
+  _id: objectId,
+  /** The internal id of the job, so that a job that is created again under its id starts without a log. */
+  job: objectId,
+  stepKey: string,
+  n: number,
+  /** Present while the chunk takes further lines. */
+  open: optional(boolean),
+  /** The number of writes. A write names the one that it follows: see appendLogs.ts. */
+  writes: number,
+  /** The lines and bytes of the log before this chunk, a byte for each line feed included. */
+  linesBefore: number,
+  bytesBefore: number,
+  lines: number,
+  bytes: number,
+  parts: listOf(LogPart),
+  /** What was dropped on arrival since the log began: long lines, and lines for which the job had no room. */
+  refused: Dropped,
+  updatedAt: date,
+});
+export type LogChunkDoc = Stored<typeof LogChunkDoc>;
+
+export const logChunkSchema = schemaOf(LogChunkDoc)
+  .index({ job: 1, stepKey: 1, n: 1 }, { unique: true })
+  .index({ job: 1, stepKey: 1 }, { name: "open", unique: true, partialFilterExpression: { open: true } });
+
+/** The kept bytes of all logs of a job. */
+export const LogSizeDoc = object({
+  /** The internal id of the job. */
+  _id: objectId,
+  bytes: number,
+});
+export type LogSizeDoc = Stored<typeof LogSizeDoc>;
+
+export const logSizeSchema = schemaOf(LogSizeDoc);
+
+/** The first bytes of a step's log that are kept. */
+export const HEAD_BYTES = 64 * 1024;
+/** The last bytes of a step's log that are kept. */
+export const TAIL_BYTES = 192 * 1024;
+/** Maximum kept bytes of all logs of a job. */
+export const MAX_JOB_LOG_BYTES = 4 * 1024 * 1024;
+
+/** Maximum bytes of a chunk. A chunk is deleted as a whole, so up to this much more than the tail is stored. */
+export const CHUNK_BYTES = 64 * 1024;
+/** Maximum parts of a chunk, each of which costs some fifty bytes. */
+export const CHUNK_PARTS = 2_000;
+
+/** Returns the kept bytes of a log of a given size. */
+export const keptBytes = (bytes: number): number => Math.min(bytes, HEAD_BYTES + TAIL_BYTES);
+
+/** Returns the size of a line in the log, with its line feed. */
+export const lineBytes = (text: string): number => Buffer.byteLength(text) + 1;

@@ -1,0 +1,103 @@
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { JobStores } from "./jobStores.ts";
+import { PING_STEP, type PingResult, reportOf } from "./pingJob.ts";
+import { reportStep, type StepReport } from "./reports/reportStep.ts";
+
+/** The runs that pings with one slug begin and end. */
+export interface PingedRuns {
+  /** The beginning of the ids of their jobs. */
+  readonly pinged: string;
+  /** The name of their jobs. */
+  readonly name: string;
+  /** Identifies one run; undefined if the program does not name it. */
+  readonly rid: string | undefined;
+}
+
+/** A ping that begins or ends a run. */
+export interface SlugPing {
+  /** The exit code of a ping with one, otherwise how the run goes. */
+  readonly state: "start" | "success" | "fail" | number;
+  /** The beginning of the text that came with it; may be empty. */
+  readonly body: string;
+}
+
+/** The orders of the two events of a run: its end stays, whenever its beginning arrives. */
+const START = 0;
+const END = 1;
+
+/**
+ * How many running jobs an end without a `rid` tries to end, each of which another ping or caller ends first. After that it is a
+ * run of its own.
+ */
+const MAX_TRIES = 25;
+
+/**
+ * Applies a ping to the run that it is about: the one with its `rid`, or for an end the newest running one. An end without a
+ * running job makes a job that is over at once, and never changes one that has ended otherwise.
+ * @throws AppError unavailable, too_many_steps
+ */
+export async function pingSlug(
+  stores: JobStores,
+  runs: PingedRuns,
+  { state, body }: SlugPing,
+  clock: Clock,
+): Promise<PingResult> {
+  const { pinged, rid } = runs;
+  const kind = state === "start" ? "running" : state === "success" || state === 0 ? "done" : "fail";
+  const exitCode = typeof state === "number" ? { exitCode: state } : {};
+  const message = lastLine(body);
+  const output = { message: message || null, ...exitCode, ...(body !== "" && { body }) };
+  const report = { ...reportOf({ kind, ...exitCode }, message), ...(kind !== "running" && { output }) };
+  if (state === "start" || rid !== undefined) {
+    const input = state === "start" ? body : "";
+    const first = rid === undefined ? await begin(stores, runs, input, clock) : await beginAs(stores, runs, rid, input);
+    const applied = await apply(stores, first, { ...report, order: state === "start" ? START : END });
+    const isRepeated = state === "start" || applied.step.status === report.status;
+    if (applied.isNewest || isRepeated) return applied;
+  }
+  for (let i = 0; rid === undefined && i < MAX_TRIES; i++) {
+    const jobId = await stores.jobs.newestPinged(pinged, ["running"]);
+    if (jobId === undefined) break;
+    const applied = await apply(stores, { jobId, createdJob: false }, { ...report, order: END }).catch(ifDeleted);
+    if (applied?.isNewest) return applied;
+  }
+  return apply(stores, await begin(stores, runs, "", clock), { ...report, order: END });
+}
+
+type Begun = Pick<PingResult, "jobId" | "createdJob">;
+
+async function apply(stores: JobStores, begun: Begun, report: StepReport) {
+  return { ...begun, ...(await reportStep(stores, begun.jobId, PING_STEP, report)) };
+}
+
+/** Creates the job of a run, unless another ping of the run has done so. @param input the text that came with its beginning */
+async function beginAs({ jobs }: JobStores, { pinged, name }: PingedRuns, id: string, input: string): Promise<Begun> {
+  const jobId = `${pinged}/${id}`;
+  const { created } = await jobs.put(jobId, { name, pinged, isQuiet: true });
+  if (input !== "") await jobs.put(jobId, { input: { body: input } });
+  return { jobId, createdJob: created };
+}
+
+/** Creates a job whose id is the time, or the next free millisecond. */
+async function begin(stores: JobStores, runs: PingedRuns, input: string, clock: Clock): Promise<Begun> {
+  for (let ms = clock.now().getTime(); ; ms++) {
+    const begun = await beginAs(stores, runs, new Date(ms).toISOString(), "");
+    if (!begun.createdJob) continue;
+    if (input !== "") await stores.jobs.put(begun.jobId, { input: { body: input } });
+    return begun;
+  }
+}
+
+function ifDeleted(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "job_not_found") return undefined;
+  throw error;
+}
+
+/** Returns the last line of a text that is not blank; empty if there is none. */
+const lastLine = (text: string): string =>
+  text
+    .trimEnd()
+    .split(/[\r\n]+/)
+    .at(-1)
+    ?.trim() ?? "";

@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../../support/app.ts";
+
+const API = "an-api-token-of-length";
+const KEY = "the-token-of-a-creator";
+const READER = "the-token-of-a-reader-of-jobs";
+const UUID = "c2d1f7a0-3d5e-4d4b-9b43-5f5b0f6d2a11";
+const RID = "0c8f5a1e-93b5-4a3c-8f5c-7f0d3f0e9a01";
+
+const CONFIG = JSON.stringify({
+  server: {
+    apiToken: API,
+    tokens: [
+      { name: "creator", token: KEY, scopes: ["jobs:create"], jobs: { idPrefix: "team/" } },
+      { name: "reader", token: READER, scopes: ["jobs:read"] },
+    ],
+  },
+  expect: [{ id: "nightly", name: "Nightly backup", every: "1d", ping: UUID }],
+});
+
+describe("/ping", () => {
+  let app: TestApp;
+  let slug: string;
+  let number = 0;
+  before(async () => {
+    app = await startApp({ config: CONFIG });
+  });
+  after(() => app.close());
+  beforeEach(() => {
+    slug = `backup-${number++}`;
+  });
+
+  const send = async (path: string, method = "GET", body?: string | Uint8Array<ArrayBuffer>) => {
+    const response = await fetch(`${app.url}/ping/${path}`, { method, ...(body !== undefined && { body }) });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const ping = (rest = "", method?: string, body?: string | Uint8Array<ArrayBuffer>) =>
+    send(`${KEY}/${slug}${rest}`, method, body);
+  const call = (method: string, path: string) => app.call(method, path, undefined, { Authorization: `Bearer ${API}` });
+  const jobs = async (prefix = `team/${slug}/`) => {
+    const { body } = await call("GET", `/api/jobs?jobId=${encodeURIComponent(prefix)}`);
+    return body.jobs.reverse();
+  };
+  const read = async (jobId: string) =>
+    (await call("GET", `/api/jobs/${encodeURIComponent(jobId)}?include=steps`)).body;
+
+  it("answers OK as text with the limit of bodies, for HEAD, GET and POST", async () => {
+    for (const method of ["HEAD", "GET", "POST"]) {
+      const { status, headers, text } = await ping("", method);
+      expect({ status, text }).to.deep.equal({ status: 200, text: method === "HEAD" ? "" : "OK" });
+      expect(headers.get("Content-Type")).to.match(/^text\/plain/);
+      expect(headers.get("Ping-Body-Limit")).to.equal("10000");
+      expect(headers.get("Cache-Control")).to.equal("no-store");
+    }
+    expect((await jobs()).map(({ status }: { status: string }) => status)).to.deep.equal(Array(3).fill("completed"));
+  });
+
+  it("makes one job of a start and an end, named after the slug, with its duration from the start", async () => {
+    await ping("/start");
+    app.clock.advance(90_000);
+    await ping("/0", "POST", "Copied\n12 files\n\n");
+
+    const [job, ...others] = await jobs();
+    expect(others).to.deep.equal([]);
+    expect(job).to.include({ name: slug, status: "completed", progress: 100, message: "12 files" });
+    expect(job.jobId).to.match(/^team\/backup-\d+\/\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(job.output).to.deep.equal({ message: "12 files", exitCode: 0, body: "Copied\n12 files\n\n" });
+    const { durationMs } = (await call("GET", `/api/jobs/${encodeURIComponent(job.jobId)}/steps/ping`)).body;
+    expect(durationMs).to.be.within(90_000, 95_000);
+  });
+
+  it("fails the job with fail or an exit code that is not 0, and keeps the text with the step", async () => {
+    await ping("/start");
+    await ping("/fail", "POST", "disk full");
+    await ping("/3");
+
+    const [first, second] = await jobs();
+    expect(first).to.include({ status: "failed", message: "disk full" });
+    expect((await read(first.jobId)).steps[0].output).to.deep.equal({ message: "disk full", body: "disk full" });
+    expect(second).to.include({ status: "failed", message: "Exit code 3" });
+  });
+
+  it("never covers a failure with a later success", async () => {
+    await ping("/start");
+    await ping("/fail");
+    await ping();
+
+    expect((await jobs()).map(({ status }: { status: string }) => status)).to.deep.equal(["failed", "completed"]);
+  });
+
+  it("makes a job for each start, and ends the newest", async () => {
+    await Promise.all([ping("/start"), ping("/start"), ping("/start")]);
+    await ping("/1");
+    await ping("/0");
+
+    const statuses = (await jobs()).map(({ status }: { status: string }) => status);
+    expect(statuses).to.deep.equal(["running", "completed", "failed"]);
+  });
+
+  it("ends each of several running jobs once when their ends arrive together", async () => {
+    await Promise.all(Array.from({ length: 8 }, () => ping("/start")));
+    await Promise.all(Array.from({ length: 8 }, () => ping()));
+
+    const all = await jobs();
+    expect(all.map(({ status }: { status: string }) => status)).to.deep.equal(Array(8).fill("completed"));
+  });
+
+  it("ends only jobs that a ping of the slug has begun", async () => {
+    await app.stores.jobs.put(`team/${slug}/by-hand`, { name: slug });
+    await ping();
+
+    expect(await read(`team/${slug}/by-hand`)).to.include({ status: "running" });
+  });
+
+  it("joins the pings of a run by its rid, in any order and beside others", async () => {
+    const other = RID.replace("0c", "ff");
+    await ping(`?rid=${RID}`);
+    await ping(`/start?rid=${other}`);
+    await ping(`/start?rid=${RID}`);
+    await ping(`/start?rid=${RID.toUpperCase()}`);
+
+    expect((await jobs()).map(({ jobId, status }: Record<string, string>) => [jobId, status])).to.deep.equal([
+      [`team/${slug}/${RID}`, "completed"],
+      [`team/${slug}/${other}`, "running"],
+    ]);
+  });
+
+  it("takes the end of a run again, and another end as a run of its own", async () => {
+    await ping(`/start?rid=${RID}`);
+    await ping(`/fail?rid=${RID}`);
+    await ping(`/fail?rid=${RID}`);
+    await ping(`?rid=${RID}`);
+
+    const [first, second, ...others] = await jobs();
+    expect(others).to.deep.equal([]);
+    expect(first).to.include({ jobId: `team/${slug}/${RID}`, status: "failed" });
+    expect(second).to.include({ status: "completed" });
+  });
+
+  it("keeps the beginning of a long body, cut at a character, and none of a GET", async () => {
+    const { status } = await ping("", "POST", `x${"é".repeat(200_000)}`);
+
+    expect(status).to.equal(200);
+    const [{ output }] = await jobs();
+    expect(Buffer.byteLength(output.body)).to.equal(9_999);
+    expect(output.body).to.match(/^xé+$/);
+  });
+
+  it("takes a body of other bytes than text", async () => {
+    await ping("", "POST", new Uint8Array([0x61, 0xff, 0xfe]));
+
+    expect((await jobs())[0].output.body).to.equal("a\ufffd\ufffd");
+  });
+
+  it("takes the UUID of an expected job, in upper case too", async () => {
+    await send(`${UUID}/start`);
+    await send(`${UUID.toUpperCase()}/0`);
+
+    const [job] = await jobs("nightly/");
+    expect(job).to.include({ name: "Nightly backup", status: "completed" });
+  });
+
+  for (const [problem, path, status, text] of [
+    ["a bad exit code", `${KEY}/slug/256`, 400, /exit code from 0 to 255/],
+    ["a word that is no state", `${KEY}/slug/finish`, 400, /exit code from 0 to 255/],
+    ["too many parts", `${KEY}/slug/start/now`, 400, /exit code from 0 to 255/],
+    ["a bad slug", `${KEY}/a%20b`, 400, /slug must have/],
+    ["a missing slug", KEY, 400, /slug must have/],
+    ["a long slug", `${KEY}/${"a".repeat(101)}`, 400, /slug must have/],
+    ["a rid that is no UUID", `${KEY}/slug?rid=5`, 400, /rid must be a UUID/],
+    ["a path that cannot be decoded", `${KEY}/%ff`, 400, /percent-encoded/],
+    ["a wrong key", "not-the-token-of-anybody/slug", 401, /no token/],
+    ["a wrong key alone", "not-the-token-of-anybody", 401, /no token/],
+    ["an unknown UUID", UUID.replace("c2", "c3"), 404, /expect/],
+    ["an unknown UUID with a state", `${UUID.replace("c2", "c3")}/start`, 404, /expect/],
+    ["a token without the scope", `${READER}/slug`, 403, /jobs:create/],
+  ] as const) {
+    it(`answers ${status} with a sentence to ${problem}`, async () => {
+      const answer = await send(path);
+
+      expect(answer.status).to.equal(status);
+      expect(answer.headers.get("Content-Type")).to.match(/^text\/plain/);
+      expect(answer.headers.get("Cache-Control")).to.equal("no-store");
+      expect(answer.text).to.match(text);
+    });
+  }
+
+  it("answers 405 to another method", async () => {
+    const { status, headers } = await ping("", "DELETE");
+
+    expect(status).to.equal(405);
+    expect(headers.get("Allow")).to.equal("GET, HEAD, POST");
+  });
+
+  it("has neither key nor UUID in its log", async () => {
+    await ping("/start");
+    await send(UUID);
+    await send(`not-the-token-of-anybody/${slug}`);
+    await fetch(`${app.url}/Ping/${KEY}/${slug}`);
+
+    expect(app.log.length).to.be.greaterThan(0);
+    const text = JSON.stringify(app.log);
+    expect(text).to.include("/ping/[token]");
+    expect(text).to.not.include(KEY).and.not.include(UUID).and.not.include("anybody");
+  });
+});
+
+describe("/ping with wrong keys", () => {
+  it("limits them by address, and takes a right one all the same", async () => {
+    const app = await startApp({ config: CONFIG });
+    const status = async (path: string) => (await fetch(`${app.url}/ping/${path}`)).status;
+    for (let i = 0; i < 20; i++) await status(i % 2 ? "not-the-token-of-anybody/x" : UUID.replace("c2", "c3"));
+
+    expect(await status("not-the-token-of-anybody/x")).to.equal(429);
+    expect(await status(UUID.replace("c2", "c3"))).to.equal(429);
+    expect(await status(`${KEY}/x`)).to.equal(200);
+    await app.close();
+  });
+});
+
+describe("/ping without tokens", () => {
+  it("takes any key, but nothing from pages of other sites", async () => {
+    const app = await startApp();
+    const status = async (headers = {}) => (await fetch(`${app.url}/ping/any/x`, { headers })).status;
+
+    expect(await status()).to.equal(200);
+    expect(await status({ "Sec-Fetch-Site": "cross-site" })).to.equal(403);
+    await app.close();
+  });
+});
