@@ -82,11 +82,20 @@ export function returnText({
         ]
       : []),
     ...part("Output", output && JSON.stringify(output)),
-    ...part("Last lines of the log", log.length > 0 ? `\n${log.join("\n")}` : null),
+    ...part("Last lines of the log", endOf(log)),
     `Link: ${oneLine(link)}`,
   ];
   return lines.join("\n");
 }
+
+/** Returns the last lines of a log, under their title; null without any. */
+const endOf = (lines: readonly string[]): string | null =>
+  lines.length > 0
+    ? `\n${lines
+        .join("\n")
+        .slice(1 - MAX_TEXT_CHARS)
+        .toWellFormed()}`
+    : null;
 
 const oneLine = (text: string): string => cut(sanitizeText(text).replace(/\s+/g, " ").trim(), MAX_NAME_CHARS);
 

@@ -1,5 +1,6 @@
 import { returnSentence, returnText, SEVERAL } from "../../agents/prompt/returnPrompt.ts";
 import type { Config } from "../../config/config.ts";
+import { readLastLines } from "../../models/jobs/log/readLog.ts";
 import { isStored } from "../../models/jobs/payloads.ts";
 import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
@@ -29,6 +30,9 @@ export interface ReturnDeps {
   /** Puts a run on its queue, for a time from now. */
   startRun(runId: string, delayMs: number): Promise<void>;
 }
+
+/** Number of the last lines of a job's log in a prompt. */
+const LOG_LINES = 20;
 
 type JobRecord = Extract<NotedRecord, { kind: "job" }>;
 
@@ -109,7 +113,7 @@ async function textOf(deps: ReturnDeps, { note, notification }: Entry, record: J
       ? { title: gate.title, action: gate.action, answeredBy: gate.answeredBy, content: gate.content }
       : null,
     output: await readOutput(deps.stores, record),
-    log: [],
+    log: (await readLastLines(deps.stores.logs, record.job._id, LOG_LINES)).map((line) => line.text),
     link: (deps.publicUrl ?? deps.url) + subjectPath(type, data),
   });
 }

@@ -41,7 +41,8 @@ describe("returns of jobs to a session", () => {
   it("are one run for the ends that follow each other, with the news of each job", async () => {
     const jobs = [await create(), await create(SESSION, { name: "Deploy" }), await create()];
     for (const { path } of jobs.slice(0, 2)) await report(fixture.app, path, "a", completed);
-    await report(fixture.app, jobs[2]!.path, "a", { status: "failed", failJob: true, message: "No space" });
+    const failure = { status: "failed", failJob: true, message: "No space", log: "copying\nno space left" };
+    await report(fixture.app, jobs[2]!.path, "a", failure);
 
     const [run, ...others] = await returned(3);
 
@@ -49,6 +50,7 @@ describe("returns of jobs to a session", () => {
     expect(run?.request?.instructions).to.equal("3 jobs that this session started have ended.");
     for (const { jobId } of jobs) expect(run?.request?.message).to.include(`Id: ${jobId}`);
     expect(run?.request?.message).to.include("Job: Deploy").and.to.include("Message: No space");
+    expect(run?.request?.message).to.include("Last lines of the log: \ncopying\nno space left\n");
     const view = await read(`/api/runs/${run?._id}`);
     expect(view.returnOf).to.deep.equal(jobs.map(({ jobId }, i) => ({ jobId, event: i < 2 ? "completed" : "failed" })));
     const job = await read(jobs[2]!.path);
