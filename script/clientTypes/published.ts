@@ -5,9 +5,9 @@ import * as s from "../../src/wire/blocks.ts";
 import { Channel, Mailbox, MailboxFault } from "../../src/wire/channel.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
-import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
-import { JobReturn, ReturnEvent, ReturnOf, ReturnTo } from "../../src/wire/return.ts";
+import { JobReturn, ReturnEvent, ReturnOf, ReturnTarget, ReturnTo } from "../../src/wire/return.ts";
 import {
   FailedRunAttempt,
   MissingValue,
@@ -32,6 +32,7 @@ interface ClientType {
   /** The name in Python; without it the Python client does not publish the type. */
   readonly python?: string;
   readonly partial?: boolean;
+  readonly argument?: boolean;
 }
 
 /** Titles whose schema the clients publish as another one, which has more fields. */
@@ -61,6 +62,11 @@ export const TYPES = {
     CancelRequest: { schema: CancelRequest, about: "A request to cancel a job.", python: "CancelRecord" },
     ReturnEvent: { schema: ReturnEvent, about: "A transition of a job that wakes a session.", python: "ReturnEvent" },
     ReturnTo: { schema: ReturnTo, about: "The session that a job wakes.", python: "ReturnToRecord" },
+    ReturnTarget: {
+      schema: ReturnTarget,
+      about: "The session that a job is to wake, and when.",
+      python: "ReturnTarget",
+    },
     JobReturn: { schema: JobReturn, about: "A transition that has woken a session.", python: "JobReturnRecord" },
     ReturnOf: {
       schema: ReturnOf,
@@ -74,6 +80,16 @@ export const TYPES = {
         "A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change.",
       python: "JobRecord",
       partial: true,
+    },
+    JobFields: {
+      schema: JobFields,
+      about: "The fields of a job that its creator sets. Absent fields stay as they are; null clears a field.",
+      argument: true,
+    },
+    JobChange: {
+      schema: JobChange,
+      about: "The fields of a job, and those that only a manual correction sets.",
+      argument: true,
     },
   },
   "gates.ts": {

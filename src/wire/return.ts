@@ -43,7 +43,8 @@ const SessionKey = s.Identifier(
   "The key of a session that exists. The token of a run sends `self`, which is the session of that run.",
 );
 
-const Target = Type.Object(
+/** The session that a job wakes, as clients name it with more than its key. */
+export const ReturnTarget = Type.Object(
   {
     sessionKey: SessionKey,
     on: Type.Optional(On),
@@ -54,12 +55,12 @@ const Target = Type.Object(
   s.named("ReturnTarget"),
 );
 
-/** The session that a job wakes, as clients name it. */
-export const ReturnTarget = Type.Union([SessionKey, Target], {
+/** The session that a job wakes, as clients name it: its key, or more. */
+export const ReturnToChange = Type.Union([SessionKey, ReturnTarget], {
   description:
     "The session of the agent that is woken when the job ends, or by the transitions in `on` (by default `completed` and `failed`). `deliver` is false by default.",
 });
-export type ReturnTarget = Static<typeof ReturnTarget>;
+export type ReturnToChange = Static<typeof ReturnToChange>;
 
 /** A transition of a job that has woken a session. */
 export const JobReturn = Type.Object(

@@ -1,3 +1,4 @@
+import type { JobChange } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import {
   date,
@@ -15,7 +16,6 @@ import {
 } from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
-import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
@@ -128,23 +128,13 @@ export const jobSchema = schemaOf(JobDoc)
   .index({ "returnTo.sessionKey": 1 }, { partialFilterExpression: { "returnTo.sessionKey": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
-/** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
-export interface JobChange {
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly input?: FreeObject | null;
-  readonly metadata?: FreeObject | null;
-  readonly staleAfterSeconds?: number | null;
-  readonly status?: Status;
-  readonly progress?: number;
-  readonly message?: string | null;
-  readonly output?: FreeObject | null;
-  readonly callbackUrl?: string | null;
+/** A change of a job as a client sends it, with the session that it wakes as it is stored. */
+export interface AppliedChange extends Omit<JobChange, "returnTo"> {
   readonly returnTo?: ReturnTo | null;
 }
 
 /** A change of a job that a receiver makes of an event. */
-export interface ReceivedChange extends JobChange {
+export interface ReceivedChange extends AppliedChange {
   /** The place of the event among those of the job: see order.ts. Without it the change takes effect as it arrives. */
   readonly order?: number | undefined;
   /** For the beginning of a job by a ping. */

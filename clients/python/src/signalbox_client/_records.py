@@ -128,6 +128,24 @@ class ReturnToRecord(TypedDict):
     to: str | None
 
 
+class _ReturnTarget(TypedDict):
+    #: The key of a session that exists. The token of a run sends `self`, which is the session of that run.
+    sessionKey: str
+
+
+class ReturnTarget(_ReturnTarget, total=False):
+    """The session that a job is to wake, and when."""
+
+    #: When the session is woken.
+    on: list[ReturnEvent]
+    #: Whether the reply is sent to a channel.
+    deliver: bool
+    #: The channel for the reply; `last` is that of the main session.
+    channel: Literal["whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "ntfy", "email", "log", "last"]
+    #: The recipient; null means that of the main session.
+    to: str | None
+
+
 class JobReturnRecord(TypedDict):
     """A transition that has woken a session."""
 

@@ -5,7 +5,7 @@ import { sessionExists } from "../../../models/runs/returnRuns.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { MAIN_SESSION } from "../../../shared/sessionKey.ts";
-import { OWN_SESSION, type ReturnTarget } from "../../../wire/return.ts";
+import { OWN_SESSION, type ReturnToChange } from "../../../wire/return.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import { type Caller, runOf } from "../../auth/caller.ts";
 
@@ -24,7 +24,7 @@ interface Context {
  */
 export async function resolveReturnTo(
   stores: ReturnStores,
-  given: ReturnTarget,
+  given: ReturnToChange,
   { jobId, authContext, maxReturns }: Context,
 ): Promise<ReturnTo> {
   const target = typeof given === "string" ? { sessionKey: given } : given;
