@@ -128,13 +128,10 @@ export const jobSchema = schemaOf(JobDoc)
   .index({ "returnTo.sessionKey": 1 }, { partialFilterExpression: { "returnTo.sessionKey": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
-/** A change of a job as a client sends it, with the session that it wakes as it is stored. */
-export interface AppliedChange extends Omit<JobChange, "returnTo"> {
-  readonly returnTo?: ReturnTo | null;
-}
-
 /** A change of a job that a receiver makes of an event. */
-export interface ReceivedChange extends AppliedChange {
+export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
+  /** The session that the job wakes, as it is stored. */
+  readonly returnTo?: ReturnTo | null;
   /** The place of the event among those of the job: see order.ts. Without it the change takes effect as it arrives. */
   readonly order?: number | undefined;
   /** For the beginning of a job by a ping. */
