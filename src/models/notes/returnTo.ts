@@ -1,20 +1,20 @@
 import type { mongo } from "mongoose";
 import { RETURN_EVENTS, type ReturnEvent } from "../../wire/return.ts";
-import { boolean, listOf, nullable, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 
 /** The session that a job wakes. */
-export const ReturnTo = object({
-  sessionKey: string,
-  on: listOf(oneOf(RETURN_EVENTS)),
-  deliver: boolean,
-  channel: string,
-  to: nullable(string),
+export const ReturnTo = f.object({
+  sessionKey: f.string,
+  on: f.listOf(f.oneOf(RETURN_EVENTS)),
+  deliver: f.boolean,
+  channel: f.string,
+  to: f.nullable(f.string),
   /** The number of returns in a row that have led to this job; missing for 0. */
-  chain: optional(number),
+  chain: f.optional(f.number),
   /** The depth of the events that follow (`notes/depth.ts`); missing for 0. */
-  depth: optional(number),
+  depth: f.optional(f.number),
 });
-export type ReturnTo = Stored<typeof ReturnTo>;
+export type ReturnTo = f.Stored<typeof ReturnTo>;
 
 /** Returns the condition for a job that wakes a session at a transition. */
 export const wakesOn = (event: ReturnEvent): mongo.Document => ({ $in: [event, { $ifNull: ["$returnTo.on", []] }] });

@@ -1,44 +1,33 @@
 import { mongo } from "mongoose";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import type { Documents } from "../db/documents.ts";
-import {
-  boolean,
-  date,
-  listOf,
-  object,
-  oneOf,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-  timestamp,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 
-const Returned = object({
-  sentence: string,
-  of: listOf(object({ jobId: string, event: oneOf(RETURN_EVENTS) })),
+const Returned = f.object({
+  sentence: f.string,
+  of: f.listOf(f.object({ jobId: f.string, event: f.oneOf(RETURN_EVENTS) })),
 });
 
 /** A message in a session's transcript. */
-export const MessageDoc = object({
+export const MessageDoc = f.object({
   /** Derived from the turn, so that a repeated write does not store the message twice. */
-  _id: string,
-  sessionKey: string,
-  role: oneOf(["user", "assistant"]),
-  content: string,
+  _id: f.string,
+  sessionKey: f.string,
+  role: f.oneOf(["user", "assistant"]),
+  content: f.string,
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
-  outside: boolean,
+  outside: f.boolean,
   /** Only of a return: the sentence before the text from outside, and the transitions that the message is about. */
-  returned: optional(Returned),
+  returned: f.optional(Returned),
   /** When the turn ended. */
-  createdAt: date,
+  createdAt: f.date,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
-  order: timestamp,
+  order: f.timestamp,
 });
-export type MessageDoc = Stored<typeof MessageDoc>;
+export type MessageDoc = f.Stored<typeof MessageDoc>;
 
-export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
+export const messageSchema = f.schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
 
 /** Maximum messages that one command deletes. */
 const BATCH_SIZE = 500;

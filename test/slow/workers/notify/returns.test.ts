@@ -97,6 +97,7 @@ describe("returns of jobs to a session", () => {
     expect(first?.request?.instructions).to.equal(
       "A job that this session started has not been heard of for 30 seconds.",
     );
+    await fixture.dispatched();
     expect((await read(path)).returns.map(({ event }: { event: string }) => event)).to.deep.equal(["stale", "stale"]);
   });
 
