@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
 import { GivenLinks, Links } from "./link.ts";
+import { JobReturn, ReturnTo, ReturnToChange } from "./return.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
 const StaleAfterSeconds = Type.Integer({
@@ -56,6 +57,12 @@ const job = {
   }),
   waitingFor: Type.Array(Type.String(), {
     description: "The keys of the open gates, oldest first. While the job waits for a person, it is not stale.",
+  }),
+  returnTo: s.nullable(ReturnTo, {
+    description: "The session of the agent that the job wakes; null if it wakes none.",
+  }),
+  returns: Type.Array(JobReturn, {
+    description: "The latest transitions that have woken a session, at most 20, oldest first.",
   }),
   currentStep: s.nullable(StepSummary, {
     description: "The running step that was reported last. Null if no step is running.",
@@ -121,6 +128,7 @@ export const JobFields = Type.Object({
       s.Identifier("The job that this one is a part of. It need not exist, and must be one that the token may use."),
     ),
   ),
+  returnTo: Type.Optional(s.nullable(ReturnToChange)),
 });
 
 /** The fields of a job that a client may change. */

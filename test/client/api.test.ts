@@ -65,6 +65,8 @@ const JOB = {
   staleAt: true,
   staleAfterSeconds: true,
   waitingFor: true,
+  returnTo: true,
+  returns: true,
   cancel: true,
   currentStep: true,
   stepCounts: true,

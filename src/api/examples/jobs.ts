@@ -44,6 +44,8 @@ const NEW_JOB = {
   staleAfterSeconds: null,
   cancel: null,
   waitingFor: [],
+  returnTo: null,
+  returns: [],
   currentStep: null,
   stepCounts: { running: 0, completed: 0, failed: 0 },
   links: [],

@@ -18,6 +18,8 @@ export const JOB = {
   staleAfterSeconds: 900,
   cancel: null,
   waitingFor: [],
+  returnTo: null,
+  returns: [],
   currentStep: null,
   stepCounts: { running: 1, completed: 2, failed: 0 },
   links: [],

@@ -17,6 +17,7 @@ import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 import { checkLinks } from "./links.ts";
+import { resolveReturnTo } from "./returnTo.ts";
 
 const params = Type.Object({ jobId: s.JobId });
 
@@ -28,18 +29,23 @@ const putJob = route({
   tag: "jobs",
   summary: "Create or update a job",
   description:
-    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.",
+    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.\n\nWith `returnTo` the end of the job wakes a session of the agent: it gets a run of the kind `return` with what the job says. It needs the scope `runs:write`, unless the token of a run sends `self`.",
   example: examples.putJob,
   schemas: { params, body: JobBody },
   answers: { 200: ChangedJob, 201: ChangedJob },
   receipt: JobReceipt,
-  errors: [],
+  errors: ["return_limit"],
   authContext: "api",
-  async handler({ params, body, authContext }, { stores, metrics, callbackHosts }) {
+  async handler({ params, body, authContext }, { stores, metrics, callbackHosts, maxReturns }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
     checkLinks(body.links);
     checkParent(params.jobId, body.parentJobId, authContext);
-    const change = Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
+    const context = { ...params, authContext, maxReturns };
+    const returnTo = body.returnTo ? await resolveReturnTo(stores, body.returnTo, context) : (body.returnTo as null);
+    const change = {
+      ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
+      ...(returnTo !== undefined && { returnTo }),
+    };
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });
