@@ -15,16 +15,16 @@ export const HookCallDoc = f.object({
   /** The call as JSON. */
   call: f.string,
   /** Maximum characters of the prompts of all its runs together. */
-  maxTold: f.number,
+  maxPromptChars: f.number,
   /** The characters of the prompts so far. */
-  told: f.number,
+  promptChars: f.number,
   createdAt: f.date,
 });
 export type HookCallDoc = f.Stored<typeof HookCallDoc>;
 
 export const hookCallSchema = f.schemaOf(HookCallDoc);
 
-export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
+export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxPromptChars">;
 
 export class HookCalls {
   readonly collection: Documents<HookCallDoc>;
@@ -37,7 +37,7 @@ export class HookCalls {
 
   /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
-    const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
+    const created = { _id, ...call, promptChars: 0, createdAt: this.#clock.now() };
     await insertAll(this.collection, [[created]]);
   }
 
@@ -50,12 +50,12 @@ export class HookCalls {
 
   /**
    * Adds the length of a run's prompt to the request's total.
-   * @returns false, without a change, if the total would exceed `maxTold`
+   * @returns false, without a change, if the total would exceed `maxPromptChars`
    * @throws AppError unavailable
    */
   async reservePromptChars(_id: string, chars: number): Promise<boolean> {
-    const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
-    const { matchedCount } = await this.collection.updateOne(room, { $inc: { told: chars } });
+    const room = { _id, $expr: { $lte: [{ $add: ["$promptChars", chars] }, "$maxPromptChars"] } };
+    const { matchedCount } = await this.collection.updateOne(room, { $inc: { promptChars: chars } });
     return matchedCount === 1;
   }
 

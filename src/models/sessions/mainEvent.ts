@@ -22,7 +22,7 @@ export const MainEventDoc = f.object({
   /** Whether it still waits for a successful turn. */
   waiting: f.boolean,
   /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
-  told: f.optional(f.number),
+  sentChars: f.optional(f.number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
   takenAt: f.nullable(f.date),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
@@ -122,8 +122,8 @@ export class MainEvents {
   }
 
   /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */
-  async updateTold(id: string, told: number): Promise<void> {
-    await this.collection.updateOne({ _id: id }, { $max: { told } });
+  async updateSentChars(id: string, sentChars: number): Promise<void> {
+    await this.collection.updateOne({ _id: id }, { $max: { sentChars } });
   }
 
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
