@@ -40,6 +40,7 @@ const RUN = withNulls(Run, {
   replyCutOff: false,
   usage: { inputTokens: 1_840, cachedInputTokens: 1_024, outputTokens: 212, reasoningTokens: 128, costUsd: null },
   deliveries: [DELIVERY],
+  returnOf: [],
   createdAt: "2026-01-31T18:00:00.000Z",
   startedAt: "2026-01-31T18:00:01.000Z",
   endedAt: "2026-01-31T18:00:09.000Z",
@@ -153,6 +154,7 @@ const message = (n: number, role: string, content: string) => ({
   runId: RUN_ID,
   role,
   content,
+  returnOf: [],
   createdAt: "2026-01-31T18:00:09.000Z",
 });
 

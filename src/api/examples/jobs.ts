@@ -33,6 +33,7 @@ const NEW_JOB = withNulls(JobView, {
   stale: false,
   staleAt: "2026-01-31T18:15:00.000Z",
   waitingFor: [],
+  returns: [],
 } as const);
 
 const JOB = {
