@@ -5,7 +5,7 @@ import * as s from "../../src/wire/blocks.ts";
 import { Channel, Mailbox, MailboxFault } from "../../src/wire/channel.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
-import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
 import {
   FailedRunAttempt,
@@ -31,6 +31,7 @@ interface ClientType {
   /** The name in Python; without it the Python client does not publish the type. */
   readonly python?: string;
   readonly partial?: boolean;
+  readonly argument?: boolean;
 }
 
 /** Titles whose schema the clients publish as another one, which has more fields. */
@@ -65,6 +66,16 @@ export const TYPES = {
         "A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change.",
       python: "JobRecord",
       partial: true,
+    },
+    JobFields: {
+      schema: JobFields,
+      about: "The fields of a job that its creator sets. Absent fields stay as they are; null clears a field.",
+      argument: true,
+    },
+    JobChange: {
+      schema: JobChange,
+      about: "The fields of a job, and those that only a manual correction sets.",
+      argument: true,
     },
   },
   "gates.ts": {

@@ -1,8 +1,8 @@
 import { pathSegment } from "./connection.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
-import type { FreeObject, Job, Status, Step } from "./records/jobs.ts";
-import type { AgentHook, JobFields, JobFilter, Page, WakeMode } from "./records/options.ts";
+import type { FreeObject, Job, JobChange, Step } from "./records/jobs.ts";
+import type { AgentHook, JobFilter, Page, WakeMode } from "./records/options.ts";
 import type { Run, RunRequest, RunStatus } from "./records/runs.ts";
 import type {
   Access,
@@ -47,14 +47,6 @@ export type Call = <T>(
 ) => Promise<T>;
 
 type List<Name extends string, Row> = Record<Name, Row[]> & { nextCursor: string | null };
-
-/** The fields of a job, and those that only a manual correction sets. */
-export type JobChange = JobFields & {
-  status?: Status;
-  progress?: number;
-  message?: string | null;
-  output?: object | null;
-};
 
 /** A filter whose values are all set: an unset value would match more jobs than intended. */
 type DeletionFilter = { readonly [Field in keyof Omit<JobFilter, "search">]: Exclude<JobFilter[Field], undefined> };

@@ -1,6 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import type { TokenList } from "../../config/tokenList.ts";
-import { allTokens } from "../../config/tokenList.ts";
+import { allTokens, type TokenList } from "../../config/tokens.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";

@@ -1,8 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { mappingKey } from "../../config/mapping.ts";
 import { preset } from "../../hooks/mappings/presets.ts";
-import { endOfLife } from "../../shared/mongodbVersion.ts";
-import { version } from "../../shared/process/version.ts";
+import { endOfLife, version } from "../../shared/process/version.ts";
 import { Settings } from "../../wire/settings.ts";
 import type { ApiDeps } from "../deps.ts";
 import * as examples from "../examples/service.ts";

@@ -1,3 +1,4 @@
+import type { JobChange } from "../../wire/job.ts";
 import {
   date,
   free,
@@ -12,7 +13,6 @@ import {
   string,
 } from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
-import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
@@ -107,20 +107,6 @@ export const jobSchema = schemaOf(JobDoc)
   .index({ pinged: 1, status: 1, createdAt: -1 }, { partialFilterExpression: { pinged: { $exists: true } } })
   .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
-
-/** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
-export interface JobChange {
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly input?: FreeObject | null;
-  readonly metadata?: FreeObject | null;
-  readonly staleAfterSeconds?: number | null;
-  readonly status?: Status;
-  readonly progress?: number;
-  readonly message?: string | null;
-  readonly output?: FreeObject | null;
-  readonly callbackUrl?: string | null;
-}
 
 /** A change of a job that a receiver makes of an event. */
 export interface ReceivedChange extends JobChange {

@@ -1,7 +1,8 @@
+import type { JobChange } from "../../wire/job.ts";
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { packObject } from "./freeObject.ts";
-import type { JobChange, ReceivedChange } from "./job.ts";
+import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";

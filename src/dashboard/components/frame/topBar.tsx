@@ -12,7 +12,6 @@ import { address, type Place } from "../../router.ts";
 import { showHelp } from "../../shortcuts.tsx";
 import { nextTheme, theme } from "../../theme.ts";
 import { Icon } from "../icon.tsx";
-import { Badge } from "./badge.tsx";
 import { showError } from "./toasts.tsx";
 
 const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
@@ -154,5 +153,23 @@ function Live() {
     <span class={`live live-${state}`} role="status">
       {LIVE[state]}
     </span>
+  );
+}
+
+interface BadgeProps {
+  readonly text: string | number;
+  /** The word after the number, for screen readers. */
+  readonly noun: string;
+  /** Whether the number is of something that has failed. */
+  readonly isFault?: boolean;
+}
+
+/** A number beside a link of the navigation. */
+function Badge({ text, noun, isFault = false }: BadgeProps) {
+  return (
+    <b class={isFault ? "badge badge-fault" : "badge"}>
+      {text}
+      <span class="unseen"> {noun}</span>
+    </b>
   );
 }

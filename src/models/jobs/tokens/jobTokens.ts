@@ -1,5 +1,5 @@
 import type { Config } from "../../../config/config.ts";
-import { allTokens } from "../../../config/tokenList.ts";
+import { allTokens } from "../../../config/tokens.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 import type { Jobs } from "../jobs.ts";

@@ -1,4 +1,4 @@
-import { withTimeout } from "./timeouts.ts";
+import { withTimeout } from "../timeouts.ts";
 
 /*
  * A web process that `signalbox start` runs also serves the metrics of the worker beside it. Both processes only have a
