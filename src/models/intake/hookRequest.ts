@@ -51,6 +51,8 @@ export const HookRequestDoc = object({
   /** Those of its runs that have failed, and those that the transform dropped. */
   failedRuns: listOf(string),
   droppedRuns: listOf(string),
+  /** The jobs that its runs reported; missing if there are none. */
+  jobIds: optional(listOf(string)),
   /** Whether the request repeats an earlier one, whose runs it returned. */
   repeated: boolean,
   /** Set until retention has seen that its first run exists. Such a request counts only if the run exists. */
