@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, SCOPES, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
 import { isTime } from "../shared/text/duration.ts";
+import { nearest } from "../shared/text/nearest.ts";
 import { BUILT_IN_HOOKS } from "./mapping.ts";
 import { type Check, type Frozen, text, token } from "./nodes.ts";
 
@@ -30,7 +31,7 @@ export const TokenSchema = Type.Object(
         description: "SHA-256 of the token in lower-case hexadecimal. Instead of `token`.",
       }),
     ),
-    scopes: Type.Array(Type.String({ pattern: SCOPE_PATTERN }), {
+    scopes: Type.Array(Type.String(), {
       minItems: 1,
       uniqueItems: true,
       examples: [["jobs:read", "jobs:report"]],
@@ -123,6 +124,7 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
       const hookScopes = scopes.filter((scope) => scope.startsWith("hooks:")).map((scope) => scope.slice(6));
       const digest = digests[i];
       return [
+        ...scopes.map((scope, k) => !IS_SCOPE.test(scope) && `scopes.${k} ${noScope(scope)}`),
         RESERVED.includes(name) && `name must not be ${name}: the audit log uses this name for other callers`,
         names.indexOf(name) < i && `name is used twice: server.tokens.${names.indexOf(name)} has the name ${name} too`,
         (token.token === undefined) === (token.tokenSha256 === undefined) &&
@@ -148,6 +150,13 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
       ].map((fault) => fault && `server.tokens.${i}.${fault}`.replace(/\.needs /, " needs "));
     }),
   ];
+}
+
+const IS_SCOPE = new RegExp(SCOPE_PATTERN);
+
+function noScope(scope: string): string {
+  const meant = nearest(scope, SCOPES);
+  return meant ? `is no scope; did you mean ${meant}?` : `is no scope: use hooks:NAME or one of ${SCOPES.join(", ")}`;
 }
 
 const sha256 = (token: string): string => hash("sha256", token, "hex");

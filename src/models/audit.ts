@@ -3,27 +3,28 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AuditAction, type AuditEntry } from "../wire/audit.ts";
 import type { Documents } from "./db/documents.ts";
-import { date, nullable, object, oneOf, type Stored, schemaOf, string } from "./db/fields.ts";
+import * as f from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
 
 /** An entry of the audit log. It has no bodies and no secrets. */
-export const AuditDoc = object({
-  _id: string,
-  createdAt: date,
+export const AuditDoc = f.object({
+  _id: f.string,
+  createdAt: f.date,
   /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
-  actor: string,
-  action: oneOf(AuditAction.enum),
+  actor: f.string,
+  action: f.oneOf(AuditAction.enum),
   /** The id of the record, or the filters of a deletion; null if the action has none. */
-  target: nullable(string),
-  address: string,
+  target: f.nullable(f.string),
+  address: f.string,
   /** The id that the caller sent, or that of the service. */
-  requestId: string,
+  requestId: f.string,
   /** The id that the service gave the request. */
-  serviceRequestId: string,
+  serviceRequestId: f.string,
 });
-export type AuditDoc = Stored<typeof AuditDoc>;
+export type AuditDoc = f.Stored<typeof AuditDoc>;
 
-export const auditSchema = schemaOf(AuditDoc)
+export const auditSchema = f
+  .schemaOf(AuditDoc)
   .index({ createdAt: -1, _id: -1 })
   .index({ actor: 1, createdAt: -1, _id: -1 })
   .index({ action: 1, createdAt: -1, _id: -1 });

@@ -7,7 +7,7 @@ import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../
 import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
-import { formatEvent } from "./eventStream.ts";
+import { formatLiveEvent } from "./eventStream.ts";
 
 export const TOPICS = ["jobs", "runs", "deliveries"] as const;
 type Topic = (typeof TOPICS)[number];
@@ -64,8 +64,8 @@ export class ChangedRecords {
     ]);
     return new ChangedRecords(
       jobs,
-      runs.map((run) => formatEvent("run", run)),
-      deliveries.map((delivery) => formatEvent("delivery", viewDelivery(delivery))),
+      runs.map((run) => formatLiveEvent("run", run)),
+      deliveries.map((delivery) => formatLiveEvent("delivery", viewDelivery(delivery))),
     );
   }
 
@@ -114,7 +114,7 @@ function listEvents(changed: ChangedJob, filter: JobFilter, now: Date): string[]
   return isChanged && (!current || moved || isVolatile(filter)) ? [removed(jobId)] : [];
 }
 
-const removed = (jobId: string) => formatEvent("job_removed", { jobId });
+const removed = (jobId: string) => formatLiveEvent("job_removed", { jobId });
 
 async function readJobs(
   stores: Stores,
@@ -148,8 +148,8 @@ async function readJobs(
       jobId,
       moved: moved.get(jobId) ?? false,
       isChanged: moved.has(jobId) || stepKeys.has(jobId),
-      current: row ? { job: row.job, text: formatEvent("job", row.row) } : null,
-      steps: (steps.get(jobId) ?? []).map((step) => formatEvent("step", step)),
+      current: row ? { job: row.job, text: formatLiveEvent("job", row.row) } : null,
+      steps: (steps.get(jobId) ?? []).map((step) => formatLiveEvent("step", step)),
       logs: logEvents(logs.get(jobId) ?? []),
     };
   });
@@ -161,6 +161,6 @@ function logEvents(changes: readonly Change[]): string[] {
   return [...Map.groupBy(added, ({ stepKey }) => stepKey).values()].map((group) => {
     const { jobId, stepKey } = group[0] as (typeof group)[number];
     const from = Math.min(...group.map((one) => one.from));
-    return formatEvent("log", { jobId, stepKey, from, to: Math.max(...group.map(({ to }) => to)) });
+    return formatLiveEvent("log", { jobId, stepKey, from, to: Math.max(...group.map(({ to }) => to)) });
   });
 }

@@ -28,6 +28,8 @@ export class Metrics {
     countJobs?: () => Promise<Stats>,
   ) {
     const registers = [this.registry];
+    const counter = <Label extends string>(name: string, labelNames: Label[], help: string) =>
+      new Counter({ name, help, labelNames, registers });
     addProcessMetrics(this.registry);
     addBuildInfo(this.registry);
     this.requestSeconds = new Histogram({
@@ -37,30 +39,18 @@ export class Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
-    this.reports = new Counter({
-      name: "signalbox_reports_total",
-      help: "Step reports that were stored, by the status of the step after the report.",
-      labelNames: ["status"],
-      registers,
-    });
-    this.jobs = new Counter({
-      name: "signalbox_jobs_total",
-      help: "Jobs that were created, completed or failed.",
-      labelNames: ["outcome"],
-      registers,
-    });
-    this.refused = new Counter({
-      name: "signalbox_refused_requests_total",
-      help: "Requests that were refused with a 4xx status, by error code.",
-      labelNames: ["reason"],
-      registers,
-    });
-    this.hooks = new Counter({
-      name: "signalbox_hooks_accepted_total",
-      help: "Hook requests that were accepted, by hook.",
-      labelNames: ["hook"],
-      registers,
-    });
+    this.reports = counter(
+      "signalbox_reports_total",
+      ["status"],
+      "Step reports that were stored, by the status of the step after the report.",
+    );
+    this.jobs = counter("signalbox_jobs_total", ["outcome"], "Jobs that were created, completed or failed.");
+    this.refused = counter(
+      "signalbox_refused_requests_total",
+      ["reason"],
+      "Requests that were refused with a 4xx status, by error code.",
+    );
+    this.hooks = counter("signalbox_hooks_accepted_total", ["hook"], "Hook requests that were accepted, by hook.");
     if (readDepths) this.#queueDepths(readDepths);
     if (countWaiting) this.#eventsWaiting(countWaiting);
     if (countStreams) this.#eventStreams(countStreams);

@@ -24,7 +24,7 @@ export const getStats = route({
   errors: [],
   authContext: "api",
   async handler({ query, authContext }, { stores }) {
-    return { status: 200, body: await stores.jobStatistics.read(toFilter(query, authContext)) };
+    return { status: 200, body: await stores.jobStats.read(toFilter(query, authContext)) };
   },
 });
 

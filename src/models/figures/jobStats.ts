@@ -26,7 +26,7 @@ type JobCollection = Pick<Jobs, "collection">;
 const NO_USAGE: SumUsage = () => Promise.resolve(null);
 
 /** Counts jobs, and caches the result if counting was slow. Concurrent callers share one slow count. */
-export class JobStatistics {
+export class JobStats {
   readonly #jobs: JobCollection;
   readonly #clock: Clock;
   readonly #sumUsage: SumUsage;

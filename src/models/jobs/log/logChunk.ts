@@ -1,64 +1,53 @@
-import {
-  boolean,
-  date,
-  listOf,
-  nullable,
-  number,
-  object,
-  objectId,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-} from "../../db/fields.ts";
+import * as f from "../../db/fields.ts";
 
 /** Successive lines with the same time and level, joined by line feeds. */
-const LogPart = object({ at: date, level: nullable(string), text: string });
-export type LogPart = Stored<typeof LogPart>;
+const LogPart = f.object({ at: f.date, level: f.nullable(f.string), text: f.string });
+export type LogPart = f.Stored<typeof LogPart>;
 
 /** Lines that are not kept, and their bytes. */
-const Dropped = object({ lines: number, bytes: number });
-export type Dropped = Stored<typeof Dropped>;
+const Dropped = f.object({ lines: f.number, bytes: f.number });
+export type Dropped = f.Stored<typeof Dropped>;
 
 /**
  * A part of a step's log. Chunks are numbered; only the newest one is open, and takes further lines. Each knows how many lines
  * and bytes of the log came before it, so that no line is counted again.
  */
-export const LogChunkDoc = object({
-  _id: objectId,
+export const LogChunkDoc = f.object({
+  _id: f.objectId,
   /** The internal id of the job, so that a job that is created again under its id starts without a log. */
-  job: objectId,
-  stepKey: string,
-  n: number,
+  job: f.objectId,
+  stepKey: f.string,
+  n: f.number,
   /** Present while the chunk takes further lines. */
-  open: optional(boolean),
+  open: f.optional(f.boolean),
   /** The number of writes. A write names the one that it follows: see appendLogs.ts. */
-  writes: number,
+  writes: f.number,
   /** The lines and bytes of the log before this chunk, a byte for each line feed included. */
-  linesBefore: number,
-  bytesBefore: number,
-  lines: number,
-  bytes: number,
-  parts: listOf(LogPart),
+  linesBefore: f.number,
+  bytesBefore: f.number,
+  lines: f.number,
+  bytes: f.number,
+  parts: f.listOf(LogPart),
   /** What was dropped on arrival since the log began: long lines, and lines for which the job had no room. */
   refused: Dropped,
-  updatedAt: date,
+  updatedAt: f.date,
 });
-export type LogChunkDoc = Stored<typeof LogChunkDoc>;
+export type LogChunkDoc = f.Stored<typeof LogChunkDoc>;
 
-export const logChunkSchema = schemaOf(LogChunkDoc)
+export const logChunkSchema = f
+  .schemaOf(LogChunkDoc)
   .index({ job: 1, stepKey: 1, n: 1 }, { unique: true })
   .index({ job: 1, stepKey: 1 }, { name: "open", unique: true, partialFilterExpression: { open: true } });
 
 /** The kept bytes of all logs of a job. */
-export const LogSizeDoc = object({
+export const LogSizeDoc = f.object({
   /** The internal id of the job. */
-  _id: objectId,
-  bytes: number,
+  _id: f.objectId,
+  bytes: f.number,
 });
-export type LogSizeDoc = Stored<typeof LogSizeDoc>;
+export type LogSizeDoc = f.Stored<typeof LogSizeDoc>;
 
-export const logSizeSchema = schemaOf(LogSizeDoc);
+export const logSizeSchema = f.schemaOf(LogSizeDoc);
 
 /** The first bytes of a step's log that are kept. */
 export const HEAD_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/shared/errors.ts";
-import { startSchedules } from "../../src/workers/schedules.ts";
+import { startSchedules } from "../../src/workers/periodicTasks.ts";
 import { eventually } from "../support/eventually.ts";
 import { logLines } from "../support/logLines.ts";
 

@@ -8,7 +8,7 @@ import { StepSummary } from "../../wire/step.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
 
-const event = (name: string, title: string, data: TSchema, description: string) => ({
+const liveEvent = (name: string, title: string, data: TSchema, description: string) => ({
   name,
   title,
   schema: Type.Object(
@@ -24,7 +24,7 @@ const event = (name: string, title: string, data: TSchema, description: string) 
 });
 
 const EVENTS = {
-  state: event(
+  state: liveEvent(
     "state",
     "StateEvent",
     Type.Object(
@@ -33,15 +33,15 @@ const EVENTS = {
     ),
     "The first event of each stream, and each change of its state.",
   ),
-  job: event("job", "JobEvent", JobHead, "The current state of a job."),
-  jobRemoved: event(
+  job: liveEvent("job", "JobEvent", JobHead, "The current state of a job."),
+  jobRemoved: liveEvent(
     "job_removed",
     "JobRemovedEvent",
     Type.Object({ jobId: s.JobId }, s.named("RemovedJob")),
     "The job was deleted, or no longer matches the filters.",
   ),
-  step: event("step", "StepEvent", StepSummary, "The current state of a step, without its output."),
-  log: event(
+  step: liveEvent("step", "StepEvent", StepSummary, "The current state of a step, without its output."),
+  log: liveEvent(
     "log",
     "LogEvent",
     Type.Object(
@@ -55,9 +55,9 @@ const EVENTS = {
     ),
     "Lines were added to the log of a step.",
   ),
-  run: event("run", "RunEvent", RunHead, "The current state of a run, without its reply and deliveries."),
-  delivery: event("delivery", "DeliveryEvent", Delivery, "The current state of a delivery."),
-  reload: event(
+  run: liveEvent("run", "RunEvent", RunHead, "The current state of a run, without its reply and deliveries."),
+  delivery: liveEvent("delivery", "DeliveryEvent", Delivery, "The current state of a delivery."),
+  reload: liveEvent(
     "reload",
     "ReloadEvent",
     Type.Object(
