@@ -69,8 +69,10 @@ export interface WaitsFor {
 export interface RunSummary {
   /** Identifies the run. */
   runId: string;
-  /** `agent`: a run of the agent. `wake`: an event for the main session. */
-  kind: "agent" | "wake";
+  /** `agent`: a run of the agent. `wake`: an event for the main session. `job`: a report of a job, without an agent. */
+  kind: "agent" | "wake" | "job";
+  /** The job that it reported; present with `kind: job`. */
+  jobId?: string;
   /** Name from the request or the mapping, for people. */
   name: string | null;
   /** Name of the mapping that made the run; null for a request to the agent hook. */

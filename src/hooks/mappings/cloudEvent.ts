@@ -1,5 +1,4 @@
 import { isObject } from "../../shared/text/json.ts";
-import type { HookCall } from "./mapping.ts";
 
 /** The headers of the binary mode, of which the attributes of an event are made. */
 export const CLOUD_EVENT_HEADERS = ["id", "source", "type", "subject", "time", "specversion", "dataschema"].map(
@@ -14,7 +13,14 @@ const WORD = /[A-Z]?[a-z]+|[A-Z]+/g;
  * Returns an event in its structured form, whichever mode it was sent in, with the last word of its type as `status`.
  * Source: https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/http-protocol-binding.md
  */
-export function cloudEvent({ headers, payload }: HookCall): Readonly<Record<string, unknown>> {
+export function cloudEvent({
+  headers,
+  payload,
+}: {
+  /** Keyed by lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly payload: unknown;
+}): Readonly<Record<string, unknown>> {
   const isBinary = typeof headers["ce-type"] === "string";
   const attributes = Object.fromEntries(
     CLOUD_EVENT_HEADERS.flatMap((name) => {

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
+import { eventually } from "../../support/eventually.ts";
 import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 
 const SECRET = "the-secret-of-the-sender";
@@ -137,7 +138,9 @@ describe("a mapping with action job", () => {
       expect(run).to.include({ kind: "job", status: "failed" });
       expect(run.error?.code).to.equal("mapping_failed");
       expect(run.error?.message).to.match(message);
-      expect(await newestRequest()).to.deep.include({ outcome: "failed", jobIds: [] });
+      const isFailed = async () => (await newestRequest()).outcome === "failed"; // recorded after the end of the run
+      await eventually(isFailed, "the outcome of the request");
+      expect((await newestRequest()).jobIds).to.deep.equal([]);
       const { body: page } = await fixture.app.call(
         "GET",
         `/api/jobs?jobId=${encodeURIComponent("deploys/deploy/")}&search=${id}`,
