@@ -123,7 +123,7 @@ const ReportPreview = Type.Object(
 /** A run that a request would start. The fields are null where they do not apply. */
 const RunPreview = Type.Object(
   {
-    kind: s.nullable(Type.Enum(["agent", "wake", "job"], { title: "RunKind" }), {
+    kind: s.nullable(Type.Enum(["agent", "wake", "job"], { title: "PreviewKind" }), {
       description:
         "`agent`: a run of the agent. `wake`: an event of the main session. `job`: reports of a job. Null after an error.",
     }),

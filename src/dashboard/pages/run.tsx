@@ -81,7 +81,12 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
 const replyTitle = ({ replyCutOff }: Run) =>
   replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
 
-const KINDS = { agent: "agent turn", wake: "main session event", job: "report of a job" } as const;
+const KINDS = {
+  agent: "agent turn",
+  wake: "main session event",
+  return: "news of jobs",
+  job: "report of a job",
+} as const;
 
 const JobLink = ({ jobId }: { jobId: string }) => (
   <a href={address("/jobs/:jobId", jobId)}>
