@@ -167,6 +167,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         channelCheckMs: timings.channelCheckMs,
         initialReplyTarget: session.main ?? null,
         callbackHosts: outbound?.allowedHosts,
+        maxReturns: agents.returns.maxDepth,
         isStopping: () => stopping,
       },
       { version, ...server, ...shared, ...overrides.app },

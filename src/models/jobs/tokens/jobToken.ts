@@ -2,8 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { parseJson } from "../../../shared/text/json.ts";
 import type { OneJob } from "../jobScope.ts";
 
-/** The access that a job token gives to its job: `read` reads it, `report` also reports its steps. */
-export type JobTokenScope = "report" | "read";
+/**
+ * The access that a job token gives to its job: `read` reads it, `report` also reports its steps, and `run` is the token of an
+ * agent run, which also creates and reports the jobs that the run starts.
+ */
+export type JobTokenScope = "report" | "read" | "run";
 
 /** The content of a job token. It names the internal id of its job, so that it ends with the job. */
 export interface JobTokenClaims extends OneJob {
