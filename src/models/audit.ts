@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   "jobs.delete",
   "job.cancel",
   "token.create",
+  "share.create",
+  "share.revoke",
   "gate.answer",
   "gate.withdraw",
   "gate.expire",

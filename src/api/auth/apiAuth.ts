@@ -165,6 +165,13 @@ export class ApiAuth {
     return (await this.identifyToken(ctx, token)) ?? this.#identifyBrowser(ctx);
   }
 
+  /** Returns the caller of a request for an image, whose token may be in `?token=`. @throws AppError unauthorized, rate_limited */
+  async identifyBadge(ctx: Context): Promise<Caller> {
+    const [token] = [ctx.query.token ?? []].flat();
+    const caller = token === undefined ? await this.identify(ctx) : await this.identifyToken(ctx, token);
+    return caller ?? this.#rejecter.reject(ctx, token === undefined ? undefined : [token]);
+  }
+
   /** Returns the caller with a token, which may come from elsewhere than a header; null for another text. @throws AppError unavailable */
   async identifyToken(ctx: Context, token: string | undefined): Promise<Caller | null> {
     const origin = originOf(ctx);

@@ -16,6 +16,7 @@ import { cancellationRoutes } from "./jobs/jobCancellation.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
 import { jobTokenRoutes } from "./jobs/jobTokens.ts";
 import { pingRoutes } from "./jobs/ping.ts";
+import { shareRoutes } from "./jobs/share.ts";
 import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
 import { notifyRoutes } from "./notify.ts";
@@ -32,6 +33,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...jobRoutes,
     ...cancellationRoutes,
     ...jobTokenRoutes,
+    ...shareRoutes,
     ...stepRoutes,
     ...pingRoutes,
     ...gateRoutes,

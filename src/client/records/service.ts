@@ -69,6 +69,8 @@ export type AuditAction =
   | "jobs.delete"
   | "job.cancel"
   | "token.create"
+  | "share.create"
+  | "share.revoke"
   | "gate.answer"
   | "gate.withdraw"
   | "gate.expire"

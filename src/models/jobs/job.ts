@@ -80,6 +80,8 @@ export const JobDoc = object({
   pinged: optional(string),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   nextRunId: optional(string),
+  /** How often the links that show the job were revoked; missing before the first time. */
+  shareEpoch: optional(number),
   /** Missing unless the job was announced as stale, and not reported since. */
   silence: optional(Silence),
   notes: Notes,

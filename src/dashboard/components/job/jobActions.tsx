@@ -11,6 +11,7 @@ import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 import { CancelJob } from "./cancelJob.tsx";
 import { NotifyWhenDone } from "./notifyWhenDone.tsx";
+import { ShareJob } from "./shareJob.tsx";
 
 interface JobActionsProps {
   readonly job: Job;
@@ -34,6 +35,7 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
   return (
     <div class="acts">
       <MoreActions>
+        {!isDeleted && <ShareJob job={job} />}
         <button type="button" disabled={isRow} onClick={() => copyText(jobJson(), "Job")}>
           <Icon name="copy" /> Copy JSON
         </button>
