@@ -17,7 +17,7 @@ const FOLDERS = {
   agents: [["shared", "config"], "agents carry out one turn; workers read and write the documents around it."],
   channels: [["shared", "config"], "channels send one message; workers read and write the documents around it."],
   gmail: [
-    ["shared", "config", "models", "hooks"],
+    ["shared", "wire", "config", "models", "hooks"],
     "gmail makes runs of mails as the API makes them of requests, without the API.",
   ],
   api: [
@@ -29,12 +29,12 @@ const FOLDERS = {
     "workers and api never import each other: their contract is the documents and the queue definitions.",
   ],
   cli: [
-    ["shared", "config", "models", "hooks", "agents", "gmail", "client"],
+    ["shared", "wire", "config", "models", "hooks", "agents", "gmail", "client"],
     "cli starts api and workers as processes and imports neither.",
   ],
-  client: [[], "client is published alone, so it cannot use the rest of the service."],
+  client: [["wire"], "client is published alone, so it cannot use the rest of the service."],
   dashboard: [
-    ["client", "shared/form", "shared/text/html.ts", "shared/text/decimal.ts"],
+    ["client", "wire", "shared/form", "shared/text/html.ts", "shared/text/decimal.ts"],
     "dashboard runs in a browser and uses only the public API; it shares the form of a question with the page behind a link.",
   ],
 };
@@ -107,6 +107,18 @@ export default {
       "A folder of src imports nothing until FOLDERS lists it.",
       { path: "^src/", pathNot: Object.keys(FOLDERS).map(pathOf) },
       {},
+    ),
+    refuse(
+      "client-without-wire",
+      "The client is published with the types generated of wire. Only calls, which are for the page and the command line, import it.",
+      { path: "^src/client/", pathNot: "^src/client/calls/" },
+      { path: "^src/wire/" },
+    ),
+    refuse(
+      "wire-types-only",
+      "The page, the command line and their calls need the types of the wire shapes, not their schemas.",
+      { path: "^src/(client|cli|dashboard)/" },
+      { path: "^src/wire/", dependencyTypesNot: ["type-only"] },
     ),
     refuse(
       "client-without-packages",

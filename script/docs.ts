@@ -11,7 +11,6 @@ import { toParts } from "../src/channels/markdown/parts.ts";
 import { examplesOf } from "../src/cli/command.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";
-import { AUDIT_ACTIONS } from "../src/models/audit.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
 import {
   ANY_NOTIFICATION_TYPES,
@@ -21,6 +20,7 @@ import {
 } from "../src/shared/notifications/catalogue.ts";
 import { SAMPLE_TIME } from "../src/shared/notifications/samples.ts";
 import { SCOPES } from "../src/shared/scopes.ts";
+import { AuditAction } from "../src/wire/audit.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
 import type { Notification, NotificationData } from "../src/workers/notify/notification.ts";
 import { notificationText } from "../src/workers/notify/notificationText.ts";
@@ -69,7 +69,7 @@ const listed = (names: readonly string[]): string => names.map((name) => `\`${na
 
 function scopes(page: string): string {
   requireSame("The table of scopes", namesAt(page, "| scope | allows |"), [...SCOPES, "hooks:NAME"]);
-  requireSame("The table of the audit log", namesAt(page, "| action | is |"), AUDIT_ACTIONS);
+  requireSame("The table of the audit log", namesAt(page, "| action | is |"), AuditAction.enum);
   const calls = routes()
     .filter(({ scopes }) => scopes.length > 0)
     .map((route) => `| ${callOf(route)} | ${listed(route.scopes)} | ${route.summary} |`);

@@ -30,6 +30,14 @@ describe("the wire shapes", () => {
     expect(clientTypes()[JAVASCRIPT]).not.to.include("colour");
   });
 
+  it("make a type extend the one whose fields it has too", () => {
+    expect(clientTypes()[JAVASCRIPT]).to.include("export interface Step extends StepSummary {\n  /** Result");
+  });
+
+  it("let a caller write any object where a type is an argument", () => {
+    expect(clientTypes()[JAVASCRIPT]).to.match(/interface JobFields \{[^}]* input\?: object \| null;/);
+  });
+
   it("give a new field to the types of the Python client, apart from those that are always present", () => {
     expect(clientTypes(grown)[PYTHON]).to.include(
       'class StepSummaryRecord(_StepSummaryRecord, total=False):\n    """A step without its output, as in live events and in `currentStep`."""\n\n    #: The colour of the step.\n    colour: int\n',

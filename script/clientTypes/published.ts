@@ -1,8 +1,12 @@
 import Type, { type TSchema } from "typebox";
+import { Access } from "../../src/wire/access.ts";
+import { AuditAction, AuditEntry } from "../../src/wire/audit.ts";
 import * as s from "../../src/wire/blocks.ts";
+import { Channel, Mailbox, MailboxFault } from "../../src/wire/channel.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
-import { CancelRequest, JobHead, JobRead } from "../../src/wire/job.ts";
+import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
+import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
 import {
   FailedRunAttempt,
   MissingValue,
@@ -14,6 +18,7 @@ import {
   WaitsFor,
 } from "../../src/wire/run.ts";
 import { Message, Session, WaitingEvent } from "../../src/wire/session.ts";
+import { Stats } from "../../src/wire/stats.ts";
 import { FailedStepAttempt, SingleStep, StepSummary } from "../../src/wire/step.ts";
 import { Usage } from "../../src/wire/usage.ts";
 import { pythonModule } from "./python.ts";
@@ -26,6 +31,7 @@ interface ClientType {
   /** The name in Python; without it the Python client does not publish the type. */
   readonly python?: string;
   readonly partial?: boolean;
+  readonly argument?: boolean;
 }
 
 /** Titles whose schema the clients publish as another one, which has more fields. */
@@ -60,6 +66,16 @@ export const TYPES = {
         "A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change.",
       python: "JobRecord",
       partial: true,
+    },
+    JobFields: {
+      schema: JobFields,
+      about: "The fields of a job that its creator sets. Absent fields stay as they are; null clears a field.",
+      argument: true,
+    },
+    JobChange: {
+      schema: JobChange,
+      about: "The fields of a job, and those that only a manual correction sets.",
+      argument: true,
     },
   },
   "gates.ts": {
@@ -97,6 +113,17 @@ export const TYPES = {
     Session: { schema: Session, about: "A conversation of the agent." },
     Message: { schema: Message, about: "A message of a conversation." },
     WaitingEvent: { schema: WaitingEvent, about: "An event that waits for the next turn of the main session." },
+  },
+  "service.ts": {
+    NotifyRule: { schema: NotifyRule, about: "A rule of the configuration, without secrets." },
+    Expectation: { schema: Expectation, about: "A job that must be created regularly." },
+    Channel: { schema: Channel, about: "The state of a channel and its deliveries." },
+    MailboxFault: { schema: MailboxFault, about: "Since when and why a part of the mailbox fails." },
+    Mailbox: { schema: Mailbox, about: "The state of listening to a mailbox." },
+    AuditAction: { schema: AuditAction, about: "An action that the audit log records." },
+    AuditEntry: { schema: AuditEntry, about: "An entry of the audit log." },
+    Access: { schema: Access, about: "The access of a browser." },
+    Stats: { schema: Stats, about: "The number of jobs, and what happened in the last hour." },
   },
 } as const satisfies ClientTypes;
 

@@ -1,5 +1,8 @@
 import type { TSchema } from "typebox";
 
+/** Minimum fields of a type that another type extends: fewer can be the same by chance. */
+const MIN_BASE_FIELDS = 4;
+
 /** A type that the clients publish. */
 export interface Published {
   readonly name: string;
@@ -8,6 +11,8 @@ export interface Published {
   readonly about: string;
   /** Whether lists with `fields` return it with fewer fields. */
   readonly partial?: boolean;
+  /** Whether callers write it, so that a free object may be any object. */
+  readonly argument?: boolean;
 }
 
 /** The part of JSON Schema that the wire shapes use. */
@@ -51,6 +56,24 @@ export function definitionOf(shape: Shape, names: ReadonlyMap<string, string>, l
   if (type !== undefined && language.scalars[type] !== undefined) return language.scalars[type];
   if (type === undefined) return language.unknown;
   throw new Error(`no client type for the schema ${JSON.stringify(shape)}`);
+}
+
+/** Returns the largest of the types whose fields another type has too, unchanged; undefined if there is none. */
+export function baseOf({ name, schema }: Published, types: readonly Published[]): Published | undefined {
+  const own = fieldsOf(schema);
+  return types
+    .filter((one) => one.name !== name && isPartOf(fieldsOf(one.schema), own))
+    .toSorted((one, other) => fieldsOf(other.schema).size - fieldsOf(one.schema).size)[0];
+}
+
+const isPartOf = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean =>
+  some.size >= MIN_BASE_FIELDS && some.size < all.size && [...some].every((field) => all.has(field));
+
+/** Returns the fields of a schema as texts that are equal for equal fields. */
+function fieldsOf(schema: TSchema): ReadonlySet<string> {
+  const shape = schema as Shape;
+  const fields = Object.entries(shape.properties ?? {});
+  return new Set(fields.map(([name, field]) => JSON.stringify([name, isOptional(shape, name), field])));
 }
 
 export const isOptional = ({ required = [] }: Shape, field: string): boolean => !required.includes(field);

@@ -1,6 +1,9 @@
-import { definitionOf, isOptional, type Language, type Published, type Shape, typeOf, wrap } from "./shapes.ts";
+import { baseOf, definitionOf, isOptional, type Language, type Published, type Shape, typeOf, wrap } from "./shapes.ts";
 
 const LINE_WIDTH = 120;
+
+/** The title of the schema of any JSON object. */
+const FREE_OBJECT = "JsonObject";
 
 /** Returns a file of the JavaScript client: one exported type for each that is published. */
 export function typescriptFile(
@@ -8,9 +11,11 @@ export function typescriptFile(
   names: ReadonlyMap<string, string>,
   imports: Readonly<Record<string, string>>,
 ): string {
-  const language = languageOf(names);
   const own = types.map(({ name }) => name);
-  const blocks = types.map((one) => declaration(one, names, language));
+  const named = new Map([...names].filter(([title]) => title !== FREE_OBJECT));
+  const returned = { names, language: languageOf(names) };
+  const taken = { names: named, language: languageOf(named, "object") };
+  const blocks = types.map((one) => declaration(one, types, one.argument ? taken : returned));
   const body = blocks.join("\n\n");
   const used = Object.entries(imports)
     .filter(([name]) => !own.includes(name) && new RegExp(`\\b${name}\\b`).test(body.replaceAll(/\/\*\*.*?\*\//gs, "")))
@@ -23,10 +28,10 @@ export function typescriptFile(
   return `${[...lines, ...(lines.length > 0 ? [""] : []), head].join("\n")}\n\n${body}\n`;
 }
 
-function languageOf(names: ReadonlyMap<string, string>): Language {
+function languageOf(names: ReadonlyMap<string, string>, free = "Record<string, unknown>"): Language {
   const language: Language = {
     scalars: { string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" },
-    free: "Record<string, unknown>",
+    free,
     unknown: "unknown",
     literal: (values) => values.map((value) => JSON.stringify(value)).join(" | "),
     list: (item) => (item.includes(" | ") ? `(${item})[]` : `${item}[]`),
@@ -41,18 +46,26 @@ function languageOf(names: ReadonlyMap<string, string>): Language {
   return language;
 }
 
-function declaration({ name, schema, about }: Published, names: ReadonlyMap<string, string>, language: Language) {
+function declaration(
+  published: Published,
+  types: readonly Published[],
+  { names, language }: { readonly names: ReadonlyMap<string, string>; readonly language: Language },
+): string {
+  const { name, schema, about } = published;
   const shape = schema as Shape;
   const comment = commentOf(about, "");
   if (!shape.properties) {
     const type = definitionOf(shape, names, language);
     return `${comment}\n${fitted(`export type ${name} =`, type, "")}`;
   }
-  const fields = Object.entries(shape.properties).flatMap(([field, one]) => {
+  const base = baseOf(published, types);
+  const inherited = (base?.schema as Shape | undefined)?.properties ?? {};
+  const own = Object.entries(shape.properties).filter(([field]) => !(field in inherited));
+  const fields = own.flatMap(([field, one]) => {
     const declared = fitted(`  ${field}${isOptional(shape, field) ? "?" : ""}:`, typeOf(one, names, language), "  ");
     return one.description === undefined ? [declared] : [commentOf(one.description, "  "), declared];
   });
-  return `${comment}\nexport interface ${name} {\n${fields.join("\n")}\n}`;
+  return `${comment}\nexport interface ${name}${base ? ` extends ${base.name}` : ""} {\n${fields.join("\n")}\n}`;
 }
 
 /** Returns a declaration on one line, or with each field of its object or each member of its union on a line of its own. */

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema, TUnion } from "typebox";
-import type { AuditAction } from "../models/audit.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import type { Scope } from "../shared/scopes.ts";
+import type { AuditAction } from "../wire/audit.ts";
 import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Example } from "./examples/example.ts";
@@ -45,6 +45,8 @@ export interface Input<S extends RouteSchemas, K extends keyof AuthContexts = "n
   readonly body: Value<S["body"]>;
   /** The body of a route with `textBody`; empty for other routes. */
   readonly text: string;
+  /** The media type of the text in lower case, without parameters; empty if there is none. */
+  readonly textType: string;
   /** The result of the authentication that the route names in `authContext`. */
   readonly authContext: AuthContexts[K];
   /** The wait that the request asks for; null if it asks for none, and for a route without `canWait`. */
@@ -90,6 +92,8 @@ export interface Route<
   readonly bodyLimit?: number;
   /** Set when the request's body is text of any type, not JSON; it may be absent. */
   readonly textBody?: true;
+  /** The media types of the text (default: any). A text without a type is taken in any case. */
+  readonly textTypes?: readonly string[];
   /** Set when the response is a stream of server-sent events instead of JSON. */
   readonly stream?: true;
   /** Set when the route honours `Prefer: wait=N`: its handler receives `wait`. */

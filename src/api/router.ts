@@ -45,7 +45,7 @@ export function addRoutes(
     // A body is read only for a caller who may call the route.
     const layers: Middleware[] = [];
     if (isApi(r)) layers.push(options.authorize(r));
-    if (r.textBody) layers.push(textBody(bodyLimit, options.bodies));
+    if (r.textBody) layers.push(textBody(bodyLimit, options.bodies, r.textTypes));
     if (r.schemas.body) layers.push(bodyReaders[r.operationId] ?? jsonBody(bodyLimit, options.bodies));
     router[r.method](r.path, ...layers, handle(r, deps, options.strict));
   }
@@ -73,8 +73,8 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     check(request);
     const wait = r.canWait ? requestedWait(ctx) : null;
     ctx.state.mayWait = wait !== null;
-    const text = r.textBody ? ctx.request.body : "";
-    const input = { ...request, text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>;
+    const text = r.textBody ? { text: ctx.request.body, textType: ctx.request.type } : { text: "", textType: "" };
+    const input = { ...request, ...text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>;
     // A request that waits reserves memory only for its response.
     const held = wait === null && r.isLarge?.(query) ? await deps.answers.reserveRead() : null;
     try {

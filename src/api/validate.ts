@@ -131,8 +131,11 @@ interface Fault {
 function faults(validate: ValidateFunction): Fault[] {
   const errors = validate.errors ?? [];
   const mayBeNull = new Set(errors.filter(isNullableError).map(({ instancePath }) => instancePath));
+  const isOfUnion = ({ instancePath, keyword }: ErrorObject) => instancePath === "" && /^(anyOf|type)$/.test(keyword);
+  const hasOwnFaults = isListUnion(errors.at(-1)) && !errors.every(isOfUnion);
   const relevant = errors.filter((error) => {
     const isRedundant = error.keyword === "anyOf" || error.params.type === "null";
+    if (hasOwnFaults && isOfUnion(error)) return false;
     return error.keyword !== "if" && !(isRedundant && mayBeNull.has(error.instancePath));
   });
   return relevant.slice(0, MAX_ERRORS).map((error) => {
@@ -140,6 +143,12 @@ function faults(validate: ValidateFunction): Fault[] {
     return { error, field: shortened(faultyField(error)), detail: `${describeFault(error, PATTERNS)}${orNull}` };
   });
 }
+
+/** Returns whether an error is that of a body that may be one object or a list: it also has the fault of the other of the two. */
+const isListUnion = (error: ErrorObject | undefined): boolean =>
+  error?.keyword === "anyOf" &&
+  error.instancePath === "" &&
+  (error.schema as { type?: string }[]).some(({ type }) => type === "array");
 
 const isNullableError = ({ keyword, schema }: ErrorObject): boolean =>
   keyword === "anyOf" && (schema as { type?: string }[]).some(({ type }) => type === "null");

@@ -120,7 +120,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     () => stores.mainEvents.countWaiting(),
     () => live.size,
     () => http.connections(),
-    () => stores.jobStatistics.read(),
+    () => stores.jobStats.read(),
   );
   const readMailbox = async () => {
     const { gmail } = current.hooks;

@@ -4,7 +4,6 @@ import type { Channel } from "./channel.ts";
 import { discordChannel } from "./discord/channel.ts";
 import { emailChannel } from "./email/channel.ts";
 import { imessageChannel } from "./imessage/channel.ts";
-import { logChannel } from "./log.ts";
 import { mattermostChannel } from "./mattermost/channel.ts";
 import { msteamsChannel } from "./msteams/channel.ts";
 import { ntfyChannel } from "./ntfy/channel.ts";
@@ -15,7 +14,7 @@ import { whatsappChannel } from "./whatsapp/channel.ts";
 
 type Settings = Config["channels"];
 
-export interface ChannelDeps {
+interface ChannelDeps {
   readonly log: Logger;
   /** Environment for the program that sends iMessages; holds none of this service's secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -48,3 +47,14 @@ export function openChannels(config: Settings, deps: ChannelDeps): ReadonlyMap<s
   });
   return new Map(open);
 }
+
+/** Creates a channel for development. It logs the recipient and the length of each message and sends nothing. */
+const logChannel = (log: Logger): Channel => ({
+  style: { dialect: "markdown", limit: 100_000, unit: "utf16" },
+  idempotentForMs: Number.POSITIVE_INFINITY,
+  async send({ to, text, key }) {
+    log.info({ channel: "log", to, chars: text.length }, "delivered to the log");
+    return { kind: "sent", id: key };
+  },
+  check: async () => ({ ok: true, detail: "needs no credentials" }),
+});

@@ -1,8 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { CHANNELS } from "../shared/channelNames.ts";
-import { isTime } from "../shared/text/calendar.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
-import { DURATION_PATTERN, durationMs } from "../shared/text/duration.ts";
+import { DURATION_PATTERN, durationMs, isTime } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
-import { firstToken } from "../config/tokenList.ts";
+import { firstToken } from "../config/tokens.ts";
 import { localUrl } from "../shared/address.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { findRunningInstance } from "./start/dataDirectoryLock.ts";
@@ -81,7 +81,8 @@ function defaultInstance(env: NodeJS.ProcessEnv): Pick<ServiceAccess, "url" | "a
 function checkedUrl(text: string, source: string): string {
   const url = URL.parse(text);
   const fault = (what: string) => new CommandError(EXIT.usage, `${source} ${what}: for example http://127.0.0.1:3000.`);
-  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("must start with http:// or https://");
+  if (!/^https?:/i.test(text)) throw fault("must start with http:// or https://");
+  if (!url) throw fault("is no address: check its host, and its port, which is at most 65535");
   if (url.username || url.password) throw fault("must not contain a user name or a password");
   if (/[?#]/.test(text)) throw fault("must not contain a query or a fragment");
   return text;

@@ -1,10 +1,19 @@
 import { pathSegment } from "./connection.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
-import type { FreeObject, Job, Status, Step } from "./records/jobs.ts";
-import type { AgentHook, JobFields, JobFilter, Page, WakeMode } from "./records/options.ts";
+import type { FreeObject, Job, JobChange, Step } from "./records/jobs.ts";
+import type { AgentHook, JobFilter, Page, WakeMode } from "./records/options.ts";
 import type { Run, RunRequest, RunStatus } from "./records/runs.ts";
-import type { Access, AuditAction, AuditEntry, Channel, Expectation, NotifyRule, Stats } from "./records/service.ts";
+import type {
+  Access,
+  AuditAction,
+  AuditEntry,
+  Channel,
+  Expectation,
+  Mailbox,
+  NotifyRule,
+  Stats,
+} from "./records/service.ts";
 import type { Message, Session, WaitingEvent } from "./records/sessions.ts";
 
 export interface CallOptions {
@@ -38,14 +47,6 @@ export type Call = <T>(
 ) => Promise<T>;
 
 type List<Name extends string, Row> = Record<Name, Row[]> & { nextCursor: string | null };
-
-/** The fields of a job, and those that only a manual correction sets. */
-export type JobChange = JobFields & {
-  status?: Status;
-  progress?: number;
-  message?: string | null;
-  output?: object | null;
-};
 
 /** A filter whose values are all set: an unset value would match more jobs than intended. */
 type DeletionFilter = { readonly [Field in keyof Omit<JobFilter, "search">]: Exclude<JobFilter[Field], undefined> };
@@ -225,7 +226,7 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     },
     channels: read<{ channels: Channel[]; route: { channel: string; to: string } | null }>("/api/channels"),
     /** Returns the health of the Gmail listener, or null if none is configured. */
-    gmail: read<{ gmail: FreeObject | null }>("/api/gmail"),
+    gmail: read<{ gmail: Mailbox | null }>("/api/gmail"),
     /** Lists the audit log, newest first. */
     audit: list<AuditQuery, List<"entries", AuditEntry>>("/api/audit"),
     hooks: { send: sendHook },

@@ -10,7 +10,7 @@ import { type Assignment, StepReporter } from "./step.ts";
 import type { LiveEvent, WatchOptions } from "./watch.ts";
 import type { WatchedJob } from "./watchJob.ts";
 
-export type { CallOptions, HookOptions, JobChange } from "./api.ts";
+export type { CallOptions, HookOptions } from "./api.ts";
 export { CancelledError, type Fault, SignalboxError } from "./error.ts";
 export type { Answer, Question } from "./gate.ts";
 export type { JobReporter, StepPlace } from "./job.ts";
@@ -18,7 +18,6 @@ export type * from "./records/deliveries.ts";
 export type * from "./records/gates.ts";
 export type * from "./records/jobs.ts";
 export type * from "./records/options.ts";
-export type * from "./records/requests.ts";
 export type * from "./records/runs.ts";
 export type * from "./records/service.ts";
 export type * from "./records/sessions.ts";

@@ -3,8 +3,7 @@ import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment } from "./connection.ts";
 import type { Answer, Question } from "./gate.ts";
-import type { Job } from "./records/jobs.ts";
-import type { JobFields } from "./records/options.ts";
+import type { Job, JobFields } from "./records/jobs.ts";
 import { Reporter } from "./reporter.ts";
 import { StepReporter } from "./step.ts";
 

@@ -76,6 +76,10 @@ export const ConfigSchema = Type.Object(
           }),
         ),
         auditAfter: duration({ default: "90d", description: "How long entries of the audit log are kept." }),
+        logsAfter: duration({
+          default: "30d",
+          description: "How long the log lines of steps are kept. They are deleted with their job in any case.",
+        }),
       },
       "Deletion of old records by the worker. Jobs and runs that have not ended are never deleted.",
     ),

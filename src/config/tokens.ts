@@ -1,10 +1,19 @@
 import { hash } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
-import { isTime } from "../shared/text/calendar.ts";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, SCOPES, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
+import { isTime } from "../shared/text/duration.ts";
+import { nearest } from "../shared/text/nearest.ts";
 import { BUILT_IN_HOOKS } from "./mapping.ts";
 import { type Check, type Frozen, text, token } from "./nodes.ts";
-import { allTokens, type TokenList } from "./tokenList.ts";
+
+/** The value of a key that takes one token or a list of them. */
+export type TokenList = string | readonly string[] | undefined;
+
+/** Returns all tokens of a key. The first is the one that the service shows and that its command line uses. */
+export const allTokens = (tokens: TokenList): readonly string[] => [tokens ?? []].flat();
+
+/** Returns the token of a key that is shown and used; undefined when there is none. */
+export const firstToken = (tokens: TokenList): string | undefined => allTokens(tokens)[0];
 
 /** One entry of `server.tokens`. */
 export const TokenSchema = Type.Object(
@@ -22,7 +31,7 @@ export const TokenSchema = Type.Object(
         description: "SHA-256 of the token in lower-case hexadecimal. Instead of `token`.",
       }),
     ),
-    scopes: Type.Array(Type.String({ pattern: SCOPE_PATTERN }), {
+    scopes: Type.Array(Type.String(), {
       minItems: 1,
       uniqueItems: true,
       examples: [["jobs:read", "jobs:report"]],
@@ -115,6 +124,7 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
       const hookScopes = scopes.filter((scope) => scope.startsWith("hooks:")).map((scope) => scope.slice(6));
       const digest = digests[i];
       return [
+        ...scopes.map((scope, k) => !IS_SCOPE.test(scope) && `scopes.${k} ${noScope(scope)}`),
         RESERVED.includes(name) && `name must not be ${name}: the audit log uses this name for other callers`,
         names.indexOf(name) < i && `name is used twice: server.tokens.${names.indexOf(name)} has the name ${name} too`,
         (token.token === undefined) === (token.tokenSha256 === undefined) &&
@@ -140,6 +150,13 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
       ].map((fault) => fault && `server.tokens.${i}.${fault}`.replace(/\.needs /, " needs "));
     }),
   ];
+}
+
+const IS_SCOPE = new RegExp(SCOPE_PATTERN);
+
+function noScope(scope: string): string {
+  const meant = nearest(scope, SCOPES);
+  return meant ? `is no scope; did you mean ${meant}?` : `is no scope: use hooks:NAME or one of ${SCOPES.join(", ")}`;
 }
 
 const sha256 = (token: string): string => hash("sha256", token, "hex");

@@ -1,11 +1,12 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { Banner } from "./components/frame/banner.tsx";
 import { Palette } from "./components/frame/palette.tsx";
 import { Toasts } from "./components/frame/toasts.tsx";
 import { TopBar } from "./components/frame/topBar.tsx";
+import { Icon } from "./components/icon.tsx";
 import { Failure, NotFound } from "./components/notice.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
+import { liveState } from "./data/live/live.ts";
 import { AuditPage } from "./pages/audit.tsx";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
@@ -114,4 +115,21 @@ function useFocusOnMove({ path, id }: Place) {
     main.current?.focus({ preventScroll: true });
   }, [path, id]);
   return main;
+}
+
+const TEXTS = {
+  paused:
+    "Live updates are paused: the service has lost its connection to Redis. This page may be out of date. Updates resume automatically.",
+  away: "Live updates are paused: the service cannot be reached. This page may be out of date. It reconnects automatically.",
+} as const;
+
+/** Shows a warning while live updates do not arrive. */
+function Banner() {
+  const state = liveState.value;
+  if (state !== "paused" && state !== "away") return null;
+  return (
+    <p class="banner" role="alert">
+      <Icon name="warn" /> {TEXTS[state]}
+    </p>
+  );
 }

@@ -1,68 +1,33 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
+import { AuditAction, type AuditEntry } from "../wire/audit.ts";
 import type { Documents } from "./db/documents.ts";
-import { date, nullable, object, oneOf, type Stored, schemaOf, string } from "./db/fields.ts";
+import * as f from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
 
-/** The actions that the audit log records. */
-export const AUDIT_ACTIONS = [
-  "job.delete",
-  "jobs.delete",
-  "job.cancel",
-  "token.create",
-  "share.create",
-  "share.revoke",
-  "gate.answer",
-  "gate.withdraw",
-  "gate.expire",
-  "run.retry",
-  "run.again",
-  "run.cancel",
-  "delivery.retry",
-  "delivery.cancel",
-  "event.delete",
-  "rule.test",
-  "channel.test",
-  "channel.check",
-  "channel.resume",
-  "reply-target.set",
-  "reply-target.clear",
-  "request.replay",
-  "hook.test",
-  "login",
-  "logout",
-  "token.refused",
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
 /** An entry of the audit log. It has no bodies and no secrets. */
-export const AuditDoc = object({
-  _id: string,
-  createdAt: date,
+export const AuditDoc = f.object({
+  _id: f.string,
+  createdAt: f.date,
   /** The caller: the name of a token, `cookie:NAME`, `job-token:JOB` or `anonymous`. */
-  actor: string,
-  action: oneOf(AUDIT_ACTIONS),
+  actor: f.string,
+  action: f.oneOf(AuditAction.enum),
   /** The id of the record, or the filters of a deletion; null if the action has none. */
-  target: nullable(string),
-  address: string,
+  target: f.nullable(f.string),
+  address: f.string,
   /** The id that the caller sent, or that of the service. */
-  requestId: string,
+  requestId: f.string,
   /** The id that the service gave the request. */
-  serviceRequestId: string,
+  serviceRequestId: f.string,
 });
-export type AuditDoc = Stored<typeof AuditDoc>;
+export type AuditDoc = f.Stored<typeof AuditDoc>;
 
-export const auditSchema = schemaOf(AuditDoc)
+export const auditSchema = f
+  .schemaOf(AuditDoc)
   .index({ createdAt: -1, _id: -1 })
   .index({ actor: 1, createdAt: -1, _id: -1 })
   .index({ action: 1, createdAt: -1, _id: -1 });
-
-/** An entry as clients read it. The time is ISO 8601 UTC with milliseconds. */
-export interface AuditView extends Omit<AuditDoc, "_id" | "createdAt"> {
-  auditId: string;
-  at: string;
-}
 
 export interface AuditQuery {
   readonly actor?: string | undefined;
@@ -120,7 +85,7 @@ export class AuditLog {
 
   /** Returns a page of entries, the newest first. @throws AppError unavailable */
   async list({ actor, action, target, from, before, limit, cursor }: AuditQuery): Promise<{
-    entries: AuditView[];
+    entries: AuditEntry[];
     nextCursor: string | null;
   }> {
     const query: mongo.Filter<AuditDoc> = {
@@ -144,7 +109,7 @@ export class AuditLog {
   }
 }
 
-function view({ _id, createdAt, ...entry }: AuditDoc): AuditView {
+function view({ _id, createdAt, ...entry }: AuditDoc): AuditEntry {
   return { auditId: _id, at: createdAt.toISOString(), ...entry };
 }
 

@@ -1,10 +1,10 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import { auditSchema } from "./audit.ts";
 import { watchPrimaries } from "./db/caughtUpPrimary.ts";
 import { describeConnectionError, NotInitiatedError } from "./db/connectionError.ts";
-import { DatabaseClock } from "./db/databaseClock.ts";
 import { Documents } from "./db/documents.ts";
 import { checkFormat, storeFormat } from "./db/format.ts";
 import { leaseSchema } from "./db/lease.ts";
@@ -18,6 +18,7 @@ import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { hookRequestSchema } from "./intake/hookRequest.ts";
 import { jobSchema } from "./jobs/job.ts";
+import { logChunkSchema, logSizeSchema } from "./jobs/log/logChunk.ts";
 import { payloadSchema } from "./jobs/payloads.ts";
 import { alertSchema } from "./notifications/alerts.ts";
 import { expectationSchema } from "./notifications/expectation.ts";
@@ -33,6 +34,8 @@ import { sessionSchema } from "./sessions/session.ts";
 export const SCHEMAS = {
   jobs: jobSchema,
   payloads: payloadSchema,
+  logChunks: logChunkSchema,
+  logSizes: logSizeSchema,
   jobFigures: jobFiguresSchema,
   gates: gateSchema,
   runs: runSchema,
@@ -61,7 +64,7 @@ type Stored = { readonly [K in keyof typeof SCHEMAS]: InferSchema<(typeof SCHEMA
 export type AllDocuments = { readonly [K in keyof Stored]: Documents<Stored[K]> };
 
 /** The driver's collections, for tests. */
-export type Collections = { readonly [K in keyof Stored]: mongo.Collection<Stored[K]> };
+type Collections = { readonly [K in keyof Stored]: mongo.Collection<Stored[K]> };
 
 patchDriverStuckWrite();
 
@@ -215,4 +218,32 @@ async function hasIndexes(model: Model<never>): Promise<boolean> {
   const describe = (key: object, unique = false) => JSON.stringify([key, unique]);
   const existing = new Set(present.map(({ key, unique }) => describe(key, unique)));
   return model.schema.indexes().every(([fields, { unique }]) => existing.has(describe(fields, Boolean(unique))));
+}
+
+/** Readings that are compared. A reading that arrives late makes MongoDB's time seem too early, so the latest time counts. */
+const READINGS = 5;
+/** Maximum difference between the clocks of synchronized machines, in milliseconds. */
+const MAX_SKEW_MS = 1_000;
+
+/**
+ * The time that all processes share: the machine's if it differs from MongoDB's by at most a second, otherwise MongoDB's.
+ * Processes need it because each reads leases and delays that others write, and the clocks of their machines may be wrong.
+ * Between two readings, the time follows a monotonic clock, so that changes of the machine's clock do not matter.
+ */
+export class DatabaseClock implements Clock {
+  /** MongoDB's time minus the monotonic time of this process, in milliseconds, at each reading. */
+  #readings: readonly number[] = [];
+  #aheadMs: number | undefined;
+
+  /** Records a reading. @param time MongoDB's time, which has just arrived */
+  read(time: Date): void {
+    this.#readings = [...this.#readings, time.getTime() - performance.now()].slice(-READINGS);
+    this.#aheadMs = Math.max(...this.#readings);
+  }
+
+  now(): Date {
+    const own = Date.now();
+    const shared = this.#aheadMs === undefined ? own : this.#aheadMs + performance.now();
+    return new Date(Math.abs(own - shared) <= MAX_SKEW_MS ? own : shared);
+  }
 }

@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 import type { Documents } from "./db/documents.ts";
-import { date, object, type Stored, schemaOf, string } from "./db/fields.ts";
+import * as f from "./db/fields.ts";
 
 /** The cookie of a browser that has logged out. The record is deleted when the cookie expires. */
-export const EndedLoginDoc = object({
+export const EndedLoginDoc = f.object({
   /** The SHA-256 hash of the cookie. */
-  _id: string,
-  endsAt: date,
+  _id: f.string,
+  endsAt: f.date,
 });
-export type EndedLoginDoc = Stored<typeof EndedLoginDoc>;
+export type EndedLoginDoc = f.Stored<typeof EndedLoginDoc>;
 
-export const endedLoginSchema = schemaOf(EndedLoginDoc).index({ endsAt: 1 }, { expireAfterSeconds: 0 });
+export const endedLoginSchema = f.schemaOf(EndedLoginDoc).index({ endsAt: 1 }, { expireAfterSeconds: 0 });
 
 export class EndedLogins {
   readonly collection: Documents<EndedLoginDoc>;

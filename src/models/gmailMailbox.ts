@@ -1,23 +1,23 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Documents } from "./db/documents.ts";
-import { boolean, date, nullable, object, type Stored, schemaOf, string } from "./db/fields.ts";
+import * as f from "./db/fields.ts";
 import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
 export type MailboxPart = (typeof MAILBOX_PARTS)[number];
 
-export const MailboxFault = object({
+export const MailboxFault = f.object({
   /** The time of the first failure since the part last worked. */
-  since: date,
+  since: f.date,
   /** The reason of the latest failure, without tokens, addresses or text of mails. */
-  reason: string,
+  reason: f.string,
   /** Whether the fault lasts until somebody fixes its cause. */
-  isLasting: boolean,
+  isLasting: f.boolean,
   /** The event that informed the main session of the fault; null before that. */
-  toldAs: nullable(string),
+  toldAs: f.nullable(f.string),
 });
-export type MailboxFault = Stored<typeof MailboxFault>;
+export type MailboxFault = f.Stored<typeof MailboxFault>;
 
 /** Maximum duration of a lease. A longer one was written with a clock that was ahead, and does not count. */
 const MAX_LEASE_MS = 3_600_000;
@@ -28,36 +28,36 @@ export function isLeased({ lease }: Pick<MailboxDoc, "lease">, now: Date): boole
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */
-export const MailboxDoc = object({
+export const MailboxDoc = f.object({
   /** Its address in lower case. */
-  _id: string,
+  _id: f.string,
   /** The Gmail history id up to which all matching mails have become runs; null before the first listener started. */
-  cursor: nullable(string),
+  cursor: f.nullable(f.string),
   /** When Gmail received the newest mail from before the first listener started; null if there was none. */
-  oldUntil: nullable(date),
+  oldUntil: f.nullable(f.date),
   /** When Gmail received the newest mail that became a run. */
-  newestMailAt: nullable(date),
+  newestMailAt: f.nullable(f.date),
   /** When the last complete listing of new mails began. */
-  listedAt: nullable(date),
+  listedAt: f.nullable(f.date),
   /** When a mail last became a run. */
-  lastMailAt: nullable(date),
-  lastNoticeAt: nullable(date),
+  lastMailAt: f.nullable(f.date),
+  lastNoticeAt: f.nullable(f.date),
   /** The subscription to Gmail's notifications, which Gmail ends unless it is renewed. */
-  watch: nullable(object({ topic: string, label: string, renewedAt: date, expiresAt: date })),
+  watch: f.nullable(f.object({ topic: f.string, label: f.string, renewedAt: f.date, expiresAt: f.date })),
   /** The current fault of each part; null for a part that works. */
-  faults: object({
-    mails: nullable(MailboxFault),
-    notices: nullable(MailboxFault),
-    watch: nullable(MailboxFault),
+  faults: f.object({
+    mails: f.nullable(MailboxFault),
+    notices: f.nullable(MailboxFault),
+    watch: f.nullable(MailboxFault),
   }),
   /** The latest failure, also if it has passed. */
-  lastError: nullable(object({ at: date, reason: string })),
+  lastError: f.nullable(f.object({ at: f.date, reason: f.string })),
   /** The lease of the process that listens. */
-  lease: nullable(object({ ...StoredLease.fields, holder: string })),
+  lease: f.nullable(f.object({ ...StoredLease.fields, holder: f.string })),
 });
-export type MailboxDoc = Stored<typeof MailboxDoc>;
+export type MailboxDoc = f.Stored<typeof MailboxDoc>;
 
-export const gmailMailboxSchema = schemaOf(MailboxDoc);
+export const gmailMailboxSchema = f.schemaOf(MailboxDoc);
 
 const NEW: Omit<MailboxDoc, "_id" | "lease"> = {
   cursor: null,

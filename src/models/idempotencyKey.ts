@@ -4,7 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { toJson } from "../shared/text/json.ts";
 import type { Documents } from "./db/documents.ts";
-import { date, free, object, optional, type Stored, schemaOf, string } from "./db/fields.ts";
+import * as f from "./db/fields.ts";
 import { isDuplicateKey } from "./db/mongoErrors.ts";
 import { retryUpsert } from "./db/retry.ts";
 
@@ -12,19 +12,18 @@ import { retryUpsert } from "./db/retry.ts";
 const LIFETIME_SECONDS = 86_400;
 
 /** The first request with a key, and the ids that it got; or the secret of `deriveId`, which has no other fields. */
-export const IdempotencyKeyDoc = object({
-  _id: string,
-  fingerprint: optional(string),
-  ids: free<Record<string, string | readonly string[]>>(),
+export const IdempotencyKeyDoc = f.object({
+  _id: f.string,
+  fingerprint: f.optional(f.string),
+  ids: f.free<Record<string, string | readonly string[]>>(),
   /** The record of a key is deleted a day later. */
-  createdAt: optional(date),
+  createdAt: f.optional(f.date),
 });
-export type IdempotencyKeyDoc = Stored<typeof IdempotencyKeyDoc>;
+export type IdempotencyKeyDoc = f.Stored<typeof IdempotencyKeyDoc>;
 
-export const idempotencyKeySchema = schemaOf(IdempotencyKeyDoc).index(
-  { createdAt: 1 },
-  { expireAfterSeconds: LIFETIME_SECONDS },
-);
+export const idempotencyKeySchema = f
+  .schemaOf(IdempotencyKeyDoc)
+  .index({ createdAt: 1 }, { expireAfterSeconds: LIFETIME_SECONDS });
 
 /** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
 const SECRET = "secret";

@@ -9,7 +9,7 @@ import { Leases } from "./db/lease.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
 import type { JobFiguresDoc } from "./figures/jobFigures.ts";
-import { JobStatistics } from "./figures/jobStats.ts";
+import { JobStats } from "./figures/jobStats.ts";
 import { AnswerLinks } from "./gates/answerLinks.ts";
 import type { GateStores } from "./gates/gateStores.ts";
 import { Gates } from "./gates/gates.ts";
@@ -19,6 +19,7 @@ import { HookRequests } from "./intake/hookRequests.ts";
 import type { IntakeStores } from "./intake/intakeStores.ts";
 import { type JobCounter, NO_JOB_COUNTER } from "./jobs/jobCounter.ts";
 import { Jobs } from "./jobs/jobs.ts";
+import { Logs } from "./jobs/log/logs.ts";
 import { Payloads } from "./jobs/payloads.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/reports/writeReports.ts";
 import { NO_NOTES, type NoteNotifier } from "./notes/note.ts";
@@ -38,7 +39,7 @@ import { Sessions } from "./sessions/session.ts";
 
 /** The collections with their queries, for routes, processors and commands. Each subject declares its own. */
 export interface Stores extends GateStores, IntakeStores, NotificationStores {
-  readonly jobStatistics: JobStatistics;
+  readonly jobStats: JobStats;
   /** The stored figures of jobs by time and name. */
   readonly jobFigures: Documents<JobFiguresDoc>;
   readonly endedLogins: EndedLogins;
@@ -85,11 +86,12 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
   return {
     jobs,
     payloads,
+    logs: new Logs({ chunks: collections.logChunks, sizes: collections.logSizes }, jobs, { clock, changes }),
     runs,
     sessions,
     deliveries,
     jobFigures: collections.jobFigures,
-    jobStatistics: new JobStatistics(jobs, clock, (since) => sumUsage(runs.collection, since)),
+    jobStats: new JobStats(jobs, clock, (since) => sumUsage(runs.collection, since)),
     reports: new Batcher<Report, ReportOutcome>((reports) => writeReports({ jobs, payloads }, reports), REPORT_BATCHES),
     hookCalls: new HookCalls(collections.hookCalls, clock),
     hookRequests: new HookRequests(collections.hookRequests),

@@ -1,4 +1,4 @@
-export interface BackoffOptions {
+interface BackoffOptions {
   readonly initialMs: number;
   readonly maxMs: number;
   /** The share of the delay that is added at random, so that processes which failed together do not return together. */
@@ -17,4 +17,13 @@ export function backoff({ initialMs, maxMs, jitter = 0 }: BackoffOptions): (fail
     const delayMs = Math.min(initialMs * 2 ** Math.min(Math.max(failures - 1, 0), MAX_DOUBLINGS), maxMs);
     return delayMs * (1 + jitter * Math.random());
   };
+}
+
+/** Returns the milliseconds that a `Retry-After` header asks for, in seconds or as a date; null without a valid one. */
+export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
+  const value = headers.get("Retry-After")?.trim();
+  if (!value) return null;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
+  const at = /^[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

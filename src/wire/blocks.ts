@@ -1,5 +1,5 @@
 import Type, { type TProperties, type TSchema } from "typebox";
-import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
+import { IDENTIFIER_PATTERN, MAX_CALLBACK_URL_CHARS } from "../shared/text/text.ts";
 
 /** Building blocks of the wire shapes. A schema with a title is a named schema in openapi.json. */
 
@@ -64,6 +64,14 @@ export const readOnly = (...names: string[]): TProperties =>
       ),
     ]),
   );
+
+/** The address of a callback. Its host is checked by `checkCallbackUrl`. */
+export const CallbackUrl = (subject: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_CALLBACK_URL_CHARS,
+    description: `Address to which the end of the ${subject} is sent as a signed webhook. Its host must match \`outbound.allowedHosts\` of the configuration.`,
+  });
 
 export const RuleId = Identifier("The id of a rule of `notify`.");
 

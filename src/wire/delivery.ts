@@ -73,3 +73,18 @@ export const DeliveryReceipt = {
   unless: ["runs:read"],
   schema: Type.Pick(Delivery, ["deliveryId", "state", "notBefore", "createdAt", "sentAt"], s.named("DeliveryReceipt")),
 } as const;
+
+/** The number of deliveries in each state. */
+export const DeliveryCounts = Type.Object(
+  {
+    total: s.Count("Number of all deliveries."),
+    pending: s.Count("Number of deliveries that are not sent yet."),
+    sent: s.Count("Number of deliveries that were sent."),
+    failed: s.Count("Number of deliveries that failed or were cancelled."),
+    capped: Type.Boolean({
+      description: "Whether more than 10,000 deliveries match, so that each number is a lower bound.",
+    }),
+  },
+  s.named("DeliveryCounts"),
+);
+export type DeliveryCounts = Static<typeof DeliveryCounts>;

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
-export const StaleAfterSeconds = Type.Integer({
+const StaleAfterSeconds = Type.Integer({
   minimum: 1,
   maximum: 31_536_000,
   description: "Seconds without a report after which a running job counts as stale.",
@@ -61,7 +61,7 @@ const job = {
   }),
 };
 
-export const JobFields = Object.keys(job) as (keyof typeof job)[];
+export const JOB_FIELDS = Object.keys(job) as (keyof typeof job)[];
 
 /** A job as lists show it. */
 export const JobView = Type.Object(job);
@@ -101,3 +101,32 @@ export const JobRead = Type.Object(
   s.named("JobWithSteps"),
 );
 export type JobRead = Static<typeof JobRead>;
+
+/** The fields of a job that its creator sets. A missing field stays unchanged, and null clears a field. */
+export const JobFields = Type.Object({
+  name: Type.Optional(job.name),
+  description: Type.Optional(job.description),
+  input: Type.Optional(job.input),
+  metadata: Type.Optional(job.metadata),
+  staleAfterSeconds: Type.Optional(s.nullable(StaleAfterSeconds)),
+  callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
+});
+
+/** The fields of a job that a client may change. */
+export const JobChange = Type.Object({
+  ...JobFields.properties,
+  status: Type.Optional(s.Status),
+  progress: Type.Optional(
+    s.Progress("Progress of the job in percent, to correct it by hand. A lower value than the current one is ignored."),
+  ),
+  message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
+  output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
+});
+export type JobChange = Static<typeof JobChange>;
+export const CHANGE_FIELDS = Object.keys(JobChange.properties) as (keyof JobChange)[];
+
+const otherFields = Object.keys({ ...JobRead.properties, cancelRequested: true }).filter(
+  (field) => !(field in JobChange.properties),
+);
+/** The body that creates or changes a job. */
+export const JobBody = Type.Object({ ...JobChange.properties, ...s.readOnly(...otherFields) }, s.named("JobChange"));

@@ -179,3 +179,23 @@ export const RunRequest = Type.Object(
   s.named("RunRequest"),
 );
 export type RunRequest = Static<typeof RunRequest>;
+
+/** The number of runs by status. */
+export const RunStats = Type.Object(
+  {
+    runs: Type.Object(
+      {
+        total: s.Count("Number of all runs."),
+        queued: s.Count("Number of queued runs."),
+        running: s.Count("Number of running runs."),
+        completed: s.Count("Number of completed runs."),
+        failed: s.Count("Number of failed runs."),
+        dropped: s.Count("Number of dropped runs."),
+      },
+      { ...s.named("RunCounts"), description: "The runs by status." },
+    ),
+    capped: Type.Boolean({ description: "Whether there are more runs, so that each number is a lower bound." }),
+  },
+  s.named("RunStats"),
+);
+export type RunStats = Static<typeof RunStats>;

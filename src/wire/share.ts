@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { LogLevel } from "./log.ts";
 
 const SharedStep = Type.Object(
   {
@@ -27,6 +28,19 @@ export const SharedJob = Type.Object(
     steps: Type.Array(SharedStep, { description: "The last 200 steps, oldest first." }),
     stepCount: s.Count("The number of all steps."),
     output: Type.Optional(s.nullable(s.FreeObject("Present if the link includes it."))),
+    log: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            at: s.Timestamp("When the line was written."),
+            level: s.nullable(LogLevel),
+            text: Type.String({ description: "The line, without colours." }),
+          },
+          s.named("SharedLine"),
+        ),
+        { description: "The last 200 lines of all steps, oldest first. Present if the link includes it." },
+      ),
+    ),
     expiresAt: s.Timestamp("When the link ends."),
   },
   s.named("SharedJob"),

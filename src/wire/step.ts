@@ -44,7 +44,7 @@ const step = { ...summary, output: Output };
 /** A step as lists show it. */
 export const StepView = Type.Object(step, s.named("Step"));
 export type StepView = Static<typeof StepView>;
-export const StepFields = Object.keys(step) as (keyof typeof step)[];
+export const STEP_FIELDS = Object.keys(step) as (keyof typeof step)[];
 export const StepRow = Type.Partial(StepView, s.named("StepRow"));
 export const FailedStepAttempt = s.FailedAttempt(
   "FailedStepAttempt",

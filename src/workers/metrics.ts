@@ -67,14 +67,15 @@ export class WorkerMetrics {
 
   constructor() {
     const registers = [this.registry];
+    const counter = <Label extends string>(name: string, labelNames: Label[], help: string) =>
+      new Counter({ name, help, labelNames, registers });
     addProcessMetrics(this.registry);
     addBuildInfo(this.registry);
-    this.runs = new Counter({
-      name: "signalbox_runs_total",
-      help: "Attempts of agent runs by this worker, by outcome.",
-      labelNames: ["outcome", "code"],
-      registers,
-    });
+    this.runs = counter(
+      "signalbox_runs_total",
+      ["outcome", "code"],
+      "Attempts of agent runs by this worker, by outcome.",
+    );
     this.queuedSeconds = new Histogram({
       name: "signalbox_run_queued_seconds",
       help: "Seconds from the acceptance of a run to its first attempt.",
@@ -88,54 +89,42 @@ export class WorkerMetrics {
       buckets: SECONDS,
       registers,
     });
-    this.mapped = new Counter({
-      name: "signalbox_mapped_hooks_total",
-      help: "Requests of mapped hooks to which the mapping was applied, by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    });
-    this.heartbeats = new Counter({
-      name: "signalbox_heartbeat_turns_total",
-      help: "Turns of the main session, by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    });
-    this.tokens = new Counter({
-      name: "signalbox_agent_tokens_total",
-      help: "Tokens of agent turns as model servers and programs report them, with those of failed turns and of the main session. `input` includes `cached_input`, and `output` includes `reasoning`.",
-      labelNames: ["kind", "model"],
-      registers,
-    });
-    this.cost = new Counter({
-      name: "signalbox_agent_cost_usd_total",
-      help: "Cost of agent turns in US dollars, only as programs report it.",
-      labelNames: ["model"],
-      registers,
-    });
-    this.deliveries = new Counter({
-      name: "signalbox_deliveries_total",
-      help: "Deliveries that have ended, by channel and outcome.",
-      labelNames: ["channel", "outcome"],
-      registers,
-    });
-    this.deliveryAttempts = new Counter({
-      name: "signalbox_delivery_attempts_total",
-      help: "Messages that were sent to the service of a channel, by result.",
-      labelNames: ["channel", "result"],
-      registers,
-    });
-    this.notifications = new Counter({
-      name: "signalbox_notifications_total",
-      help: "Events for which a rule made a delivery, by rule and type of event. The rule of a callbackUrl is `callback`.",
-      labelNames: ["rule", "type"],
-      registers,
-    });
-    this.notificationsFailed = new Counter({
-      name: "signalbox_notifications_failed_total",
-      help: "Events that were set aside because their dispatch failed again and again, by type of event.",
-      labelNames: ["type"],
-      registers,
-    });
+    this.mapped = counter(
+      "signalbox_mapped_hooks_total",
+      ["outcome"],
+      "Requests of mapped hooks to which the mapping was applied, by outcome.",
+    );
+    this.heartbeats = counter("signalbox_heartbeat_turns_total", ["outcome"], "Turns of the main session, by outcome.");
+    this.tokens = counter(
+      "signalbox_agent_tokens_total",
+      ["kind", "model"],
+      "Tokens of agent turns as model servers and programs report them, with those of failed turns and of the main session. `input` includes `cached_input`, and `output` includes `reasoning`.",
+    );
+    this.cost = counter(
+      "signalbox_agent_cost_usd_total",
+      ["model"],
+      "Cost of agent turns in US dollars, only as programs report it.",
+    );
+    this.deliveries = counter(
+      "signalbox_deliveries_total",
+      ["channel", "outcome"],
+      "Deliveries that have ended, by channel and outcome.",
+    );
+    this.deliveryAttempts = counter(
+      "signalbox_delivery_attempts_total",
+      ["channel", "result"],
+      "Messages that were sent to the service of a channel, by result.",
+    );
+    this.notifications = counter(
+      "signalbox_notifications_total",
+      ["rule", "type"],
+      "Events for which a rule made a delivery, by rule and type of event. The rule of a callbackUrl is `callback`.",
+    );
+    this.notificationsFailed = counter(
+      "signalbox_notifications_failed_total",
+      ["type"],
+      "Events that were set aside because their dispatch failed again and again, by type of event.",
+    );
     this.#channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",

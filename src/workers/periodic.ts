@@ -62,6 +62,35 @@ export function startPeriodic<D extends PeriodicDeps>(
   };
 }
 
+/**
+ * Starts a task that every worker process carries out at each interval, one pass at a time.
+ * @param options.immediately whether the first pass begins now
+ */
+export function startInEachProcess(
+  name: string,
+  everyMs: number,
+  act: () => Promise<unknown>,
+  log: Logger,
+  { immediately = false } = {},
+): { close(): Promise<void> } {
+  let working: Promise<unknown> | undefined;
+  const work = () => {
+    working ??= act()
+      .catch((error: unknown) => logFailure({ log }, name, error))
+      .finally(() => {
+        working = undefined;
+      });
+  };
+  if (immediately) work();
+  const timer = setInterval(work, everyMs);
+  return {
+    async close() {
+      clearInterval(timer);
+      await working;
+    },
+  };
+}
+
 /** Returns false when a part failed. */
 async function pass<D extends PeriodicDeps>(
   name: string,

@@ -7,11 +7,11 @@ import { JobFigures } from "../models/figures/jobFigures.ts";
 import { openStores, storeSettings } from "../models/stores.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
+import { answerMetricsRequests } from "../shared/process/workerMetrics.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
 import { connectProducer, workerConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
-import { answerMetricsRequests } from "../shared/workerMetrics.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
 

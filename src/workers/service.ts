@@ -34,23 +34,20 @@ import type { Timings } from "../shared/timings.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { enqueueDelivery } from "./deliveries/enqueueDelivery.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
-import { startGateExpiry } from "./gateExpiry.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { notifyProcessor } from "./notify/dispatch.ts";
 import { compileRules } from "./notify/rule.ts";
-import { startScan } from "./notify/scan.ts";
+import { startPeriodicTasks } from "./periodicTasks.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { channelCheckProcessor } from "./processors/channelCheck.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
 import { deliverWebhookProcessor } from "./processors/deliverWebhook.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
-import { notifyProcessor } from "./processors/notify.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
-import { startSchedules } from "./schedules.ts";
-import { startSweep } from "./sweep.ts";
 
 /** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
 const MAX_PROMPT_CHARS = 5_000_000;
@@ -169,8 +166,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         prompt: (events, delivered) =>
           heartbeatPrompt({
             prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
-            events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
-              return { eventId, text, source, at, told, isDelivered: delivered.has(eventId) };
+            events: events.map(({ _id: eventId, text, source, createdAt: at, sentChars }) => {
+              return { eventId, text, source, at, sentChars, isDelivered: delivered.has(eventId) };
             }),
             maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS),
           }),
@@ -230,32 +227,20 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERY_CONCURRENCY])),
     },
   });
-  const sweep = startSweep({
+  const { every: heartbeatEvery } = agents.defaults.heartbeat;
+  const periodicTasks = startPeriodicTasks({
     ...deps,
     finalize,
     channels: new Set([...delivery.channels, "webhook"]),
-    timings: timings.sweep,
-  });
-  const scan = startScan({
-    ...deps,
     rules: dispatch.rules,
     expect: config.expect,
-    timings: timings.sweep,
     staleAfterSeconds: config.jobs.staleAfterSeconds,
-  });
-  const gateExpiry = startGateExpiry({ stores, log }, timings.gateExpiryMs);
-  const { every: heartbeatEvery } = agents.defaults.heartbeat;
-  const schedules = startSchedules(queues, log, {
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
-    renewEveryMs: timings.renewSchedulesMs,
   });
   const end = async (graceMs?: number) => {
     turns.close();
     const closing = workers.close(graceMs);
-    await schedules.close();
-    await sweep.close();
-    await scan.close();
-    await gateExpiry.close();
+    await periodicTasks.close();
     await closing;
     await Promise.all([transforms.close(), sender.close()]);
   };

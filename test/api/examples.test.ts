@@ -82,11 +82,12 @@ describe("the examples of openapi.json", () => {
       const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.example ?? "";
       const url = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleOf(name)));
       const token = path.startsWith("/hooks/") ? { Authorization: `Bearer ${HOOK_TOKEN}` } : {};
+      const isText = requestBody?.content["text/plain"] !== undefined;
       const { status, body } = await app.call(
         method.toUpperCase(),
         url,
         requestBody?.content[JSON_TYPE]?.example ?? requestBody?.content["text/plain"]?.example,
-        token,
+        { ...token, ...(isText && { "Content-Type": "text/plain" }) },
       );
       // Runs, deliveries and events have identifiers of the service, which no example can name.
       const accepted = [...Object.keys(responses).filter((one) => one.startsWith("2"))];

@@ -2,7 +2,7 @@ import dns from "node:dns";
 import { expect } from "chai";
 import sinon from "sinon";
 import { type ApiRequest, excerpt, sendRequest } from "../../src/channels/http.ts";
-import { retryAfterMs } from "../../src/shared/retryAfter.ts";
+import { retryAfterMs } from "../../src/shared/backoff.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   answers,

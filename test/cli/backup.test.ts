@@ -35,7 +35,7 @@ describe("signalbox backup and restore", () => {
     await report(app, path, "write", { ...whole(100), status: "completed", output: { text: "y".repeat(50_000) } });
     for (let i = 0; i < 250; i++) await app.stores.jobs.put(`many-${i}`, { name: `Job ${i}` });
     await acceptRun(app, "hook:one");
-    await app.stores.hookCalls.add("call-1", { forEach: "items", call: "{}", maxTold: 100 });
+    await app.stores.hookCalls.add("call-1", { forEach: "items", call: "{}", maxPromptChars: 100 });
     const [runId] = [randomUUID()];
     await app.stores.runs.accept([
       {

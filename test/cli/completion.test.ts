@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { completionScript } from "../../src/cli/completion/script.ts";
+import { completionScript } from "../../src/cli/commands/service/completion.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { runInProcess } from "../support/cli.ts";
 

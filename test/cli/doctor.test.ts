@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import sinon from "sinon";
-import { endOfLife } from "../../src/shared/mongodbVersion.ts";
+import { endOfLife } from "../../src/shared/process/version.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { withMachineClock } from "../support/machineClock.ts";

@@ -90,6 +90,7 @@ describe("signalbox", () => {
       /^--status stale cannot be used with another --status/,
     ],
     [["jobs", "list", "--status", "stale", "--no-stale"], /^--status stale cannot be used .*or with --no-stale/],
+    [["jobs", "list", "--url", "http://host:99999"], /^--url is no address: check its host, and its port/],
     [["jobs", "list", "--url", "ftp://host"], /^--url must start with http:\/\/ or https:\/\/: /],
     [["jobs", "get", "--url=ftp://host", "--json", "--", "-a"], /^--url must start with http:\/\/ or https:\/\/: /],
     [["run", "--wait", "5", "--url", "ftp://host", "true"], /^--url must start with http:\/\/ or https:\/\/: /],

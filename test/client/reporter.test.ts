@@ -492,6 +492,14 @@ describe("signalbox/client while the service is unavailable", () => {
     });
   }
 
+  it("takes a token with a line break at its end, as files have, and sends it without", async () => {
+    const server = await startChannelServer();
+    await createClient({ url: server.url, token: "secret\r\n" }).stats();
+    await server.close();
+
+    expect(server.requests[0]?.headers.authorization).to.equal("Bearer secret");
+  });
+
   for (const token of ["sec\nret", "secret\u0100"]) {
     it(`refuses the token ${JSON.stringify(token)}, which no header can hold, without its text`, () => {
       expect(() => createClient({ url: "http://127.0.0.1", token }))

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { findDuplicateKeys } from "../../src/config/duplicateKeys.ts";
-import { type ConfigError, parseConfig } from "../../src/config/load.ts";
+import { type ConfigError, findDuplicateKeys, parseConfig } from "../../src/config/load.ts";
 
 const cases: readonly (readonly [title: string, text: string, expected: readonly string[]])[] = [
   ["a section", "{ server: { port: 1 },\n server: { host: 'a' } }", ["server (lines 1 and 2)"]],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ConfigError, parseConfig } from "../../src/config/load.ts";
-import { allTokens, firstToken } from "../../src/config/tokenList.ts";
+import { allTokens, firstToken } from "../../src/config/tokens.ts";
 
 const API = "an-api-token-of-length";
 const OTHER = "another-token-of-length";
@@ -68,7 +68,16 @@ describe("server.tokens", () => {
       /server\.tokens\.0\.tokenSha256/,
     ],
     ["the API token", [token({ token: API })], /server\.tokens\.0\.token must be another secret/],
-    ["an unknown scope", [token({ scopes: ["jobs:delete"] })], /server\.tokens\.0\.scopes\.0/],
+    [
+      "an unknown scope",
+      [token({ scopes: ["jobs:read", "anything"] })],
+      /server\.tokens\.0\.scopes\.1 is no scope: use hooks:NAME or one of jobs:read, jobs:report, .*, admin/,
+    ],
+    [
+      "a mistyped scope",
+      [token({ scopes: ["jobs:raed"] })],
+      /server\.tokens\.0\.scopes\.0 is no scope; did you mean jobs:read\?/,
+    ],
     ["no scope", [token({ scopes: [] })], /server\.tokens\.0\.scopes/],
     ["a hook that does not exist", [token({ scopes: ["hooks:none"] })], /server\.tokens\.0\.scopes has hooks:none/],
     [

@@ -46,7 +46,7 @@ describe("the parts of a prompt in the dashboard", () => {
 
   it("name how much of an event follows, and that one is continued", () => {
     const long = "word ".repeat(2_000);
-    const { events } = promptParts(promptOf([{ text: long, told: 50 }], "Go.", 3_000));
+    const { events } = promptParts(promptOf([{ text: long, sentChars: 50 }], "Go.", 3_000));
 
     expect(events).to.have.length(1);
     expect(long.slice(50).startsWith(events[0]?.text ?? "")).to.equal(true);

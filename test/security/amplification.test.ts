@@ -74,7 +74,7 @@ describe("a request with forEach", () => {
 
   it("is deleted by retention when no run refers to it", async () => {
     const old = new Date(Date.now() + 60_000);
-    await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxTold: 0 });
+    await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxPromptChars: 0 });
 
     let total = 0;
     for await (const deleted of deleteUnusedCalls(app.stores, old)) total += deleted;

@@ -1,7 +1,12 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
 import { relayMetrics } from "../../src/cli/start/relayMetrics.ts";
-import { answerMetricsRequests, OFFER, type Peer, requestWorkerMetrics } from "../../src/shared/workerMetrics.ts";
+import {
+  answerMetricsRequests,
+  OFFER,
+  type Peer,
+  requestWorkerMetrics,
+} from "../../src/shared/process/workerMetrics.ts";
 
 /** Two ends of a channel, as a process and its child have. */
 function channel(): [Peer & EventEmitter, Peer & EventEmitter] {

@@ -15,7 +15,7 @@ interface WaitingEvent {
   /** The time of acceptance. */
   readonly at: Date;
   /** How many UTF-16 units of the text the prompts of earlier turns contained. */
-  readonly told?: number | undefined;
+  readonly sentChars?: number | undefined;
   /** Whether the event is the summary of a run that delivers its reply to the user by itself. */
   readonly isDelivered?: boolean | undefined;
 }
@@ -38,19 +38,19 @@ const MIN_EVENT_CHARS = 1_000;
  * 1,000 characters of the first event.
  *
  * If the first event alone is too large, the prompt contains a part of it and a note on how much follows.
- * @returns `taken`: how many events are included completely; the others wait for another turn. `told`: how many UTF-16 units
+ * @returns `taken`: how many events are included completely; the others wait for another turn. `sentChars`: how many UTF-16 units
  *   of an event that is included in part were in this prompt and earlier ones, else 0
  */
 export function heartbeatPrompt(
   { prompt, events, maxChars }: HeartbeatTurn,
   randomId: () => string = randomMarkerId,
-): { text: string; taken: number; told: number } {
+): { text: string; taken: number; sentChars: number } {
   const [first, ...others] = events;
-  if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0, told: 0 };
+  if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0, sentChars: 0 };
   const id = randomId();
-  const title = ({ source, at, told, isDelivered }: WaitingEvent, index: number) =>
-    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${told ? ", continued" : ""}${isDelivered ? ", whose reply was sent to the user already" : ""}:`;
-  const rest = ({ text, told }: WaitingEvent) => text.slice(told);
+  const title = ({ source, at, sentChars, isDelivered }: WaitingEvent, index: number) =>
+    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${sentChars ? ", continued" : ""}${isDelivered ? ", whose reply was sent to the user already" : ""}:`;
+  const rest = ({ text, sentChars }: WaitingEvent) => text.slice(sentChars);
   const block = (event: WaitingEvent, index: number) =>
     `\n\n${title(event, index)}\n${enclose(neutralize(rest(event)), id)}`;
 
@@ -60,8 +60,8 @@ export function heartbeatPrompt(
   if (whole === undefined || whole.length > maxChars) {
     const room = maxChars - head.length - block({ ...first, text: "" }, 0).length;
     const part = partOf(rest(first), id, room);
-    const told = (first.told ?? 0) + part.length;
-    const end = told < first.text.length ? { taken: 0, told } : { taken: 1, told: 0 };
+    const sentChars = (first.sentChars ?? 0) + part.length;
+    const end = sentChars < first.text.length ? { taken: 0, sentChars } : { taken: 1, sentChars: 0 };
     return { text: `${head}\n\n${title(first, 0)}\n${part.text}`, ...end };
   }
   let text = whole;
@@ -72,7 +72,7 @@ export function heartbeatPrompt(
     text += next;
     taken++;
   }
-  return { text, taken, told: 0 };
+  return { text, taken, sentChars: 0 };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { AppError } from "../../shared/errors.ts";
 import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/process/processGroup.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { randomMarkerId } from "../prompt/fence.ts";
+import { breakRoleHeadings } from "../prompt/neutralize.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
-import { maskSecrets } from "./maskSecrets.ts";
 import { programReply, type ReplySettings, readOutput } from "./programReply.ts";
-import { renderPrompt } from "./renderPrompt.ts";
-import type { AgentRunner } from "./runner.ts";
-import { abortError, agentFailed } from "./turnErrors.ts";
+import type { AgentMessage, AgentRunner } from "./runner.ts";
+import { abortError, agentFailed, maskSecrets } from "./turnErrors.ts";
 import { programUsage } from "./turnUsage.ts";
 
 /** Maximum output of a program in bytes, so that one that prints without end cannot fill the memory of the worker. */
@@ -82,4 +82,21 @@ function checkEnd({ stopped, code, killedBy }: Ended): void {
 function notStarted({ code }: NodeJS.ErrnoException): AppError {
   const detail = `The program of agents.runners.command cannot be started (${code}): check that the program and its directory (cwd) exist.`;
   return isTransientStartError(code) ? new AppError("agent_unavailable", { detail }) : agentFailed(detail);
+}
+
+const HEADINGS = { system: "# System", user: "# User", assistant: "# Assistant" } as const;
+
+/**
+ * Renders the messages as one text for a program. A single user message has no heading. Several messages follow in order,
+ * each below a line with an id and a heading with its role. The id is new for each prompt, so no sender can guess it, and
+ * only a heading below such a line begins a message. Lines that read as the heading of a role are still broken up, in
+ * messages of every role.
+ */
+export function renderPrompt(messages: readonly AgentMessage[], randomId: () => string = randomMarkerId): string {
+  const [first, second] = messages;
+  if (first?.role === "user" && !second) return breakRoleHeadings(first.content);
+  const line = `--- ${randomId()} ---`;
+  return messages
+    .map(({ role, content }) => `${line}\n${HEADINGS[role]}\n\n${breakRoleHeadings(content)}\n`)
+    .join("\n");
 }

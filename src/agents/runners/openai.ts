@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { createParser } from "eventsource-parser";
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionChunk, ReasoningEffort } from "openai/resources";
 import { trimSlashes } from "../../shared/address.ts";
 import { AppError } from "../../shared/errors.ts";
-import { eventData } from "./eventData.ts";
 import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
 import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
 import { contentText, withoutThoughts } from "./replyText.ts";
@@ -227,4 +227,32 @@ function checkReply({ content, refusal, finish, tool }: Answer): AgentReply {
   }
   if (text.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");
   return { text, ...(isCutOff && { isCutOff }) };
+}
+
+/**
+ * Yields the data of each server-sent event as soon as it is complete. An event without its empty line at the end of the
+ * body is dropped, except `[DONE]`, the last event of a model's stream.
+ * @throws AppError agent_failed if an event is longer than `maxCharacters`
+ */
+async function* eventData(body: AsyncIterable<Uint8Array>, maxCharacters: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const complete: string[] = [];
+  const parser = createParser({
+    maxBufferSize: maxCharacters,
+    onEvent: ({ data }) => {
+      if (data.trim()) complete.push(data.trim());
+    },
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw agentFailed("The model's answer is too long.");
+    },
+  });
+  for await (const bytes of body) {
+    const text = decoder.decode(bytes, { stream: true });
+    parser.feed(text);
+    // Some servers leave out the last empty line and keep the connection.
+    if (/^data: *\[DONE\]\s*$/m.test(text.slice(-20))) parser.feed("\n\n");
+    yield* complete.splice(0);
+  }
+  parser.feed("\n\n");
+  if (complete[0] === "[DONE]") yield complete[0];
 }

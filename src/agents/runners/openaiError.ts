@@ -2,8 +2,7 @@ import { APIConnectionError, APIError } from "openai";
 import { AppError, type AppErrorOptions } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
-import { maskSecrets } from "./maskSecrets.ts";
-import { agentFailed } from "./turnErrors.ts";
+import { agentFailed, maskSecrets } from "./turnErrors.ts";
 
 /** Transient statuses below 500: the server was too slow, already handles the same request, or is overloaded. */
 const TRANSIENT_STATUSES: readonly unknown[] = [408, 409, 429];

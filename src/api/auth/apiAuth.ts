@@ -1,6 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import type { TokenList } from "../../config/tokenList.ts";
-import { allTokens } from "../../config/tokenList.ts";
+import { allTokens, type TokenList } from "../../config/tokens.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
@@ -176,7 +175,7 @@ export class ApiAuth {
   async identifyToken(ctx: Context, token: string | undefined): Promise<Caller | null> {
     const origin = originOf(ctx);
     const caller = token === undefined ? null : await this.#tokenCaller(token);
-    if (caller) return { ...caller, byHeader: true, ...origin };
+    if (caller && token) return { ...caller, byHeader: true, hideToken: hiderOf(token), ...origin };
     return this.needsToken ? null : { actor: "anonymous", scopes: EVERYTHING, byHeader: false, ...origin };
   }
 
@@ -234,6 +233,8 @@ const isRead = ({ method }: Context): boolean => ["GET", "HEAD", "OPTIONS"].incl
 const callerOf = ({ name, scopes, jobs, expiresAt }: KnownToken) => ({ actor: name, scopes, jobs, expiresAt });
 
 const earlier = (one: Date, other: Date | undefined): Date => (other !== undefined && other < one ? other : one);
+
+const hiderOf = (token: string) => (text: string) => text.replaceAll(token, "***");
 
 /** Returns whether the hook token may read this path: a single run, but not its request. */
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);

@@ -13,6 +13,8 @@ export interface Caller {
   readonly expiresAt?: Date | undefined;
   /** Set when a browser's cookie authenticated the request. */
   readonly login?: Login;
+  /** Returns a text without the token in the header of the request, which must not be stored; absent without such a token. */
+  readonly hideToken?: ((text: string) => string) | undefined;
   /** Whether a token in a header authenticated the request. */
   readonly byHeader: boolean;
   /** The address that the request came from. */

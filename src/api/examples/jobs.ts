@@ -86,6 +86,27 @@ export const reportStep: Example = {
 export const listSteps: Example = { params, answers: { 200: { steps: [STEP], nextCursor: null } } };
 export const getStep: Example = { params: stepParams, answers: { 200: COMPLETED_STEP } };
 
+export const appendLog: Example = {
+  params: stepParams,
+  text: "4,000 of 10,000 rows\nrow 4,001: no price, skipped\n",
+  otherTexts: {
+    "application/x-ndjson": '{"at":"2026-01-31T18:01:20Z","level":"warning","text":"row 4,001: no price, skipped"}\n',
+  },
+  answers: {},
+};
+
+export const readLog: Example = {
+  params: stepParams,
+  otherTexts: { "text/plain": "4,000 of 10,000 rows\n" },
+  answers: {
+    200: {
+      lines: [{ seq: 1, at: "2026-01-31T18:01:20.000Z", level: null, text: "4,000 of 10,000 rows" }],
+      next: 1,
+      dropped: { lines: 0, bytes: 0 },
+    },
+  },
+};
+
 export const getStats: Example = {
   answers: {
     200: {
@@ -153,6 +174,7 @@ export const shareJob: Example = {
 };
 
 export const revokeShares: Example = { params, answers: OK };
+export const pingLog: Example = { params: PING, text: "skipped /srv/tmp\n", answers: PONG };
 
 export const createJobToken: Example = {
   params,

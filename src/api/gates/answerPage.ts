@@ -17,7 +17,6 @@ import { textBody } from "../middleware/textBody.ts";
 import { closedPage, policy } from "../pages/plainPage.ts";
 import { answerGate } from "./answerGate.ts";
 import { answeredPage, questionPage } from "./pages.ts";
-import { visibleName } from "./visibleName.ts";
 
 /** Maximum size of a submitted form in bytes. */
 const FORM_LIMIT = 256 * 1024;
@@ -176,3 +175,9 @@ function rejected(gate: GateDoc, submitted: Submitted, { errors = [] }: AppError
   const notice = "The answer was not recorded. Correct the marked fields.";
   return new PageError(400, questionPage(gate, notice, { submitted, faults }));
 }
+
+/** Matches characters that show nothing, or change the direction of what follows: a name must not look like another. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** Returns a person's name as it is recorded: without characters that nobody sees. */
+export const visibleName = (name = ""): string => name.replace(INVISIBLE, "").trim();

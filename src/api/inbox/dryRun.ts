@@ -1,42 +1,16 @@
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
-import { type MissingValue, missingValues } from "../../hooks/templates/missingValues.ts";
+import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import type { DryRun, RunPreview } from "../../wire/hookRequest.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { SelectedMapping } from "./replay.ts";
 
 /** Maximum runs of a dry run that are shown, and the maximum characters of each message. */
 const MAX_RUNS = 10;
 const MAX_MESSAGE_CHARS = 100_000;
-
-/** A run that a request would start. The fields are null where they do not apply. */
-interface RunPreview {
-  kind: "agent" | "wake" | null;
-  name: string | null;
-  message: string | null;
-  /** Null for a session of its own. */
-  sessionKey: string | null;
-  wakeMode: string | null;
-  deliver: boolean | null;
-  channel: string | null;
-  to: string | null;
-  model: string | null;
-  missingValues: MissingValue[];
-  error: { code: string; message: string } | null;
-}
-
-export interface DryRun {
-  dryRun: true;
-  mapping: string | null;
-  /** Why no mapping was compared; null otherwise. */
-  reason: string | null;
-  considered: { mapping: string; unmet: string | null; reason: string | null }[];
-  transform: string | null;
-  runCount: number;
-  runs: RunPreview[];
-}
 
 const NOTHING: RunPreview = {
   kind: null,

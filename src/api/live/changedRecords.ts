@@ -7,7 +7,7 @@ import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../
 import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
-import { formatEvent } from "./eventStream.ts";
+import { formatLiveEvent } from "./eventStream.ts";
 
 export const TOPICS = ["jobs", "runs", "deliveries"] as const;
 type Topic = (typeof TOPICS)[number];
@@ -26,10 +26,14 @@ interface ChangedJob {
   readonly jobId: string;
   /** Whether the job may match other filters than before. */
   readonly moved: boolean;
+  /** Whether the job itself or a step has changed, and not only a log. */
+  readonly isChanged: boolean;
   /** Null when the job was deleted. */
   readonly current: CurrentJob | null;
   /** The events of its changed steps, when a client watches this job. */
   readonly steps: readonly string[];
+  /** The events of the lines that were added to its logs. */
+  readonly logs: readonly string[];
 }
 
 /** The current state of changed records, as formatted events. */
@@ -60,8 +64,8 @@ export class ChangedRecords {
     ]);
     return new ChangedRecords(
       jobs,
-      runs.map((run) => formatEvent("run", run)),
-      deliveries.map((delivery) => formatEvent("delivery", viewDelivery(delivery))),
+      runs.map((run) => formatLiveEvent("run", run)),
+      deliveries.map((delivery) => formatLiveEvent("delivery", viewDelivery(delivery))),
     );
   }
 
@@ -71,7 +75,8 @@ export class ChangedRecords {
       const changed = this.#jobs.get(subscription.jobId);
       if (!changed) return [];
       const current = currentFor(changed, subscription.scope);
-      return current ? [current.text, ...changed.steps] : [removed(changed.jobId)];
+      if (!current) return [removed(changed.jobId)];
+      return [...(changed.isChanged ? [current.text] : []), ...changed.steps, ...changed.logs];
     }
     const { topics, filter } = subscription;
     const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => listEvents(job, filter, now)) : [];
@@ -102,14 +107,14 @@ function currentFor({ current }: ChangedJob, scope: JobScope | undefined): Curre
 }
 
 function listEvents(changed: ChangedJob, filter: JobFilter, now: Date): string[] {
-  const { jobId, moved } = changed;
+  const { jobId, moved, isChanged, logs } = changed;
   if (!isInScope(jobId, filter.scope)) return [];
   const current = currentFor(changed, filter.scope);
-  if (current && matchesFilter(current.job, filter, now)) return [current.text];
-  return !current || moved || isVolatile(filter) ? [removed(jobId)] : [];
+  if (current && matchesFilter(current.job, filter, now)) return [...(isChanged ? [current.text] : []), ...logs];
+  return isChanged && (!current || moved || isVolatile(filter)) ? [removed(jobId)] : [];
 }
 
-const removed = (jobId: string) => formatEvent("job_removed", { jobId });
+const removed = (jobId: string) => formatLiveEvent("job_removed", { jobId });
 
 async function readJobs(
   stores: Stores,
@@ -119,7 +124,11 @@ async function readJobs(
 ): Promise<ChangedJob[]> {
   const moved = new Map<string, boolean>();
   const stepKeys = new Map<string, Set<string>>();
+  const logs = new Map<string, Change[]>();
   for (const change of changes) {
+    if (change.kind === "log" && (relevant === "all" || relevant.has(change.jobId))) {
+      logs.set(change.jobId, [...(logs.get(change.jobId) ?? []), change]);
+    }
     if (change.kind === "step" && watched.has(change.jobId)) {
       stepKeys.set(change.jobId, (stepKeys.get(change.jobId) ?? new Set()).add(change.stepKey));
     }
@@ -128,7 +137,7 @@ async function readJobs(
       moved.set(change.jobId, change.moved || (moved.get(change.jobId) ?? false));
     }
   }
-  const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys()])];
+  const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys(), ...logs.keys()])];
   // the steps first: a job that is still there after them is the one that had them
   const steps = await readStepSummaries(stores, stepKeys);
   const rows = await readJobRows(stores, jobIds);
@@ -138,8 +147,20 @@ async function readJobs(
     return {
       jobId,
       moved: moved.get(jobId) ?? false,
-      current: row ? { job: row.job, text: formatEvent("job", row.row) } : null,
-      steps: (steps.get(jobId) ?? []).map((step) => formatEvent("step", step)),
+      isChanged: moved.has(jobId) || stepKeys.has(jobId),
+      current: row ? { job: row.job, text: formatLiveEvent("job", row.row) } : null,
+      steps: (steps.get(jobId) ?? []).map((step) => formatLiveEvent("step", step)),
+      logs: logEvents(logs.get(jobId) ?? []),
     };
+  });
+}
+
+/** Returns one event for each step whose log has grown. */
+function logEvents(changes: readonly Change[]): string[] {
+  const added = changes.flatMap((change) => (change.kind === "log" ? [change] : []));
+  return [...Map.groupBy(added, ({ stepKey }) => stepKey).values()].map((group) => {
+    const { jobId, stepKey } = group[0] as (typeof group)[number];
+    const from = Math.min(...group.map((one) => one.from));
+    return formatLiveEvent("log", { jobId, stepKey, from, to: Math.max(...group.map(({ to }) => to)) });
   });
 }

@@ -6,7 +6,8 @@ const MAX_BUFFERED_CHARS = 256 * 1024;
 const MAX_MISSED_HEARTBEATS = 3;
 
 /** Formats an event as text/event-stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const formatEvent = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
+export const formatLiveEvent = (event: string, data: unknown): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
 
 /**
  * The server-sent events of one client, with a bounded buffer. A client that does not keep up ("behind") receives no more
@@ -25,7 +26,7 @@ export class EventStream extends Readable {
 
   /**
    * Sends events, unless the client is behind.
-   * @param events texts of `formatEvent`
+   * @param events texts of `formatLiveEvent`
    * @param position where a client resumes that has received all of them
    */
   send(events: readonly string[], position?: string): void {
@@ -62,6 +63,6 @@ export class EventStream extends Readable {
     this.#missedHeartbeats = 0;
     if (!this.#isBehind) return;
     this.#isBehind = false;
-    this.send([formatEvent("reload", { reason: "behind" })], this.#position);
+    this.send([formatLiveEvent("reload", { reason: "behind" })], this.#position);
   }
 }

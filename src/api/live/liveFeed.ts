@@ -8,7 +8,7 @@ import type { RedisConnection } from "../../shared/queue/redis.ts";
 import type { Caller } from "../auth/caller.ts";
 import { ChangedRecords, ownJob, type Subscription } from "./changedRecords.ts";
 import { type ChangeListener, changesSince } from "./changeReader.ts";
-import { EventStream, formatEvent } from "./eventStream.ts";
+import { EventStream, formatLiveEvent } from "./eventStream.ts";
 
 /** The log-in or the expiry with which a stream ends. */
 export type StreamAccess = Pick<Caller, "login" | "expiresAt">;
@@ -234,5 +234,5 @@ export class LiveFeed implements ChangeListener {
 
 const hasExpired = ({ expiresAt }: StreamAccess, now: Date): boolean => expiresAt !== undefined && expiresAt <= now;
 
-const state = (live: boolean) => formatEvent("state", { live });
-const reload = (reason: "gap" | "many") => formatEvent("reload", { reason });
+const state = (live: boolean) => formatLiveEvent("state", { live });
+const reload = (reason: "gap" | "many") => formatLiveEvent("reload", { reason });

@@ -8,6 +8,7 @@ import type { ChangeListener } from "./changeReader.ts";
 /** The record whose changes wake a request. Steps and gates belong to their job. */
 export type AwaitedRecord =
   | { readonly kind: "job"; readonly jobId: string }
+  | { readonly kind: "log"; readonly jobId: string; readonly stepKey: string }
   | { readonly kind: "run"; readonly runId: string };
 
 /** The record that a request waits for. */
@@ -276,10 +277,15 @@ class Waiter {
   }
 }
 
-const keyOf = (record: AwaitedRecord): string =>
-  record.kind === "job" ? `job ${record.jobId}` : `run ${record.runId}`;
+function keyOf(record: AwaitedRecord): string {
+  if (record.kind === "log") return logKey(record);
+  return record.kind === "job" ? `job ${record.jobId}` : `run ${record.runId}`;
+}
+
+const logKey = ({ jobId, stepKey }: { readonly jobId: string; readonly stepKey: string }) =>
+  `log ${jobId.length} ${jobId} ${stepKey}`;
 
 function keyOfChange(change: Exclude<Change, { kind: "many" }>): string {
   if (change.kind === "job" || change.kind === "step") return `job ${change.jobId}`;
-  return `${change.kind} ${change.id}`;
+  return change.kind === "log" ? logKey(change) : `${change.kind} ${change.id}`;
 }

@@ -61,7 +61,13 @@ export async function callTool(
     prepared.check(request);
     checkSize(request.body, route);
     authorize(caller, { method: route.method, scopes: scopesOf(tool) }, (request.params as { jobId?: string }).jobId);
-    const input = { ...request, text: "", authContext: caller, wait: null } as unknown as Input<RouteSchemas>;
+    const input = {
+      ...request,
+      text: "",
+      textType: "",
+      authContext: caller,
+      wait: null,
+    } as unknown as Input<RouteSchemas>;
     const couldWait = !waitsFor || (await waitFor(tool, input, caller, mcpReq, deps));
     const body = await read(tool, input);
     return resultOf(body, tool.rest, couldWait || isOver(body) ? "" : NO_ROOM);

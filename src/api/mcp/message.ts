@@ -7,13 +7,45 @@ export interface MessageFault {
   readonly message: string;
 }
 
+/** Maximum values in a message besides the arguments of a tool. The SDK copies and checks each of them several times. */
+const MAX_VALUES = 1_000;
+
+/** Parameters that must be texts, by method, and what they are. */
+const TEXTS: Readonly<Record<string, readonly [name: string, what: string]>> = {
+  "tools/call": ["name", "the name of a tool"],
+  "resources/read": ["uri", "the URI of a resource"],
+};
+
 /** Returns why a body is no message that this endpoint takes; null if it is one. */
 export function findFault(body: unknown): MessageFault | null {
   if (Array.isArray(body))
     return { code: -32600, message: "Send one message in each POST: batches are not supported." };
+  const { method, params = {} } = body as { method?: unknown; params?: unknown };
   const args = argumentsOf(body);
+  const envelope = isObject(params) && args ? { ...(body as object), params: { ...params, arguments: null } } : body;
+  if (countValues(envelope, MAX_VALUES) > MAX_VALUES) {
+    const message = `A message must have at most ${MAX_VALUES} values besides the arguments of a tool.`;
+    return { code: -32600, message };
+  }
+  if (!isObject(params)) return null; // the SDK refuses it
+  const [name, what] = TEXTS[String(method)] ?? [];
+  if (name !== undefined && typeof params[name] !== "string")
+    return { code: -32602, message: `\`params.${name}\` must be ${what}.` };
+  if (params._meta !== undefined && !isObject(params._meta))
+    return { code: -32602, message: "`params._meta` must be an object." };
   if (args == null || isObject(args)) return null;
   return { code: -32602, message: "`params.arguments` must be an object: send {} for a tool without arguments." };
+}
+
+/** Returns the number of values in a value, itself included; a larger number than `max` once it is exceeded. */
+function countValues(value: unknown, max: number): number {
+  let count = 1;
+  if (typeof value !== "object" || value === null || max < 1) return count;
+  for (const part of Object.values(value)) {
+    count += countValues(part, max - count);
+    if (count > max) break;
+  }
+  return count;
 }
 
 /** Returns the arguments of a call of a tool; undefined for another message. */

@@ -1,5 +1,5 @@
 import type { Scope } from "../../shared/scopes.ts";
-import { JobFields } from "../../wire/job.ts";
+import { JOB_FIELDS } from "../../wire/job.ts";
 import type { AnyRoute } from "../route.ts";
 
 /** A tool: what a model reads about it, and the route that it calls. */
@@ -29,7 +29,7 @@ export interface ToolDefinition {
 export const WAIT_SECONDS = 50;
 
 /** The fields of a row of `job_list`: not what a program needs and a model would have to read. */
-const ROW_FIELDS = JobFields.filter((field) => !["input", "metadata", "output"].includes(field));
+const ROW_FIELDS = JOB_FIELDS.filter((field) => !["input", "metadata", "output"].includes(field));
 
 const JOB_REST = "Read one step with stepKey. A program reads everything with GET /api/jobs/{jobId}?include=steps.";
 

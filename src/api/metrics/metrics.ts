@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
-import type { JobStats } from "../../models/figures/jobStats.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
+import type { Stats } from "../../wire/stats.ts";
 
 const JOB_STATES = ["running", "completed", "failed", "stale"] as const;
 
@@ -25,9 +25,11 @@ export class Metrics {
     countWaiting?: () => Promise<number>,
     countStreams?: () => number,
     countConnections?: () => Promise<number>,
-    countJobs?: () => Promise<JobStats>,
+    countJobs?: () => Promise<Stats>,
   ) {
     const registers = [this.registry];
+    const counter = <Label extends string>(name: string, labelNames: Label[], help: string) =>
+      new Counter({ name, help, labelNames, registers });
     addProcessMetrics(this.registry);
     addBuildInfo(this.registry);
     this.requestSeconds = new Histogram({
@@ -37,30 +39,18 @@ export class Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
-    this.reports = new Counter({
-      name: "signalbox_reports_total",
-      help: "Step reports that were stored, by the status of the step after the report.",
-      labelNames: ["status"],
-      registers,
-    });
-    this.jobs = new Counter({
-      name: "signalbox_jobs_total",
-      help: "Jobs that were created, completed or failed.",
-      labelNames: ["outcome"],
-      registers,
-    });
-    this.refused = new Counter({
-      name: "signalbox_refused_requests_total",
-      help: "Requests that were refused with a 4xx status, by error code.",
-      labelNames: ["reason"],
-      registers,
-    });
-    this.hooks = new Counter({
-      name: "signalbox_hooks_accepted_total",
-      help: "Hook requests that were accepted, by hook.",
-      labelNames: ["hook"],
-      registers,
-    });
+    this.reports = counter(
+      "signalbox_reports_total",
+      ["status"],
+      "Step reports that were stored, by the status of the step after the report.",
+    );
+    this.jobs = counter("signalbox_jobs_total", ["outcome"], "Jobs that were created, completed or failed.");
+    this.refused = counter(
+      "signalbox_refused_requests_total",
+      ["reason"],
+      "Requests that were refused with a 4xx status, by error code.",
+    );
+    this.hooks = counter("signalbox_hooks_accepted_total", ["hook"], "Hook requests that were accepted, by hook.");
     if (readDepths) this.#queueDepths(readDepths);
     if (countWaiting) this.#eventsWaiting(countWaiting);
     if (countStreams) this.#eventStreams(countStreams);
@@ -76,7 +66,7 @@ export class Metrics {
     for (const hook of names) this.hooks.inc({ hook }, 0);
   }
 
-  #jobStates(countJobs: () => Promise<JobStats>): void {
+  #jobStates(countJobs: () => Promise<Stats>): void {
     new Gauge({
       name: "signalbox_jobs",
       help: "Jobs by state. Stale jobs count as `running` and as `stale`. Absent while MongoDB cannot be reached.",

@@ -5,14 +5,20 @@ import { bodyCoding, mapBodyError, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**
- * Reads a body of any type into `ctx.request.body` as text in UTF-8; an absent one is `""`. Invalid bytes become U+FFFD, since a
+ * Reads a body into `ctx.request.body` as text in UTF-8; an absent one is `""`. Invalid bytes become U+FFFD, since a
  * program's output may hold any bytes.
  * @param limit maximum size in bytes
  * @param bodies limits the memory of bodies that are being read
+ * @param types the media types that are taken (default: any)
  * @throws AppError body_too_large, unsupported_media_type for a compressed body
  */
-export function textBody(limit: number, bodies: MemoryBudget): Middleware {
+export function textBody(limit: number, bodies: MemoryBudget, types?: readonly string[]): Middleware {
   return async (ctx, next) => {
+    const { type } = ctx.request;
+    if (types && type !== "" && !types.includes(type)) {
+      const detail = `The Content-Type is ${type}. Send the body as ${types.join(" or ")}.`;
+      throw new AppError("unsupported_media_type", { detail });
+    }
     ctx.request.body = ctx.request.length === 0 ? "" : await readText(ctx, limit, bodies);
     return next();
   };

@@ -8,7 +8,6 @@ import { type AnyRoute, errorsOf, TAGS } from "../route.ts";
 import { isList } from "../router.ts";
 import { MAX_WAIT_SECONDS } from "../wait.ts";
 import { NamedSchemas } from "./namedSchemas.ts";
-import { PROBLEM } from "./problemSchema.ts";
 
 /** The service is self-hosted: only its operator can help with it. */
 const CONTACT = { name: "The operator of this service" };
@@ -93,7 +92,12 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[]): object {
     ...(r.textBody && {
       requestBody: {
         required: false,
-        content: { "text/plain": { schema: { type: "string" }, example: r.example.text } },
+        content: Object.fromEntries(
+          (r.textTypes ?? ["text/plain"]).map((type, i) => [
+            type,
+            { schema: { type: "string" }, example: i === 0 ? r.example.text : r.example.otherTexts?.[type] },
+          ]),
+        ),
       },
     }),
     responses: {
@@ -204,8 +208,17 @@ function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly A
   if (status === "204" || status === "304") return { description, ...(headers && { headers }) };
   const links = linksFrom(r, schema, routes);
   const example = r.example.answers[Number(status)];
-  const content = { [r.stream ? "text/event-stream" : typeOf(schema)]: { schema, example } };
+  const [json = schema, text] = alternatives(schema);
+  const content = {
+    [r.stream ? "text/event-stream" : typeOf(json)]: { schema: json, example },
+    ...(text && { "text/plain": { schema: text, example: r.example.otherTexts?.["text/plain"] } }),
+  };
   return { description, ...(headers && { headers }), content, ...(links && { links }) };
+}
+
+/** Returns the JSON and the text of which the client chooses one with `Accept`; nothing for a single schema. */
+function alternatives({ anyOf = [] }: TSchema & { anyOf?: readonly TSchema[] }): readonly TSchema[] {
+  return anyOf.length === 2 && (anyOf[1] as { type?: string }).type === "string" ? anyOf : [];
 }
 
 const typeOf = ({ type }: TSchema & { type?: string }) => (type === "string" ? "text/plain" : "application/json");
@@ -222,3 +235,44 @@ function errorResponses(r: AnyRoute): Record<string, object> {
     ),
   );
 }
+
+const ERROR_ITEM = {
+  type: "object",
+  title: "ErrorItem",
+  description: "An invalid field or parameter.",
+  required: ["detail"],
+  properties: {
+    pointer: { type: "string", description: "Path of the field in the body, as a JSON Pointer: `/metadata/team`." },
+    parameter: { type: "string", description: "Name of the parameter in the path, the query or the headers." },
+    detail: { type: "string", description: "The problem of the field or parameter." },
+  },
+};
+
+/** The schema of the body of every error response in openapi.json. */
+const PROBLEM = {
+  type: "object",
+  title: "Problem",
+  description: "The body of every error response: problem details as in RFC 9457.",
+  required: ["type", "title", "status", "detail", "code"],
+  properties: {
+    type: { type: "string", description: "URL of the page that explains the code." },
+    title: { type: "string", description: "The meaning of the code; the same text for each error with this code." },
+    status: { type: "integer", description: "The HTTP status of the response." },
+    detail: {
+      type: "string",
+      description: "The problem of this request, and how to correct it. For people; it can change.",
+    },
+    code: {
+      type: "string",
+      enum: Object.keys(ERRORS),
+      description: "Identifies the kind of error. Programs should read this: codes are added and never renamed.",
+    },
+    gate: {
+      type: "object",
+      additionalProperties: true,
+      title: "JsonObject",
+      description: "The gate as it is, with its answer; present for `gate_answered` and `gate_closed`.",
+    },
+    errors: { type: "array", description: "Each invalid field or parameter.", items: ERROR_ITEM },
+  },
+};

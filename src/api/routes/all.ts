@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
+import { postLineage } from "../receivers/lineage.ts";
 import type { AnyRoute } from "../route.ts";
 import { auditRoutes } from "./audit.ts";
 import { channelActionRoutes } from "./channels/actions.ts";
@@ -17,6 +18,7 @@ import { jobRoutes } from "./jobs/jobs.ts";
 import { jobTokenRoutes } from "./jobs/jobTokens.ts";
 import { pingRoutes } from "./jobs/ping.ts";
 import { shareRoutes } from "./jobs/share.ts";
+import { stepLogRoutes } from "./jobs/stepLog.ts";
 import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
 import { notifyRoutes } from "./notify.ts";
@@ -35,7 +37,9 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...jobTokenRoutes,
     ...shareRoutes,
     ...stepRoutes,
+    ...stepLogRoutes,
     ...pingRoutes,
+    postLineage,
     ...gateRoutes,
     ...eventRoutes,
     getStats,

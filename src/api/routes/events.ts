@@ -3,7 +3,7 @@ import * as s from "../../wire/blocks.ts";
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
-import { LiveEvent, LiveJobEvent } from "../live/eventSchemas.ts";
+import { LiveEvent, LiveJobEvent } from "../live/liveEvents.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";

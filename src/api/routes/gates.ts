@@ -13,8 +13,8 @@ import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey, GateReceipt } from 
 import { mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
+import { visibleName } from "../gates/answerPage.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
-import { visibleName } from "../gates/visibleName.ts";
 import { route } from "../route.ts";
 import * as q from "../schemas/requests.ts";
 

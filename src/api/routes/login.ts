@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { Access } from "../../wire/access.ts";
 import * as s from "../../wire/blocks.ts";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
 import { mayDo } from "../auth/caller.ts";
@@ -18,30 +19,7 @@ const getSession = route({
     "Returns whether a token is required and what this browser may do. The dashboard calls it when it starts.",
   example: examples.getSession,
   schemas: {},
-  answers: {
-    200: Type.Object(
-      {
-        needsToken: Type.Boolean({ description: "Whether a token is configured, so that a browser has to log in." }),
-        access: s.nullable(Type.Enum(["full", "read"], { title: "LoginAccess" }), {
-          description:
-            "`full` with the scope `admin`, otherwise `read`: see `scopes`. Null if the browser has to log in first.",
-        }),
-        name: s.nullable(Type.String(), {
-          description: "Name of the token with which the browser logged in. Null without a log-in.",
-        }),
-        scopes: Type.Array(Type.String(), { description: "The scopes of the log-in. Empty without a log-in." }),
-        jobIdPrefix: s.nullable(Type.String(), {
-          description:
-            "Beginning of the ids of the jobs that the log-in allows; the whole id after a log-in with the token of a job. Null for all jobs.",
-        }),
-        hooksUrl: s.nullable(Type.String(), {
-          description:
-            "Address of the hooks, beginning with `server.publicUrl`; only a path without that setting. Null if hooks are off, and before the log-in.",
-        }),
-      },
-      s.named("Login"),
-    ),
-  },
+  answers: { 200: Access },
   errors: [],
   async handler({ authContext: { needsToken, caller } }, { hooks, hooksUrl }) {
     const access = caller && (mayDo(caller, "admin") ? ("full" as const) : ("read" as const));

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { withTimeout } from "../../shared/timeouts.ts";
 import * as s from "../../wire/blocks.ts";
+import { ReadinessCheck } from "../../wire/settings.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
@@ -22,21 +23,13 @@ const getHealth = route({
   handler: async () => ({ status: 200, body: { status: "ok" as const } }),
 });
 
-export const Check = Type.Object(
-  {
-    name: Type.String({ description: "The checked part: `mongodb`, `redis` or `process`." }),
-    ok: Type.Boolean({ description: "Whether the check succeeds." }),
-  },
-  s.named("ReadinessCheck"),
-);
-
 const Readiness = Type.Object(
   {
     status: Type.Enum(["ready", "degraded", "not_ready"], {
       description:
         "Whether the process can serve requests. `degraded`: it accepts reports and hooks, and what needs Redis waits.",
     }),
-    checks: Type.Array(Check, { description: "One entry for each dependency." }),
+    checks: Type.Array(ReadinessCheck, { description: "One entry for each dependency." }),
   },
   s.named("Readiness"),
 );

@@ -1,8 +1,7 @@
 import Type from "typebox";
-import { MAX_NAMES, readJobHistory } from "../../models/figures/readFigures.ts";
+import { readJobHistory } from "../../models/figures/readFigures.ts";
 import { AppError } from "../../shared/errors.ts";
-import * as s from "../../wire/blocks.ts";
-import { UsageOrNull } from "../../wire/usage.ts";
+import { HistorySpan, JobHistory, Stats } from "../../wire/stats.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
@@ -21,56 +20,13 @@ export const getStats = route({
     "Returns the number of jobs by status, and how many jobs were created, completed and failed in the last hour, and the usage of the agent runs that ended in it. With very many jobs the counts can be a few seconds old.\n\nWith the filters of the list it counts the jobs that match, at most 10,000 of them; `capped` is true if there are more.",
   example: examples.getStats,
   schemas: { query: Type.Object(readFilters, withMetadata) },
-  answers: {
-    200: Type.Object(
-      {
-        jobs: Type.Object(
-          {
-            total: s.Count("Number of all jobs."),
-            running: s.Count("Number of running jobs, including stale ones."),
-            completed: s.Count("Number of completed jobs."),
-            failed: s.Count("Number of failed jobs."),
-            stale: s.Count("Number of running jobs without a report for too long."),
-          },
-          { ...s.named("JobCounts"), description: "The jobs by status." },
-        ),
-        lastHour: Type.Object(
-          {
-            created: s.Count("Number of jobs created in the last hour."),
-            completed: s.Count("Number of jobs completed in the last hour."),
-            failed: s.Count("Number of jobs that failed in the last hour."),
-          },
-          { ...s.named("LastHour"), description: "The figures of the last hour." },
-        ),
-        capped: Type.Boolean({
-          description:
-            "Whether more than 10,000 jobs match the filters, so that each number is a lower bound. False without filters.",
-        }),
-        usageLastHour: UsageOrNull(
-          "Usage of the agent runs that ended in the last hour, with all their attempts; null if nothing was reported, and with filters.",
-        ),
-      },
-      s.named("Stats"),
-    ),
-  },
+  answers: { 200: Stats },
   errors: [],
   authContext: "api",
   async handler({ query, authContext }, { stores }) {
-    return { status: 200, body: await stores.jobStatistics.read(toFilter(query, authContext)) };
+    return { status: 200, body: await stores.jobStats.read(toFilter(query, authContext)) };
   },
 });
-
-const figures = {
-  started: s.Count("Number of jobs that were created."),
-  completed: s.Count("Number of jobs that completed."),
-  failed: s.Count("Number of jobs that failed."),
-  p50Seconds: s.nullable(Type.Number(), {
-    description: "Median time from creation to end of the jobs that ended, within 5 %; null if none ended.",
-  }),
-  p95Seconds: s.nullable(Type.Number(), {
-    description: "Time within which 95 % of the jobs that ended did so, within 5 %; null if none ended.",
-  }),
-};
 
 export const getJobHistory = route({
   method: "get",
@@ -86,7 +42,7 @@ export const getJobHistory = route({
     query: Type.Object(
       {
         span: Type.Optional(
-          Type.Enum(["hour", "day", "week"], {
+          Type.Enum(HistorySpan.enum, {
             description:
               "The last hour in periods of 5 minutes (default), day in hours, or week in periods of 6 hours.",
           }),
@@ -98,28 +54,7 @@ export const getJobHistory = route({
       closed,
     ),
   },
-  answers: {
-    200: Type.Object(
-      {
-        span: Type.Enum(["hour", "day", "week"], { description: "The span of time." }),
-        periodSeconds: Type.Integer({ description: "Length of each period." }),
-        periods: Type.Array(
-          Type.Object({ start: s.Timestamp("Start of the period."), ...figures }, s.named("JobHistoryPeriod")),
-          { description: "The periods, oldest first. The last one is not over." },
-        ),
-        names: Type.Array(
-          Type.Object(
-            { name: Type.String({ description: "Name of the jobs." }), ...figures },
-            s.named("JobHistoryName"),
-          ),
-          {
-            description: `The figures of the whole span by name, those with most jobs first, at most ${MAX_NAMES}. A process counts 100 names an hour apart.`,
-          },
-        ),
-      },
-      s.named("JobHistory"),
-    ),
-  },
+  answers: { 200: JobHistory },
   errors: [],
   authContext: "api",
   async handler({ query: { span = "hour", ...name }, authContext }, { stores, clock }) {

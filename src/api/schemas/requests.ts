@@ -1,20 +1,11 @@
 import Type from "typebox";
 import { CURSOR_PATTERN } from "../../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../../models/db/idCursor.ts";
-import { MAX_CALLBACK_URL_CHARS } from "../../shared/outbound/callbackUrl.ts";
 
 /** Parts of requests that several routes accept, and the response without a body. */
 
 /** The last part of a ping's path: how the program ended, or its progress. */
 export const PING_STATE_PATTERN = "^(done|fail|[1-9]?[0-9](\\.[0-9]{1,15})?)$";
-
-/** The address of a callback. Its host is checked by `checkCallbackUrl`. */
-export const CallbackUrl = (subject: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: MAX_CALLBACK_URL_CHARS,
-    description: `Address to which the end of the ${subject} is sent as a signed webhook. Its host must match \`outbound.allowedHosts\` of the configuration.`,
-  });
 
 /** The schema of a response without a body. */
 export const NoContent = Type.Unsafe<undefined>({ not: {} });

@@ -11,7 +11,7 @@ const MAX_OUTPUT_CHARS = 50_000;
 
 /** Returns the page of a shared job. */
 export function sharePage(job: SharedJob): string {
-  const { title, progress, message, createdAt, lastReportAt, endedAt, steps, stepCount, output, expiresAt } = job;
+  const { title, progress, message, createdAt, lastReportAt, endedAt, steps, stepCount, output, log, expiresAt } = job;
   return page(
     `${stateOf(job)}: ${title}`,
     html`<h1 dir="auto">${title}</h1>
@@ -20,6 +20,7 @@ export function sharePage(job: SharedJob): string {
 ${message !== null && html`<p class="text" dir="auto">${sanitizeText(message)}</p>`}
 <p class="muted">Created ${when(new Date(createdAt))}.${lastReportAt !== null && html` Last report ${when(new Date(lastReportAt))}.`}${endedAt !== null && html` Ended ${when(new Date(endedAt))}, after ${duration(createdAt, endedAt)}.`}</p>
 ${steps.length > 0 && html`<h2>Steps</h2>${stepCount > steps.length && html`<p class="muted">The last ${steps.length} of ${stepCount} steps.</p>`}<ol start="${stepCount - steps.length + 1}">${steps.map(stepItem)}</ol>`}
+${log && log.length > 0 && html`<h2>Log</h2><pre tabindex="0" dir="auto">${log.map(({ text }) => text).join("\n")}</pre>`}
 ${output && html`<h2>Output</h2><pre tabindex="0" dir="auto">${shownJson(output)}</pre>`}
 <p class="muted">Whoever has this link sees this page until ${when(new Date(expiresAt))}.${job.status === "running" && html` It refreshes itself.`}</p>`,
     job.status === "running" ? REFRESH_SECONDS : undefined,

@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { retryAfterMs } from "../../shared/backoff.ts";
 import { type ApiResponse, classifyStatus, describeResponse, type Failure } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;

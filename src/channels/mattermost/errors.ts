@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { retryAfterMs } from "../../shared/backoff.ts";
 import type { SendOutcome } from "../channel.ts";
 import { type ApiResponse, classifyStatus, codeOf, describeResponse } from "../httpStatus.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
+import { retryAfterMs } from "../../shared/backoff.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
-import { retryAfterMs } from "../../shared/retryAfter.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { type RequestOutcome, sendRequest } from "../http.ts";
 import {

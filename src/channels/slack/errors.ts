@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { retryAfterMs } from "../../shared/backoff.ts";
 import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failure } from "../httpStatus.ts";
 
 /** Slack's error codes by kind, with a hint where the code alone does not explain the problem. */

@@ -1,12 +1,13 @@
+import { createHmac } from "node:crypto";
 import { unescape as percentDecoded } from "node:querystring";
 import { type Dispatcher, request } from "undici";
+import { retryAfterMs } from "../../shared/backoff.ts";
 import { readCallbackUrl } from "../../shared/outbound/callbackUrl.ts";
 import { version } from "../../shared/process/version.ts";
-import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { signingKeys } from "../../shared/signingKeys.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
 import { TIMINGS } from "../../shared/timings.ts";
 import { NOT_ALLOWED, openAllowedConnections, openConnections, type Proxies, type Resolve } from "./connections.ts";
-import { signatureHeaders } from "./signature.ts";
 
 /** Limits how much of an answer is read: enough that the connection can be used again after a usual answer. */
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -55,7 +56,7 @@ export type WebhookOutcome =
     }
   | { readonly kind: "stopped" };
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions {
   /** `outbound.allowedHosts`; undefined without `outbound`, so that no callback is sent. */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly timings?: { readonly timeoutMs: number };
@@ -180,3 +181,17 @@ const retry = (status: number | null, reason: string, retryAfterMs: number | nul
   retryAfterMs,
   reason,
 });
+
+/**
+ * Returns the headers that identify and sign a message of Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp` (Unix
+ * seconds) and `webhook-signature`, which has one signature for each secret.
+ * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+function signatureHeaders(id: string, body: Uint8Array, secrets: readonly string[], now: Date): Record<string, string> {
+  const seconds = Math.floor(now.getTime() / 1_000);
+  const signatures = secrets.map((secret) => {
+    const [key = ""] = signingKeys("standard-webhooks", secret);
+    return `v1,${createHmac("sha256", key).update(`${id}.${seconds}.`).update(body).digest("base64")}`;
+  });
+  return { "webhook-id": id, "webhook-timestamp": String(seconds), "webhook-signature": signatures.join(" ") };
+}

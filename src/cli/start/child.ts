@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { reloadProcess } from "../../shared/process/reloadProcess.ts";
-import type { Peer } from "../../shared/workerMetrics.ts";
+import type { Peer } from "../../shared/process/workerMetrics.ts";
 import type { DataDirectoryLock } from "./dataDirectoryLock.ts";
 import { waitOrKill } from "./embedded/server.ts";
 import { heapOptions } from "./heapOptions.ts";

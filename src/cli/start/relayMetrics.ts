@@ -1,4 +1,10 @@
-import { answerMetricsRequests, OFFER, type Peer, requestWorkerMetrics, sendTo } from "../../shared/workerMetrics.ts";
+import {
+  answerMetricsRequests,
+  OFFER,
+  type Peer,
+  requestWorkerMetrics,
+  sendTo,
+} from "../../shared/process/workerMetrics.ts";
 
 /** How long the worker has to report its metrics. Shorter than the time that the web process waits for them. */
 const WORKER_TIMEOUT_MS = 1_500;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { hostsOf } from "../../shared/address.ts";
-import { endOfLife, FIRST_MAINTAINED } from "../../shared/mongodbVersion.ts";
+import { endOfLife, FIRST_MAINTAINED } from "../../shared/process/version.ts";
 import type { FoundAgent } from "./findAgents.ts";
 import type { Settings } from "./firstUse.ts";
 

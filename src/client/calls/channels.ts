@@ -1,26 +1,8 @@
+import type { ChannelCheck, CurrentReplyTarget, ReplyTarget } from "../../wire/channel.ts";
 import type { Call, CallOptions } from "../api.ts";
 import { pathSegment } from "../connection.ts";
 import type { Delivery } from "../records/deliveries.ts";
 import type { Channel } from "../records/service.ts";
-
-/** Whether the service of a channel accepts the credentials. */
-export interface ChannelCheck {
-  channel: string;
-  ok: boolean;
-  /** The account of the credentials, or what is wrong. */
-  detail: string;
-}
-
-export interface ReplyTarget {
-  channel: string;
-  to: string;
-}
-
-/** The recipient of replies of the main session. `source` names who has set it. */
-export interface CurrentReplyTarget {
-  replyTarget: ReplyTarget | null;
-  source: "set" | "configuration" | null;
-}
 
 const REPLY_TARGET = "/api/sessions/main/reply-target";
 

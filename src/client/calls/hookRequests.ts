@@ -1,14 +1,14 @@
-import type { Call, CallOptions } from "../api.ts";
-import { pathSegment } from "../connection.ts";
-import type { Page } from "../records/options.ts";
 import type {
   DryRun,
   HookRequest,
   HookRequestRow,
   Replayed,
   RequestOutcome,
-  TriedRequest,
-} from "../records/requests.ts";
+  TryHookRequest,
+} from "../../wire/hookRequest.ts";
+import type { Call, CallOptions } from "../api.ts";
+import { pathSegment } from "../connection.ts";
+import type { Page } from "../records/options.ts";
 
 /** Filters of the list of kept requests. */
 export type RequestQuery = Page & {
@@ -34,6 +34,6 @@ export const hookRequestCalls = (call: Call) => ({
   dryRun: (requestId: string, body: { mapping?: string } = {}, options?: CallOptions) =>
     call<DryRun>("POST", `${PATH + pathSegment(requestId)}/replay`, { ...options, body: { ...body, dryRun: true } }),
   /** Returns what the mappings would make of a request. */
-  try: (request: TriedRequest, options?: CallOptions) =>
+  try: (request: TryHookRequest, options?: CallOptions) =>
     call<DryRun>("POST", "/api/hooks/dry-run", { ...options, body: request }),
 });

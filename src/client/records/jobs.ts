@@ -49,33 +49,7 @@ export interface FailedStepAttempt {
 }
 
 /** A step, as the service returns it. */
-export interface Step {
-  /** Identifies the step. Assigned by the service. */
-  stepId: string;
-  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
-  jobId: string;
-  /** Identifies the step within its job. Chosen by the client; percent-encode it in a URL. */
-  stepKey: string;
-  /** A name for people. */
-  stepName: string;
-  /** Whether the work is in progress, has succeeded or has failed. */
-  status: Status;
-  /** Progress of the step in percent. */
-  progress: number;
-  /** The latest message of the step. */
-  message: string | null;
-  /** When the step was first reported. */
-  createdAt: string;
-  /** When the step was last reported. */
-  updatedAt: string;
-  /** When the current attempt of the step started. */
-  startedAt: string;
-  /** Number of attempts. Increases when a failed or completed step is reported as running again. */
-  attempts: number;
-  /** When the step was last reported. */
-  lastReportAt: string;
-  /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
-  stale: boolean;
+export interface Step extends StepSummary {
   /** Result of the step: any JSON object. */
   output: FreeObject | null;
   /** The latest 20 failed attempts, oldest first. Present if an attempt has failed. */
@@ -136,52 +110,13 @@ export interface JobSummary {
 }
 
 /** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
-export interface Job {
-  /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
-  jobId: string;
-  /** A name for people. */
-  name: string | null;
-  /** A description for people. */
-  description: string | null;
+export interface Job extends JobSummary {
   /** Input of the job: any JSON object. */
   input: FreeObject | null;
   /** Data to find the job by, such as `{"team": "data"}`: any JSON object. */
   metadata: FreeObject | null;
-  /** Whether the work is in progress, has succeeded or has failed. */
-  status: Status;
-  /** Progress of the whole job in percent. Never decreases. */
-  progress: number;
-  /** The latest message of the job or of one of its steps. */
-  message: string | null;
   /** Result of the job: any JSON object. Null until the job completes. */
   output: FreeObject | null;
-  /** When the job was created. */
-  createdAt: string;
-  /** When the job last changed. */
-  updatedAt: string;
-  /** When the job or one of its steps was last reported. Null before the first report. */
-  lastReportAt: string | null;
-  /** True if the job is running and has not been reported for longer than `staleAfterSeconds`. */
-  stale: boolean;
-  /**
-   * When the job becomes stale unless it is reported again. Null after the job has ended, and while it waits for a
-   * person.
-   */
-  staleAt: string | null;
-  /**
-   * Seconds without a report after which the running job counts as stale. Null means the configured
-   * `jobs.staleAfterSeconds`.
-   */
-  staleAfterSeconds: number | null;
-  /**
-   * The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the
-   * job is started again after its end.
-   */
-  cancel: CancelRequest | null;
-  /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
-  waitingFor: string[];
-  /** The running step that was reported last. Null if no step is running. */
-  currentStep: StepSummary | null;
   /** The step that `stepKey` names; null if it does not exist. */
   step?: Step | null;
   /** All steps, oldest first; present with `include=steps`. */
@@ -191,4 +126,35 @@ export interface Job {
    * Reports that are in flight at the same time can still lack it.
    */
   cancelRequested?: true;
+}
+
+/** The fields of a job that its creator sets. Absent fields stay as they are; null clears a field. */
+export interface JobFields {
+  /** A name for people. */
+  name?: string | null;
+  /** A description for people. */
+  description?: string | null;
+  /** Input of the job: any JSON object. */
+  input?: object | null;
+  /** Data to find the job by, such as `{"team": "data"}`: any JSON object. */
+  metadata?: object | null;
+  /** Seconds without a report after which a running job counts as stale. */
+  staleAfterSeconds?: number | null;
+  /**
+   * Address to which the end of the job is sent as a signed webhook. Its host must match `outbound.allowedHosts` of the
+   * configuration.
+   */
+  callbackUrl?: string | null;
+}
+
+/** The fields of a job, and those that only a manual correction sets. */
+export interface JobChange extends JobFields {
+  /** Whether the work is in progress, has succeeded or has failed. */
+  status?: Status;
+  /** Progress of the job in percent, to correct it by hand. A lower value than the current one is ignored. */
+  progress?: number;
+  /** The message of the job. Steps set it too. */
+  message?: string | null;
+  /** Result of the job, to correct it by hand: any JSON object. */
+  output?: object | null;
 }

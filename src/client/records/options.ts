@@ -1,16 +1,5 @@
 import type { Status } from "./jobs.ts";
 
-/** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
-export interface JobFields {
-  name?: string | null;
-  description?: string | null;
-  input?: object | null;
-  metadata?: object | null;
-  staleAfterSeconds?: number | null;
-  /** Address to which the end of the job is sent as a signed webhook; its host must be allowed by the operator. */
-  callbackUrl?: string | null;
-}
-
 export interface JobFilter {
   status?: Status | readonly Status[] | undefined;
   /** A prefix of the name, case-insensitive. */

@@ -92,29 +92,7 @@ export interface RunSummary {
 }
 
 /** A run of an agent, as the service returns it. */
-export interface Run {
-  /** Identifies the run. */
-  runId: string;
-  /** `agent`: a run of the agent. `wake`: an event for the main session. */
-  kind: "agent" | "wake";
-  /** Name from the request or the mapping, for people. */
-  name: string | null;
-  /** Name of the mapping that made the run; null for a request to the agent hook. */
-  mapping: string | null;
-  /** The conversation of the run. Null if the request is authenticated with the hook token. */
-  sessionKey: string | null;
-  /** `dropped`: the transform of the mapping decided that the request needs no run. */
-  status: RunStatus;
-  /** Number of attempts so far. */
-  attempts: number;
-  /** Why the run failed; null otherwise. */
-  error: RunError | null;
-  /** When the request was accepted. */
-  createdAt: string;
-  /** When the latest attempt started. */
-  startedAt: string | null;
-  /** When the run ended. */
-  endedAt: string | null;
+export interface Run extends RunSummary {
   /** The answer of the agent; null until the run completes. */
   reply: string | null;
   /** Whether the end of the reply is missing, because the model reached its length limit. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { BASE_PATH } from "../basePath.ts";
 import { copyText } from "../copy.ts";
 import type { ShellCommand } from "../data/commands.ts";
-import { Icon } from "./icon.tsx";
+import { IconButton } from "./iconButton.tsx";
 
 /** Pages of the guide that the dashboard links to, with their titles. */
 const GUIDE = {
@@ -62,10 +62,12 @@ export function Command({ command: { text, token }, label }: CommandProps) {
         <pre tabIndex={0} role="region" aria-label={label ?? "Command"}>
           {text}
         </pre>
-        <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, "Command")}>
-          <Icon name="copy" />
-          <span class="unseen">Copy {label ? `“${label}”` : "the command"}</span>
-        </button>
+        <IconButton
+          label={`Copy ${label ? `“${label}”` : "the command"}`}
+          title="Copy"
+          icon="copy"
+          onClick={() => copyText(text, "Command")}
+        />
       </div>
       {token && (
         <p class="muted">

@@ -1,4 +1,4 @@
-import type { JobHistory } from "../../client/calls/page.ts";
+import type { JobHistory } from "../../wire/stats.ts";
 
 /** Returns the end of an axis for a maximum: 1, 2 or 5 times a power of ten, at least 1. */
 export function axisEnd(max: number): number {

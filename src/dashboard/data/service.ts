@@ -1,7 +1,6 @@
 import { channelCalls } from "../../client/calls/channels.ts";
 import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
 import {
-  type HistorySpan,
   type RunStatsQuery,
   readJobHistory,
   readRunStats,
@@ -11,6 +10,7 @@ import {
   shareCalls,
 } from "../../client/calls/page.ts";
 import { createClient } from "../../client/client.ts";
+import type { HistorySpan } from "../../wire/stats.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { setServerTime } from "../clock.ts";
 

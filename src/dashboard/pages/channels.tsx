@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { ReplyTarget } from "../../client/calls/channels.ts";
+import type { Mailbox, ReplyTarget } from "../../wire/channel.ts";
 import { ChannelCard } from "../components/channel/channelCard.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -74,25 +74,13 @@ export function ChannelsPage() {
             No mailbox is connected. Connect one: <code>npx signalbox webhooks gmail setup</code>
           </p>
         )}
-        {gmail.value?.gmail && <Mailbox state={gmail.value.gmail as unknown as GmailState} />}
+        {gmail.value?.gmail && <MailboxCard state={gmail.value.gmail} />}
       </section>
     </>
   );
 }
 
-/** The fields of the listener's state that the page shows; the JSON block contains all of them. */
-interface GmailState {
-  readonly ok: boolean;
-  readonly problems: readonly string[];
-  readonly account: string;
-  readonly listener: string | null;
-  readonly listedAt: string | null;
-  readonly lastMailAt: string | null;
-  readonly lastNoticeAt: string | null;
-  readonly watchExpiresAt: string | null;
-}
-
-function Mailbox({ state }: { state: GmailState }) {
+function MailboxCard({ state }: { state: Mailbox }) {
   const time = (at: string | null, never: string) => (at ? <When time={at} /> : never);
   return (
     <>

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
-import { type DeliveryCounts, deliveryCounts } from "../../client/calls/page.ts";
+import { deliveryCounts } from "../../client/calls/page.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
+import type { DeliveryCounts } from "../../wire/delivery.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";

@@ -1,4 +1,4 @@
-import type { HistorySpan, JobFigures, JobHistory } from "../../client/calls/page.ts";
+import type { Figures, HistorySpan, JobHistory } from "../../wire/stats.ts";
 import { Failure } from "../components/notice.tsx";
 import { Pills } from "../components/tables/pills.tsx";
 import { type Bar, Chart } from "../components/values/chart.tsx";
@@ -86,7 +86,7 @@ function Charts({ history: { span, periods } }: { history: JobHistory }) {
 
 const Key = ({ kind }: { kind: string }) => <i class={`chart-key chart-${kind}`} aria-hidden="true" />;
 
-const inWords = ({ started, completed, failed }: Pick<JobFigures, "started" | "completed" | "failed">): string =>
+const inWords = ({ started, completed, failed }: Pick<Figures, "started" | "completed" | "failed">): string =>
   `${count(started)} started, ${count(completed)} completed, ${count(failed)} failed`;
 
 const time = (seconds: number | null): string => (seconds === null ? "–" : duration(seconds * 1_000));

@@ -6,20 +6,22 @@ import { Icon } from "../components/icon.tsx";
 import { CancelNote } from "../components/job/cancelJob.tsx";
 import { FailurePanel } from "../components/job/failurePanel.tsx";
 import { JobActions } from "../components/job/jobActions.tsx";
-import { JobCrumbs } from "../components/job/jobCrumbs.tsx";
-import { JobFacts } from "../components/job/jobFacts.tsx";
 import { isNotified, useNotification } from "../components/job/notifyWhenDone.tsx";
 import { StepPanel } from "../components/job/stepPanel.tsx";
 import { Steps } from "../components/job/steps.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
 import { Clamp } from "../components/values/clamp.tsx";
+import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { ProgressBar } from "../components/values/progress.tsx";
 import { RichText } from "../components/values/richText.tsx";
 import { StatusMark } from "../components/values/status.tsx";
+import { When } from "../components/values/when.tsx";
 import { isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
 import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
-import { shownRow } from "../data/job/shownJobs.ts";
+import { neighbours, shownRow } from "../data/job/shownJobs.ts";
+import { type ProgressPoint, roundEstimate, timeLeft } from "../data/job/timeLeft.ts";
+import { endOf } from "../data/job/timeline.ts";
 import { followLive } from "../data/live/live.ts";
 import { service } from "../data/service.ts";
 import { address, goBackTo, navigate, type Place, withQuery } from "../router.ts";
@@ -181,5 +183,51 @@ function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
       <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
       running.
     </p>
+  );
+}
+
+/** The way back to the list of jobs, and to the jobs above and below in it. */
+function JobCrumbs({ jobId }: { jobId: string }) {
+  const { above, below } = useMemo(() => neighbours(jobId), [jobId]);
+  const sides = [
+    ["back", "Previous job of the list", above],
+    ["next", "Next job of the list", below],
+  ] as const;
+  return (
+    <p class="crumbs job-crumbs">
+      <a href={address("/")} data-up>
+        <Icon name="back" /> Jobs
+      </a>
+      <span class="neighbours">
+        {sides.map(
+          ([icon, title, id]) =>
+            id !== undefined && (
+              <a key={icon} href={address("/jobs/:jobId", id)} data-beside aria-label={title} title={title}>
+                <Icon name={icon} />
+              </a>
+            ),
+        )}
+      </span>
+    </p>
+  );
+}
+
+/** The times of a job. A running one has an estimate while it progresses steadily. */
+function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
+  const { status, createdAt, lastReportAt, staleAfterSeconds, cancel } = job;
+  const present = now.value;
+  const isWorking = shownStatus(job) === "running" && !isStale(job, present) && !cancel;
+  const left = isWorking ? timeLeft(points, present) : null;
+  return (
+    <Facts
+      facts={[
+        ["Created", <When time={createdAt} />],
+        ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
+        [status === "running" ? "Running for" : "Duration", duration(endOf(job, present) - Date.parse(createdAt))],
+        ["Time left", left !== null && `about ${duration(roundEstimate(left))}`],
+        ["Cancel requested", cancel && <When time={cancel.requestedAt} />],
+        ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
+      ]}
+    />
   );
 }

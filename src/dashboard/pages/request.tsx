@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { type DryRun, type HookRequest, SignalboxError } from "../../client/client.ts";
+import { SignalboxError } from "../../client/client.ts";
+import type { DryRun, HookRequest } from "../../wire/hookRequest.ts";
 import { showError } from "../components/frame/toasts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { HookRequestRow, RequestOutcome } from "../../client/client.ts";
+import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";

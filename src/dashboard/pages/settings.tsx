@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ConfiguredMapping, Settings } from "../../client/calls/page.ts";
+import type { ConfiguredMapping, Settings } from "../../wire/settings.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Icon } from "../components/icon.tsx";
+import { IconButton } from "../components/iconButton.tsx";
 import { Failure } from "../components/notice.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
@@ -145,10 +146,12 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
       {url ? (
         <p class="copied-text">
           <code>{url}</code>
-          <button type="button" class="icon-button" title="Copy" onClick={() => copyText(url, "Address")}>
-            <Icon name="copy" />
-            <span class="unseen">Copy the address of {mapping}</span>
-          </button>
+          <IconButton
+            label={`Copy the address of ${mapping}`}
+            title="Copy"
+            icon="copy"
+            onClick={() => copyText(url, "Address")}
+          />
         </p>
       ) : (
         <p class="muted">It has no address of its own.</p>

@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { retryAfterMs } from "../../shared/backoff.ts";
 
 /**
  * `authorization`: the consent or the key is invalid or lacks a scope, which only its owner can fix. `rate-limited`: a quota

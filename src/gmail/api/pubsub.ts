@@ -1,6 +1,5 @@
 import { trimSlashes } from "../../shared/address.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
-import { asArray, asText } from "./coerce.ts";
 import { googleFetch } from "./googleFetch.ts";
 
 /** Gmail's notification of a change. Its history id is newer than the change, so that listings begin at the stored one. */
@@ -23,7 +22,7 @@ export interface PubSub {
   acknowledge(subscription: string, ackIds: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
-export interface PubSubOptions {
+interface PubSubOptions {
   /** Replaces https://pubsub.googleapis.com. */
   readonly url?: string | undefined;
   /** Time limit for a request other than a pull (default 30 s). */
@@ -75,3 +74,11 @@ function readNotification(data: unknown): MailboxNotification | null {
   const historyId = asText(notification?.historyId);
   return emailAddress && /^\d+$/.test(historyId) ? { emailAddress, historyId } : null;
 }
+
+/** Returns a string or a number as text; "" for any other value. */
+export const asText = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+/** Returns an array unchanged; [] for any other value. */
+// biome-ignore lint/suspicious/noExplicitAny: elements can have any shape
+export const asArray = (value: unknown): any[] => (Array.isArray(value) ? value : []);

@@ -1,24 +1,7 @@
 import { isLeased, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
 import { ownCommand } from "../../shared/process/ownCommands.ts";
+import type { Mailbox } from "../../wire/channel.ts";
 import type { GmailConfig } from "../api/google.ts";
-
-/** The state of listening to a mailbox. Times are null if the event has not happened yet. */
-export interface MailboxStatus {
-  /** One sentence for each problem, with its remedy; empty if there are none. */
-  readonly problems: readonly string[];
-  readonly account: string;
-  /** The listening process as `host:pid`. */
-  readonly listener: string | null;
-  /** Seconds since the last complete listing: each mail received earlier has become a run. */
-  readonly lagSeconds: number | null;
-  readonly listedAt: Date | null;
-  readonly lastMailAt: Date | null;
-  readonly lastNoticeAt: Date | null;
-  /** When Gmail stops sending notifications. */
-  readonly watchExpiresAt: Date | null;
-  readonly faults: Readonly<Record<MailboxPart, { readonly since: Date; readonly reason: string } | null>>;
-  readonly lastError: MailboxDoc["lastError"];
-}
 
 /** How long a transient fault may last before it counts as a problem. */
 const PATIENCE_MS = 10 * 60_000;
@@ -33,28 +16,33 @@ const FAILING: Readonly<Record<MailboxPart, string>> = {
 };
 
 /** Returns the state of a mailbox. @param found the mailbox's document; null if no process has listened yet */
-export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): MailboxStatus {
+export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): Mailbox {
   const { account } = settings;
   const listener = found?.lease && isLeased(found, now) ? found.lease.holder : null;
   const none = { mails: null, notices: null, watch: null };
   const { listedAt = null, lastMailAt = null, lastNoticeAt = null, lastError = null, faults = none } = found ?? {};
+  const problems = found
+    ? problemsOf(settings, found, listener, now)
+    : [`No process has listened to ${account} yet: ${START}.`];
   return {
-    problems: found
-      ? problemsOf(settings, found, listener, now)
-      : [`No process has listened to ${account} yet: ${START}.`],
+    ok: problems.length === 0,
+    problems,
     account,
     listener,
-    listedAt,
-    lastMailAt,
-    lastNoticeAt,
-    lastError,
+    listedAt: iso(listedAt),
+    lastMailAt: iso(lastMailAt),
+    lastNoticeAt: iso(lastNoticeAt),
+    lastError: lastError && { at: lastError.at.toISOString(), reason: lastError.reason },
     lagSeconds: listedAt && Math.max(0, Math.round((now.getTime() - listedAt.getTime()) / 1_000)),
-    watchExpiresAt: found?.watch?.expiresAt ?? null,
+    watchExpiresAt: iso(found?.watch?.expiresAt),
     faults: { mails: shown(faults.mails), notices: shown(faults.notices), watch: shown(faults.watch) },
   };
 }
 
-const shown = (fault: MailboxDoc["faults"][MailboxPart]) => fault && { since: fault.since, reason: fault.reason };
+const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;
+
+const shown = (fault: MailboxDoc["faults"][MailboxPart]) =>
+  fault && { since: fault.since.toISOString(), reason: fault.reason };
 
 function problemsOf(settings: GmailConfig, mailbox: MailboxDoc, listener: string | null, now: Date): string[] {
   const { topic, pollEveryMinutes } = settings;

@@ -1,5 +1,5 @@
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
-import { asArray, asText } from "../api/coerce.ts";
+import { asArray, asText } from "../api/pubsub.ts";
 import { decodeHeader } from "./headerWords.ts";
 import { htmlToText } from "./htmlToText.ts";
 import { headerOf, textOf, trimLines } from "./mailText.ts";

@@ -1,5 +1,5 @@
 import { isVisible } from "../../shared/text/text.ts";
-import { asArray, asText } from "../api/coerce.ts";
+import { asArray, asText } from "../api/pubsub.ts";
 import { decodeText } from "./charset.ts";
 import { htmlToText } from "./htmlToText.ts";
 

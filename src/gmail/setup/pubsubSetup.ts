@@ -1,7 +1,6 @@
-import { asArray, asText } from "../api/coerce.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { googleFetch } from "../api/googleFetch.ts";
-import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
+import { asArray, asText, PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 
 /**

@@ -51,7 +51,7 @@ export interface MappedRequest {
    * The part that several runs of a `forEach` share: the call as JSON in which that array is empty, and the maximum number
    * of characters of all their messages. Null for a single run.
    */
-  readonly shared: { readonly forEach: string; readonly call: string; readonly maxTold: number } | null;
+  readonly shared: { readonly forEach: string; readonly call: string; readonly maxPromptChars: number } | null;
 }
 
 /**
@@ -78,7 +78,7 @@ export function mappedRuns(
     shared: {
       forEach,
       call: toJson(withItems(call, forEach, [])),
-      maxTold: Math.max(MAX_MESSAGE_FACTOR * size, MIN_MESSAGE_CHARS),
+      maxPromptChars: Math.max(MAX_MESSAGE_FACTOR * size, MIN_MESSAGE_CHARS),
     },
   };
 }

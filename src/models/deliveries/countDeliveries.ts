@@ -1,14 +1,9 @@
 import type { mongo } from "mongoose";
+import type { DeliveryCounts } from "../../wire/delivery.ts";
 import { countBy, MAX_COUNTED } from "../db/countBy.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type DeliveryDoc, type DeliveryState, OTHER_CHANNELS } from "./delivery.ts";
 import type { DeliveryFilter } from "./readDeliveries.ts";
-
-/** The number of deliveries in each state. */
-export type DeliveryCounts = Record<DeliveryState | "total", number> & {
-  /** Whether more deliveries match than are counted, so that the numbers are lower bounds. */
-  capped: boolean;
-};
 
 /** Counts the deliveries that match a filter by their state, at most `MAX_COUNTED` of them. @throws AppError unavailable */
 export async function countDeliveries(

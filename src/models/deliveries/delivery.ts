@@ -1,19 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
-import {
-  boolean,
-  date,
-  listOf,
-  nullable,
-  number,
-  object,
-  oneOf,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-  timestamp,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 
@@ -28,110 +15,111 @@ export const DeliveryKind = Type.Enum(["channel", "webhook", "wake"]);
 export type DeliveryKind = Static<typeof DeliveryKind>;
 
 /** The event that a delivery carries. */
-export const DeliveredEvent = object({
+export const DeliveredEvent = f.object({
   /** The id of the event, which is the `webhook-id` of each request. */
-  id: string,
-  type: oneOf(ANY_NOTIFICATION_TYPES),
+  id: f.string,
+  type: f.oneOf(ANY_NOTIFICATION_TYPES),
   /** The id of the rule; null for the `callbackUrl` of a job or run, and for a test of a channel. */
-  rule: nullable(string),
+  rule: f.nullable(f.string),
 });
-export type DeliveredEvent = Stored<typeof DeliveredEvent>;
+export type DeliveredEvent = f.Stored<typeof DeliveredEvent>;
 
 /** A request to a web server. Its secret and its headers are read from the configuration for each attempt. */
-export const WebhookRequest = object({
+export const WebhookRequest = f.object({
   /** The exact body of every attempt. */
-  body: string,
-  contentType: string,
+  body: f.string,
+  contentType: f.string,
   /** The `callbackUrl`; null if the rule has the address. */
-  url: nullable(string),
+  url: f.nullable(f.string),
 });
-export type WebhookRequest = Stored<typeof WebhookRequest>;
+export type WebhookRequest = f.Stored<typeof WebhookRequest>;
 
 /** A message of a delivery. */
-export const DeliveryPart = object({
-  text: string,
+export const DeliveryPart = f.object({
+  text: f.string,
   /** The text without formatting. */
-  plain: string,
+  plain: f.string,
   /** `sending` if it was handed to the service and the outcome is unknown. */
-  state: oneOf(["pending", "sending", "sent"]),
+  state: f.oneOf(["pending", "sending", "sent"]),
   /** When it was first handed to the service, if it may have been sent then. */
-  handedAt: nullable(date),
+  handedAt: f.nullable(f.date),
   /** Whether the service rejected its formatting, so that it is sent as plain text. */
-  asPlain: boolean,
+  asPlain: f.boolean,
   /** The service's id of the message. */
-  id: nullable(string),
+  id: f.nullable(f.string),
 });
-export type DeliveryPart = Stored<typeof DeliveryPart>;
+export type DeliveryPart = f.Stored<typeof DeliveryPart>;
 
 /** A reply or an event that is sent to one recipient on one channel. */
-export const DeliveryDoc = object({
+export const DeliveryDoc = f.object({
   /** Derived from the turn or the event, so that a repeated write does not create a second delivery. */
-  _id: string,
+  _id: f.string,
   /** The run of the reply; null for a turn of the main session. */
-  runId: nullable(string),
+  runId: f.nullable(f.string),
   /** The session of a reply, whose replies keep their order; missing for one of the main session. */
-  sessionKey: optional(string),
+  sessionKey: f.optional(f.string),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
-  depth: optional(number),
+  depth: f.optional(f.number),
   /** Missing for a reply, which is of the kind `channel`. */
-  kind: optional(oneOf(DeliveryKind.enum)),
+  kind: f.optional(f.oneOf(DeliveryKind.enum)),
   /** Missing for a reply. */
-  event: optional(DeliveredEvent),
+  event: f.optional(DeliveredEvent),
   /** Only of the kind `webhook`. */
-  webhook: optional(WebhookRequest),
+  webhook: f.optional(WebhookRequest),
   /** The status code of the last answer to a webhook; missing if there was none. */
-  lastStatus: optional(number),
+  lastStatus: f.optional(f.number),
   /** The channel of a message, otherwise the kind. */
-  channel: string,
+  channel: f.string,
   /**
    * The recipient; null for a delivery that failed because it has none. For a webhook its rule, or the host of the
    * `callbackUrl`.
    */
-  to: nullable(string),
+  to: f.nullable(f.string),
   /** The replies of one session to one recipient, or one event or test alone. The deliveries of a lane are sent one at a time, in order. */
-  lane: string,
-  text: string,
+  lane: f.string,
+  text: f.string,
   /** The title of an event's message, for services that show one; missing for a reply. */
-  title: optional(string),
+  title: f.optional(f.string),
   /** The address of a page about the event; missing without `server.publicUrl`. */
-  link: optional(string),
+  link: f.optional(f.string),
   /** The messages of the text, split at the first attempt. */
-  parts: listOf(DeliveryPart),
-  state: oneOf(DeliveryState.enum),
+  parts: f.listOf(DeliveryPart),
+  state: f.oneOf(DeliveryState.enum),
   /** Whether it is pending. */
-  open: boolean,
+  open: f.boolean,
   /** MongoDB's time of insertion, or of the last retry by hand. */
-  order: timestamp,
+  order: f.timestamp,
   /** The number of attempts that handed at least one part to the service. */
-  attempts: number,
+  attempts: f.number,
   /** Failed attempts since a part was last sent, including those of workers that died. */
-  failures: number,
+  failures: f.number,
   /** Rate limits for the recipient alone, without a stated duration, since a part was last sent. */
-  limits: number,
+  limits: f.number,
   /** Whether a part may have arrived twice, because the service has no idempotency key. */
-  maybeTwice: boolean,
+  maybeTwice: f.boolean,
   /** The earliest time of the next attempt. */
-  notBefore: nullable(date),
+  notBefore: f.nullable(f.date),
   /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
-  lease: nullable(object({ ...StoredLease.fields, isTakenOver: optional(boolean) })),
+  lease: f.nullable(f.object({ ...StoredLease.fields, isTakenOver: f.optional(f.boolean) })),
   /** Why it failed, or why it waits. */
-  reason: nullable(string),
+  reason: f.nullable(f.string),
   /** The stop of the channel that it waits for: its service refuses the credentials. Missing if the channel is ready. */
-  channelStop: optional(object({ since: date, reason: string })),
-  createdAt: date,
+  channelStop: f.optional(f.object({ since: f.date, reason: f.string })),
+  createdAt: f.date,
   /** When it was created, or last retried by hand. */
-  since: date,
-  sentAt: nullable(date),
+  since: f.date,
+  sentAt: f.nullable(f.date),
   /** When it was sent or failed; null while it is pending. */
-  endedAt: nullable(date),
+  endedAt: f.nullable(f.date),
   notes: Notes,
 });
-export type DeliveryDoc = Stored<typeof DeliveryDoc>;
+export type DeliveryDoc = f.Stored<typeof DeliveryDoc>;
 
 /** Finds the next delivery of a lane, and of every lane at once. */
 export const NEXT_OF_LANE = { open: 1, lane: 1, order: 1 } as const;
 
-export const deliverySchema = schemaOf(DeliveryDoc)
+export const deliverySchema = f
+  .schemaOf(DeliveryDoc)
   .index({ runId: 1, createdAt: 1 })
   .index({ createdAt: -1, _id: -1 })
   .index({ state: 1, createdAt: -1, _id: -1 })

@@ -1,26 +1,6 @@
-import type { ReplyTarget } from "../sessions/session.ts";
+import type { Channel, ReplyTarget } from "../../wire/channel.ts";
 import { type DeliveryDoc, OTHER_CHANNELS } from "./delivery.ts";
 import type { DeliveryStores } from "./deliveryStores.ts";
-
-/** The state of a channel and its deliveries. Times are ISO 8601 UTC with milliseconds. */
-export interface ChannelView {
-  channel: string;
-  configured: boolean;
-  /** The number of deliveries that wait or are being sent. */
-  pending: number;
-  /** The number of deliveries from the last 24 hours that failed. */
-  failed: number;
-  lastSentAt: string | null;
-  /** The reason of the latest of these failures. */
-  lastFailure: string | null;
-  /** `stopped` while deliveries wait because the service refuses the credentials. */
-  state: "ready" | "stopped";
-  stoppedSince: string | null;
-  /** Why it is stopped. */
-  reason: string | null;
-  /** When a delivery tries the credentials again; null if the channel is ready or one is tried now. */
-  nextTryAt: string | null;
-}
 
 const DAY_MS = 86_400_000;
 
@@ -33,7 +13,7 @@ export async function readChannels(
   { deliveries, sessions }: DeliveryStores,
   { channels, initialReplyTarget }: { channels: ReadonlySet<string>; initialReplyTarget: ReplyTarget | null },
   now: Date,
-): Promise<{ channels: ChannelView[]; route: ReplyTarget | null }> {
+): Promise<{ channels: Channel[]; route: ReplyTarget | null }> {
   const since = new Date(now.getTime() - DAY_MS);
   const ofChats = { channel: { $nin: [...OTHER_CHANNELS] } };
   const newest = { $sort: { createdAt: -1 } } as const;

@@ -2,40 +2,30 @@ import type { Clock } from "../../shared/clock.ts";
 import { DelayedFlush } from "../../shared/delayedFlush.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Documents } from "../db/documents.ts";
-import {
-  date,
-  free,
-  nullable,
-  number,
-  object,
-  objectId,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import type { CountedJob, JobCounter } from "../jobs/jobCounter.ts";
 import { bucketOf } from "./durations.ts";
 
 /** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
-export const JobFiguresDoc = object({
-  _id: objectId,
+export const JobFiguresDoc = f.object({
+  _id: f.objectId,
   /** Length of the period. */
-  seconds: number,
+  seconds: f.number,
   /** Start of the period: a multiple of its length since 1970. */
-  start: date,
+  start: f.date,
   /** Name of the counted jobs; null for the figures of all jobs. */
-  name: nullable(string),
-  started: number,
-  completed: number,
-  failed: number,
+  name: f.nullable(f.string),
+  started: f.number,
+  completed: f.number,
+  failed: f.number,
   /** See `Durations`. */
-  durations: optional(free<Record<string, number>>()),
-  expiresAt: date,
+  durations: f.optional(f.free<Record<string, number>>()),
+  expiresAt: f.date,
 });
-export type JobFiguresDoc = Stored<typeof JobFiguresDoc>;
+export type JobFiguresDoc = f.Stored<typeof JobFiguresDoc>;
 
-export const jobFiguresSchema = schemaOf(JobFiguresDoc)
+export const jobFiguresSchema = f
+  .schemaOf(JobFiguresDoc)
   .index({ seconds: 1, start: 1, name: 1 }, { unique: true })
   .index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 

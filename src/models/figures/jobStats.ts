@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
+import type { Stats } from "../../wire/stats.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
 import type { JobDoc } from "../jobs/job.ts";
@@ -8,15 +9,6 @@ import { staleJobs } from "../jobs/jobTimes.ts";
 import { type JobFilter, jobQuery, scopeQuery } from "../jobs/search/jobFilter.ts";
 
 const HOUR_MS = 3_600_000;
-
-export interface JobStats {
-  jobs: { total: number; running: number; completed: number; failed: number; stale: number };
-  lastHour: { created: number; completed: number; failed: number };
-  /** Whether more jobs match than are counted, so that the numbers are lower bounds. */
-  capped: boolean;
-  /** The usage of the runs that ended in the last hour; null if none reported usage. */
-  usageLastHour: Usage | null;
-}
 
 /** Maximum time that counting may take, in milliseconds, without its result being cached. */
 const MAX_UNCACHED_MS = 50;
@@ -34,11 +26,11 @@ type JobCollection = Pick<Jobs, "collection">;
 const NO_USAGE: SumUsage = () => Promise.resolve(null);
 
 /** Counts jobs, and caches the result if counting was slow. Concurrent callers share one slow count. */
-export class JobStatistics {
+export class JobStats {
   readonly #jobs: JobCollection;
   readonly #clock: Clock;
   readonly #sumUsage: SumUsage;
-  #cached: Promise<JobStats> | undefined;
+  #cached: Promise<Stats> | undefined;
 
   /** @param sumUsage without it there is no usage */
   constructor(jobs: JobCollection, clock: Clock, sumUsage: SumUsage = NO_USAGE) {
@@ -52,14 +44,14 @@ export class JobStatistics {
    * @param filter the jobs to count; all by default. Counts at most 10,000 if it has more than a scope
    * @throws AppError unavailable
    */
-  read({ scope, ...filter }: JobFilter = {}): Promise<JobStats> {
+  read({ scope, ...filter }: JobFilter = {}): Promise<Stats> {
     // The usage of runs is not part of some jobs.
     if (Object.keys(filter).length > 0) return countMatching(this.#jobs, { ...filter, scope }, this.#clock.now());
     if (scope) return countJobs(this.#jobs, this.#clock.now(), NO_USAGE, scopeQuery(scope));
     return this.#cached ?? this.#count();
   }
 
-  async #count(): Promise<JobStats> {
+  async #count(): Promise<Stats> {
     const started = performance.now();
     const counting = countJobs(this.#jobs, this.#clock.now(), this.#sumUsage);
     const cacheTimer = setTimeout(() => {
@@ -87,7 +79,7 @@ async function countJobs(
   now: Date,
   sumUsage: SumUsage,
   scope: mongo.Filter<JobDoc> = {},
-): Promise<JobStats> {
+): Promise<Stats> {
   const since = new Date(now.getTime() - HOUR_MS);
   const count = (query: mongo.Filter<JobDoc>) => jobs.collection.countDocuments({ ...scope, ...query });
   const [running, completed, failed, stale, created, completedLately, failedLately, usageLastHour] = await Promise.all([
@@ -109,7 +101,7 @@ async function countJobs(
 }
 
 /** Counts the jobs that match a filter, in one read of at most `MAX_COUNTED` of them. */
-async function countMatching(jobs: JobCollection, filter: JobFilter, now: Date): Promise<JobStats> {
+async function countMatching(jobs: JobCollection, filter: JobFilter, now: Date): Promise<Stats> {
   const since = new Date(now.getTime() - HOUR_MS);
   const count = (...conditions: object[]) => ({ $sum: { $cond: [{ $and: conditions }, 1, 0] } });
   const isStatus = (status: string) => ({ $eq: ["$status", status] });

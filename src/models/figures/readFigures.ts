@@ -1,33 +1,11 @@
 import type { Clock } from "../../shared/clock.ts";
+import { type Figures, type HistorySpan, type JobHistory, MAX_HISTORY_NAMES } from "../../wire/stats.ts";
 import type { Documents } from "../db/documents.ts";
 import { addDurations, quantile } from "./durations.ts";
 import { type JobFiguresDoc, PERIODS } from "./jobFigures.ts";
 
 /** The spans of time that figures can be read for, each with the number of its periods. */
-const SPANS = { hour: 12, day: 24, week: 28 } as const;
-export type Span = keyof typeof SPANS;
-
-/** The number of jobs that started and ended, and the durations of those that ended in seconds; null if none ended. */
-interface FiguresView {
-  started: number;
-  completed: number;
-  failed: number;
-  p50Seconds: number | null;
-  p95Seconds: number | null;
-}
-
-export interface JobHistory {
-  span: Span;
-  /** Length of each period. */
-  periodSeconds: number;
-  /** The periods, oldest first; the last one is not over. */
-  periods: ({ start: string } & FiguresView)[];
-  /** The names of jobs of the whole span, those with most jobs first. */
-  names: ({ name: string } & FiguresView)[];
-}
-
-/** Maximum names in an answer. */
-export const MAX_NAMES = 50;
+const SPANS: Record<HistorySpan, number> = { hour: 12, day: 24, week: 28 };
 
 /**
  * Reads the figures of jobs in the last hour, day or week.
@@ -37,7 +15,7 @@ export const MAX_NAMES = 50;
 export async function readJobHistory(
   collection: Documents<JobFiguresDoc>,
   clock: Clock,
-  { span, name }: { span: Span; name?: string },
+  { span, name }: { span: HistorySpan; name?: string },
 ): Promise<JobHistory> {
   const { seconds } = PERIODS[span];
   const last = Math.floor(clock.now().getTime() / (seconds * 1_000));
@@ -57,13 +35,13 @@ export async function readJobHistory(
       .filter(([key]) => key !== "")
       .map(([key, own]) => ({ name: key.slice(1), ...viewSum(own ?? []) }))
       .sort((a, b) => jobsIn(b) - jobsIn(a) || (a.name < b.name ? -1 : 1))
-      .slice(0, MAX_NAMES),
+      .slice(0, MAX_HISTORY_NAMES),
   };
 }
 
-const jobsIn = ({ started, completed, failed }: FiguresView): number => Math.max(started, completed + failed);
+const jobsIn = ({ started, completed, failed }: Figures): number => Math.max(started, completed + failed);
 
-function viewSum(docs: readonly JobFiguresDoc[]): FiguresView {
+function viewSum(docs: readonly JobFiguresDoc[]): Figures {
   const durations: Record<string, number> = {};
   const sum = { started: 0, completed: 0, failed: 0 };
   for (const doc of docs) {

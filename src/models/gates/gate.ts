@@ -1,40 +1,41 @@
 import { ACTIONS, GATE_STATUSES, type Gate } from "../../wire/gate.ts";
-import { date, nullable, number, object, objectId, oneOf, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { unpackObject } from "../jobs/freeObject.ts";
 
 /**
  * A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes
  * it.
  */
-const GateDoc = object({
+const GateDoc = f.object({
   /** The gateId. */
-  _id: string,
-  jobId: string,
+  _id: f.string,
+  jobId: f.string,
   /** The internal id of the job. A job that is created again under the same jobId has none of the gates of the former one. */
-  job: objectId,
-  key: string,
+  job: f.objectId,
+  key: f.string,
   /** The caller who opened the gate, as in the audit log. */
-  openedBy: string,
-  title: string,
-  message: nullable(string),
+  openedBy: f.string,
+  title: f.string,
+  message: f.nullable(f.string),
   /** JSON text, as free objects are stored. */
-  requestedSchema: nullable(string),
+  requestedSchema: f.nullable(f.string),
   /** The action of the gate if it expires. */
-  onExpiry: oneOf(ACTIONS),
-  status: oneOf(GATE_STATUSES),
-  action: nullable(oneOf(ACTIONS)),
+  onExpiry: f.oneOf(ACTIONS),
+  status: f.oneOf(GATE_STATUSES),
+  action: f.nullable(f.oneOf(ACTIONS)),
   /** JSON text. */
-  content: nullable(string),
-  answeredBy: nullable(string),
-  createdAt: date,
-  answeredAt: nullable(date),
-  expiresAt: nullable(date),
+  content: f.nullable(f.string),
+  answeredBy: f.nullable(f.string),
+  createdAt: f.date,
+  answeredAt: f.nullable(f.date),
+  expiresAt: f.nullable(f.date),
   /** Grows with each change of the question, its form, `onExpiry` or `expiresAt`, so that an answer is never taken for one to another question. */
-  revision: number,
+  revision: f.number,
 });
-export type GateDoc = Stored<typeof GateDoc>;
+export type GateDoc = f.Stored<typeof GateDoc>;
 
-export const gateSchema = schemaOf(GateDoc)
+export const gateSchema = f
+  .schemaOf(GateDoc)
   .index({ jobId: 1, job: 1, key: 1 }, { unique: true })
   .index({ createdAt: -1, _id: -1 })
   .index({ status: 1, createdAt: -1, _id: -1 })

@@ -1,10 +1,12 @@
 import type { Clock } from "../../shared/clock.ts";
+import type { Gate } from "../../wire/gate.ts";
 import type { Documents } from "../db/documents.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { GateDoc } from "./gate.ts";
+import { appendNotes, type Note } from "../notes/note.ts";
+import type { WantedNotifications } from "../notes/wantedNotifications.ts";
+import { type GateDoc, viewGate } from "./gate.ts";
 import { MAX_OPEN_GATES } from "./gateErrors.ts";
-import { gateNote } from "./gateNotes.ts";
 
 /** The fields that name a gate and its job. */
 export type GateHead = Pick<GateDoc, "_id" | "job" | "jobId">;
@@ -84,4 +86,42 @@ export class OpenGates {
     );
     this.#jobs.notifyChange(jobId);
   }
+}
+
+/** Maximum characters of a form or an answer in a note. Receivers read a longer one from the API. */
+const MAX_FREE_CHARS = 4_000;
+/** Maximum characters of a message in a note, so that all notes of a job take far less than a MiB. */
+const MAX_MESSAGE_CHARS = 4_000;
+
+/**
+ * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the
+ * notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
+ * neither lost nor repeated.
+ * @param at when the job's update is made
+ */
+function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { readonly notes?: object } {
+  const type = TYPES[gate.status];
+  if (type === undefined || !types.has(type)) return {};
+  // A gate opens once and closes once.
+  const note: Note = { id: `${gate._id}-${gate.status}`, type, at, gate: { ...snapshot(gate) } };
+  return { notes: appendNotes([{ $literal: note }]) };
+}
+
+const TYPES = {
+  open: "gate.opened",
+  answered: "gate.answered",
+  expired: "gate.expired",
+  withdrawn: undefined,
+} as const;
+
+/** Returns the gate as clients read it, without a form or an answer that is too long for a note. */
+function snapshot(gate: GateDoc): Gate {
+  const { requestedSchema, content, message } = gate;
+  const short = (text: string | null) => (text !== null && text.length > MAX_FREE_CHARS ? null : text);
+  return viewGate({
+    ...gate,
+    requestedSchema: short(requestedSchema),
+    content: short(content),
+    message: message?.slice(0, MAX_MESSAGE_CHARS).toWellFormed() ?? null,
+  });
 }

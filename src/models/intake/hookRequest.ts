@@ -1,84 +1,51 @@
 import { mongo } from "mongoose";
-import {
-  binary,
-  boolean,
-  date,
-  free,
-  listOf,
-  nullable,
-  number,
-  object,
-  oneOf,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-} from "../db/fields.ts";
-
-/**
- * The outcome of a request. `accepted`: its runs were made, and none of them has failed. `dropped`: the transform dropped all
- * of them. `failed`: one of them has failed. `filtered`: no mapping wanted it. `refused`: it was answered with an error.
- */
-export const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
-export type RequestOutcome = (typeof OUTCOMES)[number];
-
-/** The ways in which a sender proves itself. */
-export const SIGNATURE_TYPES = [
-  "hook-token",
-  "token",
-  "github",
-  "stripe",
-  "slack",
-  "standard-webhooks",
-  "hmac",
-  "sendgrid",
-  "sns",
-] as const;
-export const VERDICTS = ["valid", "missing", "malformed", "expired", "wrong"] as const;
+import { OUTCOMES, SIGNATURE_TYPES, VERDICTS } from "../../wire/hookRequest.ts";
+import * as f from "../db/fields.ts";
 
 /** How a sender proved itself, and with which result when the request arrived. */
-export const RequestSignature = object({ type: oneOf(SIGNATURE_TYPES), verdict: oneOf(VERDICTS) });
-export type RequestSignature = Stored<typeof RequestSignature>;
+export const RequestSignature = f.object({ type: f.oneOf(SIGNATURE_TYPES), verdict: f.oneOf(VERDICTS) });
+export type RequestSignature = f.Stored<typeof RequestSignature>;
 
 /** A request to a hook, as it is kept for people who look for its outcome. */
-export const HookRequestDoc = object({
+export const HookRequestDoc = f.object({
   /** The requestId, a UUID. */
-  _id: string,
-  createdAt: date,
+  _id: f.string,
+  createdAt: f.date,
   /** The name of the hook in the URL. */
-  hook: string,
+  hook: f.string,
   /** The key of the mapping that took the request or filtered it; null if none did. */
-  mapping: nullable(string),
-  outcome: oneOf(OUTCOMES),
+  mapping: f.nullable(f.string),
+  outcome: f.oneOf(OUTCOMES),
   /** The HTTP status of the response; null for a mail. */
-  status: nullable(number),
+  status: f.nullable(f.number),
   /** The error code of a refused request. */
-  code: nullable(string),
+  code: f.nullable(f.string),
   /** Why a request was refused or filtered, for people. */
-  reason: nullable(string),
-  signature: nullable(RequestSignature),
-  address: nullable(string),
-  contentType: nullable(string),
+  reason: f.nullable(f.string),
+  signature: f.nullable(RequestSignature),
+  address: f.nullable(f.string),
+  contentType: f.nullable(f.string),
   /** Headers, url and query as JSON, without secrets. As fields of a document their names could clash with MongoDB's. */
-  head: string,
+  head: f.string,
   /** The bytes of the body as they were sent; null for a refused request. */
-  body: nullable(binary),
+  body: f.nullable(f.binary),
   /** The size of the body as it was sent; null if it is unknown. */
-  bodyBytes: nullable(number),
+  bodyBytes: f.nullable(f.number),
   /** The approximate size of this document in bytes. */
-  storedBytes: number,
-  runIds: listOf(string),
+  storedBytes: f.number,
+  runIds: f.listOf(f.string),
   /** Those of its runs that have failed, and those that the transform dropped. */
-  failedRuns: listOf(string),
-  droppedRuns: listOf(string),
+  failedRuns: f.listOf(f.string),
+  droppedRuns: f.listOf(f.string),
   /** Whether the request repeats an earlier one, whose runs it returned. */
-  repeated: boolean,
+  repeated: f.boolean,
   /** Set until retention has seen that its first run exists. Such a request counts only if the run exists. */
-  unconfirmed: optional(free<true>()),
+  unconfirmed: f.optional(f.free<true>()),
 });
-export type HookRequestDoc = Stored<typeof HookRequestDoc>;
+export type HookRequestDoc = f.Stored<typeof HookRequestDoc>;
 
-export const hookRequestSchema = schemaOf(HookRequestDoc)
+export const hookRequestSchema = f
+  .schemaOf(HookRequestDoc)
   .index({ createdAt: -1, _id: -1 })
   .index({ outcome: 1, createdAt: -1, _id: -1 })
   .index({ mapping: 1, createdAt: -1, _id: -1 })

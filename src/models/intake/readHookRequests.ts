@@ -1,26 +1,9 @@
 import type { mongo } from "mongoose";
+import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
 import { createdWithin, readNewest } from "../db/newestFirst.ts";
-import type { HookRequestDoc, RequestOutcome, RequestSignature } from "./hookRequest.ts";
+import type { HookRequestDoc } from "./hookRequest.ts";
 import { requestNotFound } from "./hookRequests.ts";
 import type { IntakeStores } from "./intakeStores.ts";
-
-/** A kept request as lists contain it. Times are ISO 8601 UTC with milliseconds. */
-export interface HookRequestRow {
-  requestId: string;
-  createdAt: string;
-  hook: string;
-  mapping: string | null;
-  outcome: RequestOutcome;
-  status: number | null;
-  code: string | null;
-  reason: string | null;
-  signature: RequestSignature | null;
-  repeated: boolean;
-  address: string | null;
-  contentType: string | null;
-  bodyBytes: number | null;
-  runIds: string[];
-}
 
 export interface HookRequestQuery {
   readonly mapping?: string | undefined;

@@ -1,13 +1,17 @@
+import type { JobChange } from "../../wire/job.ts";
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { packObject } from "./freeObject.ts";
-import type { JobChange, ReceivedChange } from "./job.ts";
+import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
 import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
+
+/** The `staleAfterSeconds` of new jobs whose senders report little. */
+const QUIET_SECONDS = 86_400;
 
 /** Returns a value unchanged to MongoDB, which would otherwise interpret strings with `$` as expressions. */
 const literal = (value: unknown): Expression => ({ $literal: value });
@@ -34,7 +38,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     input: payload("input"),
     metadata: payload("metadata"),
     metadataTerms: change.metadata === undefined ? or("$metadataTerms", []) : literal(searchTerms(change.metadata)),
-    staleAfterSeconds: given("staleAfterSeconds"),
+    staleAfterSeconds: change.isQuiet ? or("$staleAfterSeconds", QUIET_SECONDS) : given("staleAfterSeconds"),
     ...(change.status === undefined
       ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
       : jobStatus(change.status, now)),
@@ -49,6 +53,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     current: or("$current", null),
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
+    ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),
     ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
   };

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { date, listOf, object, optional, type Stored, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { appendNotes } from "../notes/note.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import type { StepDoc } from "./step.ts";
@@ -8,15 +8,15 @@ import type { StepDoc } from "./step.ts";
 type EndStatus = Exclude<StepDoc["status"], "running">;
 
 /** The announcement of a running job as stale. It ends with the next report. */
-export const Silence = object({
+export const Silence = f.object({
   /** The id of the notification that announced it. */
-  id: string,
+  id: f.string,
   /** The last report before the silence, or the creation of the job. The job is announced once for each. */
-  since: date,
+  since: f.date,
   /** The rules that have announced it; missing until the notification was dispatched. */
-  rules: optional(listOf(string)),
+  rules: f.optional(f.listOf(f.string)),
 });
-export type Silence = Stored<typeof Silence>;
+export type Silence = f.Stored<typeof Silence>;
 
 /** An update of a job that may have notifications. */
 export interface JobTransition {

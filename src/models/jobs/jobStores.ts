@@ -1,5 +1,6 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Logs } from "./log/logs.ts";
 import type { Payloads } from "./payloads.ts";
 import type { Report, ReportOutcome } from "./reports/writeReports.ts";
 
@@ -7,6 +8,7 @@ import type { Report, ReportOutcome } from "./reports/writeReports.ts";
 export interface JobStores {
   readonly jobs: Jobs;
   readonly payloads: Payloads;
+  readonly logs: Logs;
   /** Applies reports on steps, concurrent ones in one batch. */
   readonly reports: Batcher<Report, ReportOutcome>;
 }

@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
-import type { JobChange, ReceivedChange } from "./job.ts";
+import type { JobChange } from "../../wire/job.ts";
+import type { ReceivedChange } from "./job.ts";
 
 /*
  * Senders' events arrive late, twice and in any order. The order of an event is its place among those of its job or step: the

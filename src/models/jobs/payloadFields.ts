@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { JobChange } from "./job.ts";
+import type { JobChange } from "../../wire/job.ts";
 
 /** The fields of a job that hold free objects. */
 export const PAYLOAD_FIELDS = ["input", "metadata", "output"] as const;

@@ -1,29 +1,29 @@
 import { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
-import { free, number, object, objectId, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 
 /** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
-export const PayloadDoc = object({
-  _id: objectId,
+export const PayloadDoc = f.object({
+  _id: f.objectId,
   /** The jobId of the job that it belongs to. */
-  jobId: string,
-  text: string,
+  jobId: f.string,
+  text: f.string,
 });
-export type PayloadDoc = Stored<typeof PayloadDoc>;
+export type PayloadDoc = f.Stored<typeof PayloadDoc>;
 
-export const payloadSchema = schemaOf(PayloadDoc).index({ jobId: 1, _id: 1 });
+export const payloadSchema = f.schemaOf(PayloadDoc).index({ jobId: 1, _id: 1 });
 
 /** A reference to a stored payload, with the length of its text in characters. */
-export const PayloadRef = object({
-  payload: objectId,
-  length: number,
+export const PayloadRef = f.object({
+  payload: f.objectId,
+  length: f.number,
 });
-export type PayloadRef = Stored<typeof PayloadRef>;
+export type PayloadRef = f.Stored<typeof PayloadRef>;
 
 /** A free object as a record stores it: its JSON text, or a reference to the stored text. */
-export const Payload = free<string | PayloadRef>();
-export type Payload = Stored<typeof Payload>;
+export const Payload = f.free<string | PayloadRef>();
+export type Payload = f.Stored<typeof Payload>;
 
 /** Maximum characters of a text that is stored inside its record, so that most jobs are read with one query. */
 const MAX_INLINE_LENGTH = 32 * 1024;

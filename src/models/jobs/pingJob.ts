@@ -4,10 +4,12 @@ import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { StepReceipt } from "../../wire/step.ts";
 import type { Status } from "./job.ts";
 import type { JobStores } from "./jobStores.ts";
+import type { LogLines } from "./log/logLine.ts";
 import { reportStep, type StepReport } from "./reports/reportStep.ts";
 
-/** The content of a ping: that the program runs, how far it is in percent, or how it ended. */
+/** The content of a ping: that the program runs, how far it is in percent, what it has written, or how it ended. */
 export type Ping =
+  | { readonly kind: "log"; readonly log: LogLines }
   | { readonly kind: "running"; readonly percent?: number }
   | { readonly kind: "done"; readonly exitCode?: number }
   | { readonly kind: "fail"; readonly exitCode?: number };
@@ -63,6 +65,8 @@ export function reportOf(ping: Ping, message: string): StepReport {
   const range = { stepName: PING_STEP, jobProgressStart: 0, jobProgressEnd: 100 };
   const text = message === "" ? {} : { message };
   switch (ping.kind) {
+    case "log":
+      return { ...range, log: ping.log };
     case "running":
       return { ...range, ...text, status: "running", ...(ping.percent !== undefined && { progress: ping.percent }) };
     case "done": {

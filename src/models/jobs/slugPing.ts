@@ -74,7 +74,7 @@ async function apply(stores: JobStores, begun: Begun, report: StepReport) {
 /** Creates the job of a run, unless another ping of the run has done so. @param input the text that came with its beginning */
 async function beginAs({ jobs }: JobStores, { pinged, name }: PingedRuns, id: string, input: string): Promise<Begun> {
   const jobId = `${pinged}/${id}`;
-  const { created } = await jobs.put(jobId, { name, pinged });
+  const { created } = await jobs.put(jobId, { name, pinged, isQuiet: true });
   if (input !== "") await jobs.put(jobId, { input: { body: input } });
   return { jobId, createdJob: created };
 }

@@ -1,44 +1,33 @@
 import type { SingleStep, StepReceipt, StepSummary, StepView } from "../../wire/step.ts";
-import {
-  date,
-  listOf,
-  nullable,
-  number,
-  object,
-  objectId,
-  oneOf,
-  optional,
-  type Stored,
-  string,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { PayloadRef } from "./payloads.ts";
 import { FailedAttempt, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
 /** A step as its job's document stores it. */
-export const StepDoc = object({
-  stepId: string,
-  stepKey: string,
-  stepName: string,
-  status: oneOf(["running", "completed", "failed"]),
-  progress: number,
-  message: nullable(string),
-  output: nullable(PayloadRef),
-  createdAt: date,
-  updatedAt: date,
-  startedAt: date,
-  endedAt: nullable(date),
-  attempts: number,
+export const StepDoc = f.object({
+  stepId: f.string,
+  stepKey: f.string,
+  stepName: f.string,
+  status: f.oneOf(["running", "completed", "failed"]),
+  progress: f.number,
+  message: f.nullable(f.string),
+  output: f.nullable(PayloadRef),
+  createdAt: f.date,
+  updatedAt: f.date,
+  startedAt: f.date,
+  endedAt: f.nullable(f.date),
+  attempts: f.number,
   /** The job's `seq` after the newest report on this step. */
-  seq: number,
+  seq: f.number,
   /** The newest report on this step. */
-  reportId: objectId,
+  reportId: f.objectId,
   /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
-  order: optional(number),
-  messageOrder: optional(number),
+  order: f.optional(f.number),
+  messageOrder: f.optional(f.number),
   /** The latest failed attempts, oldest first; missing if none has failed. */
-  failedAttempts: optional(listOf(FailedAttempt)),
+  failedAttempts: f.optional(f.listOf(FailedAttempt)),
 });
-export type StepDoc = Stored<typeof StepDoc>;
+export type StepDoc = f.Stored<typeof StepDoc>;
 
 /** Returns the name of a step's field in `steps`. It encodes `.` and `$`, which have a meaning in MongoDB's paths, and `%`. */
 export const stepField = (stepKey: string): string =>

@@ -1,37 +1,37 @@
 import { mongo } from "mongoose";
 import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
-import { date, free, listOf, number, object, oneOf, optional, type Stored, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 
 /**
  * A notification that is not dispatched yet: a change of state of the record that it is stored in. The update that makes the
  * transition also adds the note, so that neither exists without the other. A worker turns the note into deliveries and removes
  * it.
  */
-export const Note = object({
+export const Note = f.object({
   /** The id of the notification: constant over every repetition, and without a dot, which Standard Webhooks does not permit. */
-  id: string,
-  type: oneOf(ANY_NOTIFICATION_TYPES),
-  at: date,
+  id: f.string,
+  type: f.oneOf(ANY_NOTIFICATION_TYPES),
+  at: f.date,
   /** Fields of the record at that moment, in place of those that it has when the note is read. */
-  was: optional(free<Readonly<Record<string, unknown>>>()),
+  was: f.optional(f.free<Readonly<Record<string, unknown>>>()),
   /** Why it happened, if the transition has a reason. */
-  reason: optional(string),
+  reason: f.optional(f.string),
   /** For `job.recovered`: the id of the notification that announced the job as stale. */
-  stale: optional(string),
+  stale: f.optional(f.string),
   /** For `job.recovered`: the rules that have announced the job as stale; missing until that notification was dispatched. */
-  rules: optional(listOf(string)),
+  rules: f.optional(f.listOf(f.string)),
   /** For notifications of gates: the gate as clients read it. */
-  gate: optional(free<Readonly<Record<string, unknown>>>()),
+  gate: f.optional(f.free<Readonly<Record<string, unknown>>>()),
   /** The number of notifications just before this one that were dropped, because too many waited. */
-  dropped: optional(number),
+  dropped: f.optional(f.number),
   /** The number of failed tries to dispatch it, and the time of the last one; missing before the first. */
-  tries: optional(number),
-  triedAt: optional(date),
+  tries: f.optional(f.number),
+  triedAt: f.optional(f.date),
 });
-export type Note = Stored<typeof Note>;
+export type Note = f.Stored<typeof Note>;
 
 /** The field of a record that holds its notes; missing while it has none. */
-export const Notes = optional(listOf(Note));
+export const Notes = f.optional(f.listOf(Note));
 
 /** The index that finds the records with notes, the oldest first. It contains no other records. */
 export const NOTED_INDEX = {

@@ -1,18 +1,6 @@
 import { ANY_NOTIFICATION_TYPES, type AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import type { Documents } from "../db/documents.ts";
-import {
-  boolean,
-  date,
-  listOf,
-  nullable,
-  number,
-  object,
-  oneOf,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { depthField } from "../notes/depth.ts";
 
@@ -20,64 +8,65 @@ import { depthField } from "../notes/depth.ts";
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
  * sent its messages of this minute, so that the notification is part of the summary.
  */
-const Decision = object({
-  id: string,
-  kind: oneOf(["send", "early", "held", "listed"]),
+const Decision = f.object({
+  id: f.string,
+  kind: f.oneOf(["send", "early", "held", "listed"]),
   /** The number of notifications that were held back or dropped since the message before. */
-  held: number,
+  held: f.number,
 });
-export type Decision = Stored<typeof Decision>;
+export type Decision = f.Stored<typeof Decision>;
 
 /** The messages that a rule has sent since a time, and the notifications that were too many. */
-const Minute = object({
-  since: date,
-  sent: number,
+const Minute = f.object({
+  since: f.date,
+  sent: f.number,
   /** Whether the summary of this minute was sent. */
-  summarized: boolean,
+  summarized: f.boolean,
   /** The number of notifications of the next summary, the names of the first ones, and its type. */
-  more: number,
-  listed: listOf(string),
-  type: nullable(oneOf(ANY_NOTIFICATION_TYPES)),
+  more: f.number,
+  listed: f.listOf(f.string),
+  type: f.nullable(f.oneOf(ANY_NOTIFICATION_TYPES)),
   /** The largest depth of these notifications; missing for 0. */
-  depth: optional(number),
+  depth: f.optional(f.number),
 });
-type Minute = Stored<typeof Minute>;
+type Minute = f.Stored<typeof Minute>;
 
 /** A summary whose delivery may not be stored yet. */
-const Summary = object({
-  id: string,
-  type: oneOf(ANY_NOTIFICATION_TYPES),
-  more: number,
-  listed: listOf(string),
-  depth: optional(number),
+const Summary = f.object({
+  id: f.string,
+  type: f.oneOf(ANY_NOTIFICATION_TYPES),
+  more: f.number,
+  listed: f.listOf(f.string),
+  depth: f.optional(f.number),
 });
-export type Summary = Stored<typeof Summary>;
+export type Summary = f.Stored<typeof Summary>;
 
 /** What a rule has sent and held back about one subject, such as the jobs of one name; or in one minute, whatever the subjects. */
-export const AlertDoc = object({
+export const AlertDoc = f.object({
   /** Rule and subject as JSON. */
-  _id: string,
+  _id: f.string,
   /** When the latest failures in a row happened, at most as many as the rule counts. */
-  failedAt: listOf(date),
+  failedAt: f.listOf(f.date),
   /** When the subject last completed; null if that is unknown. */
-  completedAt: nullable(date),
-  lastSentAt: nullable(date),
+  completedAt: f.nullable(f.date),
+  lastSentAt: f.nullable(f.date),
   /** Notifications since the last message. */
-  held: number,
+  held: f.number,
   /** Only of a rule as a whole. */
-  minute: optional(Minute),
-  summary: optional(Summary),
+  minute: f.optional(Minute),
+  summary: f.optional(Summary),
   /** When a summary is to be made or sent; missing while there is none. */
-  dueAt: optional(date),
+  dueAt: f.optional(f.date),
   /** The decisions about the latest notifications, because a notification may be dispatched twice. */
-  decided: listOf(Decision),
+  decided: f.listOf(Decision),
   /** Incremented by each change. */
-  version: number,
-  expiresAt: date,
+  version: f.number,
+  expiresAt: f.date,
 });
-export type AlertDoc = Stored<typeof AlertDoc>;
+export type AlertDoc = f.Stored<typeof AlertDoc>;
 
-export const alertSchema = schemaOf(AlertDoc)
+export const alertSchema = f
+  .schemaOf(AlertDoc)
   .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
   .index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 

@@ -2,25 +2,25 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { durationMs } from "../../shared/text/duration.ts";
 import type { Documents } from "../db/documents.ts";
-import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "../notes/note.ts";
 
 /** The state of an expectation of the configuration (`expect`). */
-export const ExpectationDoc = object({
+export const ExpectationDoc = f.object({
   /** The id of the expectation. */
-  _id: string,
+  _id: f.string,
   /** The beginning of the name of the expected jobs. */
-  name: string,
+  name: f.string,
   /** When it was first in the configuration with this name. */
-  since: date,
+  since: f.date,
   /** When the newest such job was created, as far as it was looked for. */
-  lastSeenAt: nullable(date),
+  lastSeenAt: f.nullable(f.date),
   /** The latest time by which a job was due and missing; null if none was, or one came since. */
-  missedAt: nullable(date),
+  missedAt: f.nullable(f.date),
   notes: Notes,
 });
-export type ExpectationDoc = Stored<typeof ExpectationDoc>;
+export type ExpectationDoc = f.Stored<typeof ExpectationDoc>;
 
 /** How often a job is expected, and how late it may be. */
 export interface Period {
@@ -58,7 +58,7 @@ export function latestDue(state: DueState, period: Period, now: Date): Date | un
 export const nextDue = (state: DueState, period: Period): Date =>
   dueTime(state, period, (state.missedAt ? countDue(state, period, state.missedAt) : 0) + 1);
 
-export const expectationSchema = schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
+export const expectationSchema = f.schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 export class Expectations {
   readonly collection: Documents<ExpectationDoc>;

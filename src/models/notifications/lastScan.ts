@@ -1,16 +1,16 @@
 import type { Documents } from "../db/documents.ts";
-import { date, nullable, object, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 
 /** When the worker processes last looked for silent jobs, whichever of them did. */
-export const LastScanDoc = object({
-  _id: string,
-  at: date,
+export const LastScanDoc = f.object({
+  _id: f.string,
+  at: f.date,
   /** The end of the last outage; null before the first one. */
-  resumedAt: nullable(date),
+  resumedAt: f.nullable(f.date),
 });
-export type LastScanDoc = Stored<typeof LastScanDoc>;
+export type LastScanDoc = f.Stored<typeof LastScanDoc>;
 
-export const lastScanSchema = schemaOf(LastScanDoc);
+export const lastScanSchema = f.schemaOf(LastScanDoc);
 
 const ID = "scan";
 

@@ -1,4 +1,4 @@
-import { date, free, nullable, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import { NOTED_INDEX, Note, Notes } from "../notes/note.ts";
 
@@ -9,19 +9,20 @@ const KEEP_FAILED_SECONDS = 30 * 86_400;
  * A notification without a record of its own: of a job that was deleted before its notes were dispatched, a test of a rule, or
  * a notification that was set aside because its dispatch failed again and again.
  */
-export const OutboxDoc = object({
+export const OutboxDoc = f.object({
   /** The internal id of the deleted job, the id of the test, or `failed-` and the id of the notification. */
-  _id: string,
+  _id: f.string,
   /** The deleted job, without its steps. */
-  job: nullable(free<Omit<JobDoc, "notes" | "steps" | "replaced">>()),
+  job: f.nullable(f.free<Omit<JobDoc, "notes" | "steps" | "replaced">>()),
   /** The id of the rule under test. */
-  rule: nullable(string),
+  rule: f.nullable(f.string),
   notes: Notes,
   /** The notification that was set aside, and why; missing otherwise. */
-  failed: optional(object({ note: Note, error: string })),
-  failedAt: optional(date),
+  failed: f.optional(f.object({ note: Note, error: f.string })),
+  failedAt: f.optional(f.date),
 });
-export type OutboxDoc = Stored<typeof OutboxDoc>;
-export const outboxSchema = schemaOf(OutboxDoc)
+export type OutboxDoc = f.Stored<typeof OutboxDoc>;
+export const outboxSchema = f
+  .schemaOf(OutboxDoc)
   .index(NOTED_INDEX.keys, NOTED_INDEX.options)
   .index({ failedAt: 1 }, { expireAfterSeconds: KEEP_FAILED_SECONDS });

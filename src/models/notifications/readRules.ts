@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
-import type { Delivery } from "../../wire/delivery.ts";
-import type { DeliveryKind, ReadDelivery } from "../deliveries/delivery.ts";
+import type { Expectation, NotifyRule } from "../../wire/notify.ts";
+import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
 import { nextDue, periodOf } from "./expectation.ts";
@@ -8,46 +8,6 @@ import type { NotificationStores } from "./notificationStores.ts";
 
 type Rule = Config["notify"][number];
 type Expected = Config["expect"][number];
-
-/** The target of a rule, without secrets. */
-interface TargetView {
-  kind: DeliveryKind;
-  /** The origin of the address, because its path may be a secret. */
-  url: string | null;
-  format: "standard" | "cloudevents" | null;
-  channel: string | null;
-  to: string | null;
-  wakeMode: "now" | "next-heartbeat" | null;
-}
-
-/** A rule and its latest deliveries. Times are ISO 8601 UTC with milliseconds. */
-export interface RuleView {
-  ruleId: string;
-  on: string[];
-  where: Record<string, unknown> | null;
-  to: TargetView;
-  after: number;
-  cooldown: string | null;
-  lastEvent: { type: string; at: string } | null;
-  /** The newest first. */
-  latestDeliveries: Delivery[];
-  /** The number of deliveries that wait or are being sent. */
-  pending: number;
-  /** The number of deliveries from the last 24 hours that failed. */
-  failed: number;
-}
-
-/** An expectation and when it was last met. */
-export interface ExpectationView {
-  expectationId: string;
-  name: string;
-  every: string;
-  grace: string | null;
-  lastSeenAt: string | null;
-  missedAt: string | null;
-  /** When a job is due next, with the grace; null until a worker has begun the expectation. */
-  nextDueAt: string | null;
-}
 
 const DAY_MS = 86_400_000;
 /** Number of deliveries of each rule. All of them are in the list of deliveries. */
@@ -58,7 +18,7 @@ export async function readRules(
   { deliveries }: Pick<NotificationStores, "deliveries">,
   rules: readonly Rule[],
   now: Date,
-): Promise<RuleView[]> {
+): Promise<NotifyRule[]> {
   const since = new Date(now.getTime() - DAY_MS);
   const counts = (match: object) =>
     deliveries.collection.aggregate<{ _id: string; count: number }>([
@@ -82,7 +42,7 @@ export async function readRules(
 function viewRule(
   { id, on, where, to, after = 1, cooldown }: Rule,
   latest: readonly ReadDelivery[],
-): Omit<RuleView, "pending" | "failed"> {
+): Omit<NotifyRule, "pending" | "failed"> {
   const [last] = latest;
   return {
     ruleId: id,
@@ -96,7 +56,7 @@ function viewRule(
   };
 }
 
-function viewTarget({ webhook, channel, to, wake }: Rule["to"]): TargetView {
+function viewTarget({ webhook, channel, to, wake }: Rule["to"]): NotifyRule["to"] {
   const none = { url: null, format: null, channel: null, to: null, wakeMode: null };
   if (webhook) return { ...none, kind: "webhook", url: new URL(webhook.url).origin, format: webhook.format };
   if (wake) return { ...none, kind: "wake", wakeMode: wake };
@@ -107,7 +67,7 @@ function viewTarget({ webhook, channel, to, wake }: Rule["to"]): TargetView {
 export async function readExpectations(
   { expectations, jobs }: Pick<NotificationStores, "expectations" | "jobs">,
   expected: readonly Expected[],
-): Promise<ExpectationView[]> {
+): Promise<Expectation[]> {
   if (expected.length === 0) return [];
   const known = new Map((await expectations.list()).map((one) => [one._id, one]));
   return Promise.all(

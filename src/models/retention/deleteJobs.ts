@@ -62,7 +62,7 @@ function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobTo
 }
 
 /**
- * Deletes jobs before their payloads and gates, so that a crash in between leaves only those, which no reader sees. Jobs
+ * Deletes jobs before their payloads, logs and gates, so that a crash in between leaves only those, which no reader sees. Jobs
  * with notes are kept in the outbox, and their payloads for a while, until the notes are dispatched.
  */
 async function deleteBatch(
@@ -75,12 +75,8 @@ async function deleteBatch(
   const kept = noted.flatMap(({ notes = [] }) => notes.map(({ id }) => id));
   const hasNoOther = { notes: { $not: { $elemMatch: { id: { $nin: kept } } } } };
   const deletedCount = await stores.jobs.delete(batch, { $and: [query, hasNoOther] });
-  const stored = batch.filter(({ payloadIds, openGates }) => payloadIds.length > 0 || openGates);
-  if (stored.length === 0) return deletedCount;
-  const ids = stored.map(({ _id }) => _id);
-  const left = await stores.jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } });
-  const existing = new Set(left.map(({ _id }) => _id.toHexString()));
-  const deleted = stored.filter(({ _id }) => !existing.has(_id.toHexString()));
+  const deleted = deletedCount === batch.length ? batch : await withoutExisting(stores, batch);
+  await stores.logs.deleteOf(deleted.map(({ _id }) => _id));
   const withoutNotes = deleted.filter(({ notes }) => notes === undefined);
   await stores.payloads.delete(
     withoutNotes.map(({ jobId }) => jobId),
@@ -88,4 +84,12 @@ async function deleteBatch(
   );
   await stores.gates.deleteOf(deleted.filter(({ openGates }) => openGates));
   return deletedCount;
+}
+
+/** Returns the jobs of a batch that are deleted: one with a newer note stays for the next attempt. */
+async function withoutExisting({ jobs }: Stores, batch: readonly JobToDelete[]): Promise<JobToDelete[]> {
+  const ids = batch.map(({ _id }) => _id);
+  const left = await jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } });
+  const existing = new Set(left.map(({ _id }) => _id.toHexString()));
+  return batch.filter(({ _id }) => !existing.has(_id.toHexString()));
 }

@@ -1,30 +1,30 @@
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Documents } from "../db/documents.ts";
-import { date, number, object, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 import type { MappedCall } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
 /** A request to a mapping with `forEach`, stored once for all of its runs. */
-export const HookCallDoc = object({
+export const HookCallDoc = f.object({
   /** The id of the first of its runs. */
-  _id: string,
+  _id: f.string,
   /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
-  forEach: string,
+  forEach: f.string,
   /** The call as JSON. */
-  call: string,
+  call: f.string,
   /** Maximum characters of the prompts of all its runs together. */
-  maxTold: number,
+  maxPromptChars: f.number,
   /** The characters of the prompts so far. */
-  told: number,
-  createdAt: date,
+  promptChars: f.number,
+  createdAt: f.date,
 });
-export type HookCallDoc = Stored<typeof HookCallDoc>;
+export type HookCallDoc = f.Stored<typeof HookCallDoc>;
 
-export const hookCallSchema = schemaOf(HookCallDoc);
+export const hookCallSchema = f.schemaOf(HookCallDoc);
 
-export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
+export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxPromptChars">;
 
 export class HookCalls {
   readonly collection: Documents<HookCallDoc>;
@@ -37,7 +37,7 @@ export class HookCalls {
 
   /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
-    const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
+    const created = { _id, ...call, promptChars: 0, createdAt: this.#clock.now() };
     await insertAll(this.collection, [[created]]);
   }
 
@@ -50,12 +50,12 @@ export class HookCalls {
 
   /**
    * Adds the length of a run's prompt to the request's total.
-   * @returns false, without a change, if the total would exceed `maxTold`
+   * @returns false, without a change, if the total would exceed `maxPromptChars`
    * @throws AppError unavailable
    */
   async reservePromptChars(_id: string, chars: number): Promise<boolean> {
-    const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
-    const { matchedCount } = await this.collection.updateOne(room, { $inc: { told: chars } });
+    const room = { _id, $expr: { $lte: [{ $add: ["$promptChars", chars] }, "$maxPromptChars"] } };
+    const { matchedCount } = await this.collection.updateOne(room, { $inc: { promptChars: chars } });
     return matchedCount === 1;
   }
 

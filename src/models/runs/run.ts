@@ -1,20 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
-import {
-  boolean,
-  date,
-  listOf,
-  nullable,
-  number,
-  object,
-  oneOf,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-  timestamp,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
 import { depthField } from "../notes/depth.ts";
@@ -49,51 +36,51 @@ export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 export type WakeMode = Static<typeof WakeMode>;
 
 /** A validated request to an agent hook, with defaults filled in. */
-export const AgentRequest = object({
-  message: string,
-  wakeMode: oneOf(WakeMode.enum),
-  deliver: boolean,
-  channel: string,
-  to: nullable(string),
-  model: nullable(string),
-  thinking: nullable(string),
-  timeoutSeconds: number,
+export const AgentRequest = f.object({
+  message: f.string,
+  wakeMode: f.oneOf(WakeMode.enum),
+  deliver: f.boolean,
+  channel: f.string,
+  to: f.nullable(f.string),
+  model: f.nullable(f.string),
+  thinking: f.nullable(f.string),
+  timeoutSeconds: f.number,
   /** Whether the run is also shown as a job, under the same id. */
-  trackAsJob: boolean,
+  trackAsJob: f.boolean,
   /** The operator's text before the message. */
-  instructions: optional(string),
+  instructions: f.optional(f.string),
   /** Whether the operator trusts the message, so that it becomes the prompt unchanged. */
-  allowUnsafe: optional(boolean),
+  allowUnsafe: f.optional(f.boolean),
 });
-export type AgentRequest = Stored<typeof AgentRequest>;
+export type AgentRequest = f.Stored<typeof AgentRequest>;
 
 /** A request to a mapped hook. */
-export const MappedCall = object({
+export const MappedCall = f.object({
   /** The mapping's key. */
-  mapping: string,
+  mapping: f.string,
   /**
    * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping is applied: the
    * document may have no room for both the call and the resulting message.
    */
-  call: nullable(string),
+  call: f.nullable(f.string),
   /** For a request that became several runs (`forEach`): the id of the stored call, and the item of this run as JSON. */
-  item: optional(nullable(object({ call: string, json: string }))),
+  item: f.optional(f.nullable(f.object({ call: f.string, json: f.string }))),
   /** When a failure of the mapping triggers a turn of the main session. */
-  wakeMode: oneOf(WakeMode.enum),
+  wakeMode: f.oneOf(WakeMode.enum),
   /** The hook context of the sender, if the request was replayed through the mapping of another one. */
-  sender: optional(string),
+  sender: f.optional(f.string),
 });
-export type MappedCall = Stored<typeof MappedCall>;
+export type MappedCall = f.Stored<typeof MappedCall>;
 
 /**
  * Why a run failed. The first line of the message is Signalbox's own sentence. Further lines are the words of the model
  * server or of an operator's transform, which only readers with the scope runs:read get.
  */
-export const RunError = object({
-  code: oneOf(Object.keys(ERRORS) as ErrorCode[]),
-  message: string,
+export const RunError = f.object({
+  code: f.oneOf(Object.keys(ERRORS) as ErrorCode[]),
+  message: f.string,
 });
-export type RunError = Stored<typeof RunError>;
+export type RunError = f.Stored<typeof RunError>;
 
 /** Returns an error without the words of others, for a sender, a message or a job. */
 export const ownWords = <Code extends string>({ code, message }: { code: Code; message: string }) => ({
@@ -102,7 +89,7 @@ export const ownWords = <Code extends string>({ code, message }: { code: Code; m
 });
 
 /** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
-const MissingValue = object({ path: string, didYouMean: nullable(string) });
+const MissingValue = f.object({ path: f.string, didYouMean: f.nullable(f.string) });
 
 /** What an attempt reported beside its outcome. */
 export interface AttemptReport {
@@ -112,85 +99,85 @@ export interface AttemptReport {
 }
 
 /** A try that failed. */
-const FailedTry = object({
-  attempt: number,
+const FailedTry = f.object({
+  attempt: f.number,
   error: RunError,
   /** The end of what the program wrote to standard error; missing if it wrote nothing. */
-  stderr: optional(string),
-  startedAt: date,
-  endedAt: date,
+  stderr: f.optional(f.string),
+  startedAt: f.date,
+  endedAt: f.date,
 });
 
-export const RunDoc = object({
+export const RunDoc = f.object({
   /** The runId, a UUID. */
-  _id: string,
-  kind: oneOf(RunKind.enum),
-  name: nullable(string),
+  _id: f.string,
+  kind: f.oneOf(RunKind.enum),
+  name: f.nullable(f.string),
   /** The words of the name as the search compares them. */
-  nameWords: listOf(string),
+  nameWords: f.listOf(f.string),
   /** For a mapped run, the key that the mapping gives, until its transform has run. */
-  sessionKey: string,
+  sessionKey: f.string,
   /** Whether the session was created for this run alone. */
-  singleUse: boolean,
+  singleUse: f.boolean,
   /** Null for a run that the sender requested directly. */
-  mapped: nullable(MappedCall),
+  mapped: f.nullable(MappedCall),
   /** `mapping` until the mapping is applied, `turn` afterwards. */
-  stage: oneOf(["mapping", "turn"]),
+  stage: f.oneOf(["mapping", "turn"]),
   /** Null while `stage` is mapping, and for a run that became an event. */
-  request: nullable(AgentRequest),
+  request: f.nullable(AgentRequest),
   /**
    * MongoDB's time of insertion. A run that is accepted after the response to another has a greater one, whichever processes
    * accepted them.
    */
-  order: timestamp,
-  status: oneOf(RunStatus.enum),
+  order: f.timestamp,
+  status: f.oneOf(RunStatus.enum),
   /** Whether it is queued or running. */
-  open: boolean,
-  attempts: number,
+  open: f.boolean,
+  attempts: f.number,
   /** How often it was retried by hand. Each round has its own summary and delivery. */
-  round: number,
-  reply: nullable(string),
+  round: f.number,
+  reply: f.nullable(f.string),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
-  replyCutOff: optional(boolean),
+  replyCutOff: f.optional(f.boolean),
   /** The placeholders of the mapping that had no value; missing if all had one. */
-  missingValues: optional(listOf(MissingValue)),
+  missingValues: f.optional(f.listOf(MissingValue)),
   /** The sum of its tries in all rounds; missing until one reports usage. */
-  usage: optional(StoredUsage),
+  usage: f.optional(StoredUsage),
   /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
-  stderr: optional(string),
-  error: nullable(RunError),
+  stderr: f.optional(f.string),
+  error: f.nullable(RunError),
   /** The latest failed tries of all rounds, oldest first; missing if none has failed. */
-  failedTries: optional(listOf(FailedTry)),
+  failedTries: f.optional(f.listOf(FailedTry)),
   /** Why the run was cancelled; missing without a reason. Becomes the reason in the job that shows the run. */
-  cancelReason: optional(string),
-  createdAt: date,
-  startedAt: nullable(date),
-  endedAt: nullable(date),
+  cancelReason: f.optional(f.string),
+  createdAt: f.date,
+  startedAt: f.nullable(f.date),
+  endedAt: f.nullable(f.date),
   /** The earliest time of the next attempt. */
-  notBefore: nullable(date),
+  notBefore: f.nullable(f.date),
   /** The lease of the worker; null unless the run is running. */
-  lease: nullable(StoredLease),
+  lease: f.nullable(StoredLease),
   /** False from the run's end until it is finalized; null before its end. */
-  finalized: nullable(boolean),
+  finalized: f.nullable(f.boolean),
   /** Whether the transcript of its single-use session has been deleted. */
-  forgotten: boolean,
+  forgotten: f.boolean,
   /** Whether the job that shows the run has been created. It is not created again after its deletion. */
-  tracked: optional(boolean),
+  tracked: f.optional(f.boolean),
   /** The kept request that the run was made of; missing if requests are not kept. */
-  requestId: optional(string),
+  requestId: f.optional(f.string),
   /** The kept request that was replayed; missing for a run that a sender caused. */
-  replayOf: optional(string),
+  replayOf: f.optional(f.string),
   /** The ended run whose request this run repeats; missing for other runs. */
-  againOf: optional(string),
+  againOf: f.optional(f.string),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint: optional(string),
+  fingerprint: f.optional(f.string),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
-  depth: optional(number),
+  depth: f.optional(f.number),
   /** The address to which the end of the run is sent; missing if there is none. */
-  callbackUrl: optional(string),
+  callbackUrl: f.optional(f.string),
   notes: Notes,
 });
-export type RunDoc = Stored<typeof RunDoc>;
+export type RunDoc = f.Stored<typeof RunDoc>;
 
 /** Finds the next run of a session, and of every session at once. */
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
@@ -199,7 +186,8 @@ export const NOT_FINALIZED = { finalized: 1 } as const;
 /** Counts the waiting runs of a mapping. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
 
-export const runSchema = schemaOf(RunDoc)
+export const runSchema = f
+  .schemaOf(RunDoc)
   .index({ createdAt: -1, _id: -1 })
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ sessionKey: 1, createdAt: -1, _id: -1 })

@@ -1,15 +1,10 @@
+import type { RunStats } from "../../wire/run.ts";
 import { countBy, MAX_COUNTED } from "../db/countBy.ts";
 import { type RunDoc, RunStatus } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
 import type { Runs } from "./runs.ts";
 
 const STATUSES = RunStatus.enum;
-
-export interface RunStats {
-  runs: Record<RunStatus | "total", number>;
-  /** Whether more runs match than are counted, so that the numbers are lower bounds. */
-  capped: boolean;
-}
 
 /**
  * Counts the runs that match a filter, by status. Counts at most 10,000: of each status without conditions.

@@ -1,18 +1,18 @@
 import type { Usage } from "../../wire/usage.ts";
-import { number, object, optional, type Stored } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 
 /** The usage that was reported for a try, or the sum of tries. Members that no try reported are missing. */
-export const StoredUsage = object({
+export const StoredUsage = f.object({
   /** Includes cached tokens. */
-  inputTokens: optional(number),
-  cachedInputTokens: optional(number),
+  inputTokens: f.optional(f.number),
+  cachedInputTokens: f.optional(f.number),
   /** Includes reasoning tokens. */
-  outputTokens: optional(number),
-  reasoningTokens: optional(number),
+  outputTokens: f.optional(f.number),
+  reasoningTokens: f.optional(f.number),
   /** US dollars. */
-  costUsd: optional(number),
+  costUsd: f.optional(f.number),
 });
-export type StoredUsage = Stored<typeof StoredUsage>;
+export type StoredUsage = f.Stored<typeof StoredUsage>;
 
 export const USAGE_MEMBERS = [
   "inputTokens",

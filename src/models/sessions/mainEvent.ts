@@ -2,46 +2,35 @@ import { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Documents } from "../db/documents.ts";
-import {
-  boolean,
-  date,
-  nullable,
-  number,
-  object,
-  optional,
-  type Stored,
-  schemaOf,
-  string,
-  timestamp,
-} from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
 import { depthField } from "../notes/depth.ts";
 
 /** A main event: a line that goes into the prompt of the main session's next turn. */
-export const MainEventDoc = object({
+export const MainEventDoc = f.object({
   /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
-  _id: string,
-  text: string,
+  _id: f.string,
+  text: f.string,
   /** Its origin, which the prompt names. */
-  source: string,
+  source: f.string,
   /** Whether it triggers a turn at once, instead of waiting for the next scheduled one. */
-  wake: boolean,
+  wake: f.boolean,
   /** MongoDB's time of insertion. Orders the events. */
-  order: timestamp,
-  createdAt: date,
+  order: f.timestamp,
+  createdAt: f.date,
   /** Whether it still waits for a successful turn. */
-  waiting: boolean,
+  waiting: f.boolean,
   /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
-  told: optional(number),
+  sentChars: f.optional(f.number),
   /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
-  takenAt: nullable(date),
+  takenAt: f.nullable(f.date),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
-  depth: optional(number),
+  depth: f.optional(f.number),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
-  fingerprint: optional(string),
+  fingerprint: f.optional(f.string),
 });
-export type MainEventDoc = Stored<typeof MainEventDoc>;
+export type MainEventDoc = f.Stored<typeof MainEventDoc>;
 
 /** The beginning of the ids of events that rules add. */
 export const NOTIFICATION_PREFIX = "notify-";
@@ -49,7 +38,8 @@ export const NOTIFICATION_PREFIX = "notify-";
 /** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
-export const mainEventSchema = schemaOf(MainEventDoc)
+export const mainEventSchema = f
+  .schemaOf(MainEventDoc)
   .index({ order: 1 }, { partialFilterExpression: { waiting: true } })
   .index({ wake: 1 }, { partialFilterExpression: { waiting: true } })
   .index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
@@ -132,8 +122,8 @@ export class MainEvents {
   }
 
   /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */
-  async updateTold(id: string, told: number): Promise<void> {
-    await this.collection.updateOne({ _id: id }, { $max: { told } });
+  async updateSentChars(id: string, sentChars: number): Promise<void> {
+    await this.collection.updateOne({ _id: id }, { $max: { sentChars } });
   }
 
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */

@@ -1,25 +1,25 @@
 import { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
-import { boolean, date, object, oneOf, type Stored, schemaOf, string, timestamp } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
 
 /** A message in a session's transcript. */
-export const MessageDoc = object({
+export const MessageDoc = f.object({
   /** Derived from the turn, so that a repeated write does not store the message twice. */
-  _id: string,
-  sessionKey: string,
-  role: oneOf(["user", "assistant"]),
-  content: string,
+  _id: f.string,
+  sessionKey: f.string,
+  role: f.oneOf(["user", "assistant"]),
+  content: f.string,
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
-  outside: boolean,
+  outside: f.boolean,
   /** When the turn ended. */
-  createdAt: date,
+  createdAt: f.date,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
-  order: timestamp,
+  order: f.timestamp,
 });
-export type MessageDoc = Stored<typeof MessageDoc>;
+export type MessageDoc = f.Stored<typeof MessageDoc>;
 
-export const messageSchema = schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
+export const messageSchema = f.schemaOf(MessageDoc).index({ sessionKey: 1, order: -1 }).index({ createdAt: 1 });
 
 /** Maximum messages that one command deletes. */
 const BATCH_SIZE = 500;

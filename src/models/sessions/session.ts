@@ -1,43 +1,43 @@
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { Documents } from "../db/documents.ts";
-import { date, nullable, number, object, optional, type Stored, schemaOf, string } from "../db/fields.ts";
+import * as f from "../db/fields.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
-export const ReplyTarget = object({
-  channel: string,
-  to: string,
+export const ReplyTarget = f.object({
+  channel: f.string,
+  to: f.string,
 });
-export type ReplyTarget = Stored<typeof ReplyTarget>;
+export type ReplyTarget = f.Stored<typeof ReplyTarget>;
 
 /** The sweep triggers no turn of the main session for a while, because turns have failed. */
-const MainPause = object({
-  until: date,
+const MainPause = f.object({
+  until: f.date,
   /** Failed turns in a row over the same events. */
-  failures: number,
+  failures: f.number,
   /** The newest event of the last one; null if it had none. */
-  newestEventId: nullable(string),
+  newestEventId: f.nullable(f.string),
 });
 
-export const SessionDoc = object({
+export const SessionDoc = f.object({
   /** The session key. */
-  _id: string,
+  _id: f.string,
   /** The lease of the turn that is running in the session. */
-  active: nullable(object({ ...StoredLease.fields, holder: string })),
+  active: f.nullable(f.object({ ...StoredLease.fields, holder: f.string })),
   /** Only in the main session: where its replies go. */
-  route: optional(ReplyTarget),
+  route: f.optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
-  owner: optional(string),
+  owner: f.optional(f.string),
   /** Only in the main session, after a failed turn. */
-  pause: optional(MainPause),
+  pause: f.optional(MainPause),
   /** Only of the main session: the number of turns within a minute that rules wanted; missing before the first one. */
-  ruleTurns: optional(object({ since: date, count: number })),
-  lastUsedAt: date,
+  ruleTurns: f.optional(f.object({ since: f.date, count: f.number })),
+  lastUsedAt: f.date,
 });
-export type SessionDoc = Stored<typeof SessionDoc>;
+export type SessionDoc = f.Stored<typeof SessionDoc>;
 
-export const sessionSchema = schemaOf(SessionDoc).index({ lastUsedAt: -1, _id: -1 });
+export const sessionSchema = f.schemaOf(SessionDoc).index({ lastUsedAt: -1, _id: -1 });
 
 /** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {

@@ -1,8 +1,6 @@
 import { invalidField } from "../errors.ts";
+import { MAX_CALLBACK_URL_CHARS } from "../text/text.ts";
 import { type AllowedHost, findAllowedHost, portOf, readAllowedHost } from "./allowedHosts.ts";
-
-/** Maximum characters of a callback's address: longer ones are refused by many servers. */
-export const MAX_CALLBACK_URL_CHARS = 2_048;
 
 /** An address that a caller chose and the operator allows. */
 export interface Callback {

@@ -7,6 +7,14 @@ import type { RedisConnection } from "./redis.ts";
 export type Change =
   | { readonly kind: "job"; readonly jobId: string; readonly moved: boolean }
   | { readonly kind: "step"; readonly jobId: string; readonly stepKey: string }
+  /** Lines were added to the log of a step. */
+  | {
+      readonly kind: "log";
+      readonly jobId: string;
+      readonly stepKey: string;
+      readonly from: number;
+      readonly to: number;
+    }
   | { readonly kind: "run" | "delivery"; readonly id: string }
   | { readonly kind: "many" };
 
@@ -53,7 +61,7 @@ export class RedisChangeStream implements ChangeNotifier {
     const queued = this.#waiting.size < MAX_WAITING ? change : MANY;
     const key = keyOf(queued);
     const before = this.#waiting.get(key);
-    if (!(before?.kind === "job" && before.moved)) this.#waiting.set(key, queued);
+    if (!(before?.kind === "job" && before.moved)) this.#waiting.set(key, before ? merged(before, queued) : queued);
     this.#timer ??= setTimeout(() => void this.flush(), Math.max(0, this.#flushedAt + INTERVAL_MS - performance.now()));
   }
 
@@ -78,11 +86,17 @@ export class RedisChangeStream implements ChangeNotifier {
 
 const MANY: Change = { kind: "many" };
 
+/** Returns one change for two of the same record. */
+const merged = (before: Change, change: Change): Change =>
+  before.kind === "log" && change.kind === "log"
+    ? { ...change, from: Math.min(before.from, change.from), to: Math.max(before.to, change.to) }
+    : change;
+
 const keyOf = (change: Change): string =>
   change.kind === "job"
     ? `job ${change.jobId}`
-    : change.kind === "step"
-      ? `step ${change.jobId.length} ${change.jobId} ${change.stepKey}`
+    : change.kind === "step" || change.kind === "log"
+      ? `${change.kind} ${change.jobId.length} ${change.jobId} ${change.stepKey}`
       : change.kind === "many"
         ? "many"
         : `${change.kind} ${change.id}`;
@@ -99,12 +113,14 @@ export function parseChanges(fields: readonly string[]): Change[] {
 }
 
 function isChange(value: unknown): value is Change {
-  const { kind, jobId, stepKey, id } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { kind, jobId, stepKey, id, from, to } = (value ?? {}) as Readonly<Record<string, unknown>>;
   switch (kind) {
     case "job":
       return typeof jobId === "string";
     case "step":
       return typeof jobId === "string" && typeof stepKey === "string";
+    case "log":
+      return typeof jobId === "string" && typeof stepKey === "string" && Number.isInteger(from) && Number.isInteger(to);
     case "run":
     case "delivery":
       return typeof id === "string";

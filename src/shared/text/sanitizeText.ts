@@ -21,6 +21,23 @@ export function stripEscapeSequences(text: string): string {
   return /[\x1b\x90-\x9f]/.test(text) ? text.replace(ESCAPE_SEQUENCE, "") : text;
 }
 
+/** The sequences that set colours and weights (SGR), which a log keeps. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with a control character
+const COLOUR = /^\x1b\[[\d;:]*m$/;
+
+/** Removes escape sequences other than colours, and control characters other than tabs, line feeds and carriage returns. */
+export function keepColours(text: string): string {
+  // Most lines have none, and the search for single characters is faster.
+  if (!UNPRINTABLE.test(text)) return text;
+  const coloured = text.replace(ESCAPE_SEQUENCE, (sequence) => (COLOUR.test(sequence) ? sequence : ""));
+  return coloured.replace(UNPRINTABLE_EXCEPT_COLOURS, "");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters to remove
+const UNPRINTABLE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters to remove
+const UNPRINTABLE_EXCEPT_COLOURS = /\x1b(?!\[[\d;:]*m)|[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/g;
+
 /**
  * Normalizes a text for readers: each line end becomes `\n`, half a surrogate pair becomes U+FFFD, and escape sequences and
  * control characters other than tabs are removed, which no service shows and some refuse.

@@ -1,6 +1,9 @@
 /** The JSON Schema pattern of identifiers, which must not contain control characters. */
 export const IDENTIFIER_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
+/** Maximum characters of a callback's address: longer ones are refused by many servers. */
+export const MAX_CALLBACK_URL_CHARS = 2_048;
+
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/u;
 
 /** Returns whether a text contains a visible character: not only white space, control and other invisible characters. */

@@ -3,6 +3,7 @@ import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Processor } from "../runWorkers.ts";
 import { type Notification, readNotification } from "./notification.ts";
 import { notificationTitle } from "./notificationTitle.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
@@ -249,4 +250,12 @@ class PageDecisions {
     const listed = { name: notificationTitle(notification), held, depth, now: this.#deps.clock.now() };
     return this.#changes.admit(minuteKey(rule, notification), { id, type }, listed);
   }
+}
+
+/** Returns the processor that turns the notes of all records into deliveries. The scan triggers it again if it fails. */
+export function notifyProcessor(deps: DispatchDeps): Processor {
+  return async (_, { signal }) => {
+    const events = await dispatchAll(deps, signal);
+    return { kind: "done", result: { events }, isIdle: events === 0 };
+  };
 }

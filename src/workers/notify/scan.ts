@@ -1,4 +1,4 @@
-import { logFailure, startPeriodic } from "../periodic.ts";
+import { startPeriodic } from "../periodic.ts";
 import { announceMissing } from "./expectScan.ts";
 import { recordScan, type ScanDeps } from "./recordScan.ts";
 
@@ -10,27 +10,10 @@ const MAX_PAGES = 20;
 /**
  * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and notifications
  * that are not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
- *
- * Every process records at each interval that it runs, whatever the passes do: a long pass is no outage.
  */
 export function startScan(deps: ScanDeps): { close(): Promise<void> } {
   const parts = [announceStale, announceMissing, triggerDispatch];
-  const scan = startPeriodic("scan", { everyMs: deps.timings.everyMs, pauseFactor: 0 }, parts, deps);
-  let recording: Promise<unknown> | undefined;
-  const timer = setInterval(() => {
-    recording ??= recordScan(deps)
-      .catch((error: unknown) => logFailure(deps, "scan", error))
-      .finally(() => {
-        recording = undefined;
-      });
-  }, deps.timings.everyMs);
-  return {
-    async close() {
-      clearInterval(timer);
-      await scan.close();
-      await recording;
-    },
-  };
+  return startPeriodic("scan", { everyMs: deps.timings.everyMs, pauseFactor: 0 }, parts, deps);
 }
 
 /** Announces the jobs that have become stale, each once. */

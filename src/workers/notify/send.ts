@@ -79,8 +79,8 @@ async function sendText(
   const wanted = { _id, runId: null, text, depth, event: { id, type, rule: rule.id } };
   if (wake !== undefined) {
     const isNow = wake === "now";
-    const told = { _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow };
-    if (fault === null) await stores.mainEvents.add([{ ...told, depth: depth + 1 }]);
+    const mainEvent = { _id: NOTIFICATION_PREFIX + _id, text, source: `notification ${rule.id}`, wake: isNow };
+    if (fault === null) await stores.mainEvents.add([{ ...mainEvent, depth: depth + 1 }]);
     const isNew = await stores.deliveries.add({ ...wanted, kind: "wake", channel: "wake", to: null, fault });
     if (isNew) count(deps, rule.id, type);
     if (isNew) deps.metrics.deliveries.inc({ channel: "wake", outcome: fault === null ? "sent" : "failed" });

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookMessage, WebhookOutcome } from "../../channels/webhook/sender.ts";
+import type { Config } from "../../config/config.ts";
 import type { AttemptCounts, DeliveryDoc } from "../../models/deliveries/delivery.ts";
 import { DEPTH_HEADER } from "../../models/notes/depth.ts";
 import type { Stores } from "../../models/stores.ts";
 import { withLease } from "../../shared/lease.ts";
 import { type Exchange, ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
-import { type WebhookSettings, webhookTarget } from "../deliveries/webhookTarget.ts";
 import type { WebhookResult, WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
@@ -14,7 +14,7 @@ import type { Processor, RunContext } from "../runWorkers.ts";
 const JITTER = 0.2;
 const CHANNEL = "webhook";
 
-export interface DeliverWebhookDeps {
+interface DeliverWebhookDeps {
   readonly stores: Stores;
   readonly settings: WebhookSettings;
   readonly sender: { send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookOutcome> };
@@ -136,4 +136,29 @@ async function storeOutcome(
     const what = { deliveryId: _id, channel: CHANNEL, rule: event?.rule, status, reason };
     context.log.warn(what, "a delivery failed");
   }
+}
+
+/** The parts of the configuration that decide where webhooks are sent. */
+type WebhookSettings = Pick<Config, "notify" | "outbound">;
+
+/** The parts of a request that the configuration has now, when it is sent. */
+type WebhookTarget = Pick<WebhookMessage, "url" | "isCallback" | "secrets" | "headers">;
+
+const listOf = (secret: string | readonly string[]): readonly string[] =>
+  typeof secret === "string" ? [secret] : secret;
+
+/** Returns where a webhook is sent according to the configuration, or why it cannot be sent any more. */
+function webhookTarget(
+  { event, webhook }: Pick<DeliveryDoc, "event" | "webhook">,
+  { notify, outbound }: WebhookSettings,
+): WebhookTarget | { readonly fault: string } {
+  const url = webhook?.url ?? null;
+  if (url !== null) {
+    if (!outbound)
+      return { fault: "The configuration no longer has `outbound`, without which no callbackUrl is called." };
+    return { url, isCallback: true, secrets: listOf(outbound.secret), headers: {} };
+  }
+  const target = notify.find(({ id }) => id === event?.rule)?.to.webhook;
+  if (!target) return { fault: `The configuration no longer has a rule ${event?.rule} with a webhook.` };
+  return { url: target.url, isCallback: false, secrets: listOf(target.secret), headers: target.headers ?? {} };
 }

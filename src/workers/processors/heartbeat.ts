@@ -46,13 +46,13 @@ export interface HeartbeatDeps {
   /** Whether a scheduled turn is left out while no events are waiting. */
   readonly needsEvents: boolean;
   /**
-   * Returns the prompt for the first `taken` events. `told` is the number of characters of the next event that it includes.
+   * Returns the prompt for the first `taken` events. `sentChars` is the number of characters of the next event that it includes.
    * @param delivered the ids of events whose runs have sent their reply to the recipient of the main session
    */
   prompt(
     events: readonly MainEventDoc[],
     delivered: ReadonlySet<string>,
-  ): { readonly text: string; readonly taken: number; readonly told: number };
+  ): { readonly text: string; readonly taken: number; readonly sentChars: number };
 }
 
 /**
@@ -107,7 +107,7 @@ async function runTurns(
     }
     if (!wanted && (!due || deps.needsEvents)) return { kind: "done", result: { turns }, isIdle: turns === 0 };
     const delivered = await retryWhileMongoIsDown(() => findDelivered(deps, events), context);
-    const { text, taken, told } = deps.prompt(events, delivered);
+    const { text, taken, sentChars } = deps.prompt(events, delivered);
     const outcome = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: outcome.kind });
     if (outcome.kind === "failed") {
@@ -118,7 +118,7 @@ async function runTurns(
     }
     if (outcome.kind !== "replied") return { kind: "done", result: { turns, end: outcome.kind } };
     if (lost.aborted || !(await retryWhileMongoIsDown(renew, context))) break; // another worker holds the lease
-    const included = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
+    const included = { whole: events.slice(0, taken), part: sentChars > 0 ? events[taken] : undefined, sentChars };
     const turnId = turnIdOf(included);
     const { reply } = outcome;
     await retryWhileMongoIsDown(() => storeTurn(deps, turnId, text, reply, included, context), context);
@@ -167,18 +167,18 @@ async function findDelivered(
   return new Set(sent.map((deliveryId) => SUMMARY_PREFIX + deliveryId));
 }
 
-/** The events that a turn's prompt includes: whole ones, or the first `told` characters of one. */
+/** The events that a turn's prompt includes: whole ones, or the first `sentChars` characters of one. */
 interface IncludedEvents {
   readonly whole: readonly MainEventDoc[];
   readonly part: MainEventDoc | undefined;
-  readonly told: number;
+  readonly sentChars: number;
 }
 
 /** Returns the same id for the same events, so that the result of a turn is stored once, even after a crash in between. */
-function turnIdOf({ whole, part, told }: IncludedEvents): string {
+function turnIdOf({ whole, part, sentChars }: IncludedEvents): string {
   const [first] = whole;
   if (!first && !part) return randomUUID();
-  const key = part ? [part._id, told] : [first?._id, whole.at(-1)?._id];
+  const key = part ? [part._id, sentChars] : [first?._id, whole.at(-1)?._id];
   // A hash, because the id is also that of the delivery, which people copy from a table.
   return `turn-${createHash("sha256").update(JSON.stringify(key)).digest("hex").slice(0, 32)}`;
 }
@@ -203,7 +203,7 @@ async function storeTurn(
   turnId: string,
   prompt: string,
   { text: reply, isCutOff = false }: AgentReply,
-  { whole, part, told }: IncludedEvents,
+  { whole, part, sentChars }: IncludedEvents,
   { clock }: RunContext,
 ): Promise<void> {
   const { stores, delivery } = deps;
@@ -212,7 +212,7 @@ async function storeTurn(
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
-  if (part) await stores.mainEvents.updateTold(part._id, told);
+  if (part) await stores.mainEvents.updateSentChars(part._id, sentChars);
   else await stores.mainEvents.take(whole.map(({ _id }) => _id));
   if (noted) await enqueueDelivery(deps, noted);
 }

@@ -30,6 +30,7 @@ export interface RetentionSettings {
   readonly retainSingleUse: string;
   readonly messagesAfter?: string | undefined;
   readonly auditAfter: string;
+  readonly logsAfter: string;
   /** How long, and up to which size, requests to hooks are kept; undefined if none is kept. */
   readonly requests?: { readonly ms: number; readonly maxBytes: number | undefined } | undefined;
 }
@@ -58,7 +59,16 @@ export function retentionProcessor(stores: Stores, settings: RetentionSettings):
 
 function deleter(
   stores: Stores,
-  { completedAfter, failedAfter, runsAfter, retainSingleUse, messagesAfter, auditAfter, requests }: RetentionSettings,
+  {
+    completedAfter,
+    failedAfter,
+    runsAfter,
+    retainSingleUse,
+    messagesAfter,
+    auditAfter,
+    logsAfter,
+    requests,
+  }: RetentionSettings,
 ): (context: RunContext) => Promise<ProcessorOutcome> {
   return async (context) => {
     const untilNone = (batch: () => Promise<number>) => inBatches(context, repeatUntilNone(batch));
@@ -77,6 +87,7 @@ function deleter(
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
     const audit = await untilNone(() => stores.audit.deleteBefore(ago(durationMs(auditAfter))));
+    const logs = await untilNone(() => stores.logs.deleteBefore(ago(durationMs(logsAfter))));
     const kept = await deleteRequests(stores, requests, ago, untilNone);
     const hourly = (name: string) => ({ task: TASK, name, everyMs: SCAN_EVERY_MS });
     const unusedGates = (after?: string) => deleteUnusedGates(stores, after);
@@ -94,6 +105,7 @@ function deleter(
       runs,
       calls,
       audit,
+      logs,
       requests: kept,
     };
     return { kind: "done", result, isIdle: Object.values(result).every((count) => count === 0) };

@@ -53,12 +53,14 @@ describe("heartbeatPrompt", () => {
   it("includes a part of a first event that is too large, with a note on how much follows", () => {
     const events = [event("x".repeat(50_000)), event("small")];
 
-    const { text, taken, told } = heartbeatPrompt({ prompt, events, maxChars: 5_000 });
+    const { text, taken, sentChars } = heartbeatPrompt({ prompt, events, maxChars: 5_000 });
 
-    expect([taken, told]).to.deep.equal([0, contents(text)[0]?.length]);
+    expect([taken, sentChars]).to.deep.equal([0, contents(text)[0]?.length]);
     expect(text).to.have.length.within(4_990, 5_000);
     expect(text).to.match(
-      new RegExp(`\\[This event is longer than a turn takes: ${50_000 - told} further characters .* next one\\.\\]$`),
+      new RegExp(
+        `\\[This event is longer than a turn takes: ${50_000 - sentChars} further characters .* next one\\.\\]$`,
+      ),
     );
   });
 
@@ -73,7 +75,7 @@ describe("heartbeatPrompt", () => {
         fc.integer({ min: 3_000, max: 20_000 }),
         (texts, maxChars) => {
           const areWellFormed = texts.every((each) => each.isWellFormed());
-          let events: (ReturnType<typeof event> & { told?: number })[] = texts.map((each) => event(each));
+          let events: (ReturnType<typeof event> & { sentChars?: number })[] = texts.map((each) => event(each));
           const told: string[] = [];
 
           while (events.length > 0) {
@@ -81,12 +83,12 @@ describe("heartbeatPrompt", () => {
             expect(turn.text.length).to.be.at.most(maxChars);
             expect(contents(turn.text)).to.have.length(turn.taken || 1);
             expect(turn.text.isWellFormed() || !areWellFormed).to.equal(true);
-            expect(turn.taken + turn.told).to.be.greaterThan(0);
-            told.push(...events.slice(0, turn.taken).map((each) => each.text.slice(each.told)));
+            expect(turn.taken + turn.sentChars).to.be.greaterThan(0);
+            told.push(...events.slice(0, turn.taken).map((each) => each.text.slice(each.sentChars)));
             const [first, ...others] = events.slice(turn.taken);
-            if (turn.told > 0 && first) {
-              told.push(first.text.slice(first.told, turn.told));
-              events = [{ ...first, told: turn.told }, ...others];
+            if (turn.sentChars > 0 && first) {
+              told.push(first.text.slice(first.sentChars, turn.sentChars));
+              events = [{ ...first, sentChars: turn.sentChars }, ...others];
             } else events = events.slice(turn.taken);
           }
 
@@ -100,24 +102,24 @@ describe("heartbeatPrompt", () => {
     const long = event("x".repeat(1_300));
 
     const part = heartbeatPrompt({ prompt, events: [long], maxChars: 1 });
-    const rest = heartbeatPrompt({ prompt, events: [{ ...long, told: part.told }], maxChars: 1 });
+    const rest = heartbeatPrompt({ prompt, events: [{ ...long, sentChars: part.sentChars }], maxChars: 1 });
 
-    expect([part.taken, part.told, contents(part.text)]).to.deep.equal([0, 1_000, ["x".repeat(1_000)]]);
-    expect([rest.taken, rest.told, contents(rest.text)]).to.deep.equal([1, 0, ["x".repeat(300)]]);
+    expect([part.taken, part.sentChars, contents(part.text)]).to.deep.equal([0, 1_000, ["x".repeat(1_000)]]);
+    expect([rest.taken, rest.sentChars, contents(rest.text)]).to.deep.equal([1, 0, ["x".repeat(300)]]);
     expect(rest.text).to.include('from "hook", continued:').and.to.not.include("further characters");
   });
 
   it("completes an event that ends inside a surrogate pair", () => {
-    const { taken, told } = heartbeatPrompt({ prompt, events: [event("\ud83d")], maxChars: 1 });
+    const { taken, sentChars } = heartbeatPrompt({ prompt, events: [event("\ud83d")], maxChars: 1 });
 
-    expect([taken, told]).to.deep.equal([1, 0]);
+    expect([taken, sentChars]).to.deep.equal([1, 0]);
   });
 
   it("states that no events are waiting", () => {
     expect(heartbeatPrompt({ prompt, events: [], maxChars: 1_000 })).to.deep.equal({
       text: `${prompt}\n\nNo events are waiting.`,
       taken: 0,
-      told: 0,
+      sentChars: 0,
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { renderPrompt } from "../../../src/agents/runners/renderPrompt.ts";
+import { renderPrompt } from "../../../src/agents/runners/command.ts";
 import type { AgentMessage } from "../../../src/agents/runners/runner.ts";
 import { runs } from "../../support/random.ts";
 import { lookAlikeOf } from "../prompt/lookAlike.ts";

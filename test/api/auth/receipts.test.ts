@@ -29,7 +29,17 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore)$/;
 /** Changes whose responses have nothing that others have written, or what the caller may read by another rule. */
 const WITHOUT_RECEIPT: readonly string[] = [
-  ...["deleteJob", "deleteJobs", "createJobToken", "ping", "pingState", "pingExit"],
+  ...[
+    "deleteJob",
+    "deleteJobs",
+    "createJobToken",
+    "ping",
+    "pingLog",
+    "pingState",
+    "pingExit",
+    "appendLog",
+    "postLineage",
+  ],
   // whoever may open a gate may read it
   ...["putGate", "withdrawGate"],
   ...["resumeChannel", "checkChannel", "setReplyTarget", "clearReplyTarget", "deleteWaitingEvent", "testNotifyRule"],

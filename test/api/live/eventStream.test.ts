@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import { EventStream, formatEvent } from "../../../src/api/live/eventStream.ts";
+import { EventStream, formatLiveEvent } from "../../../src/api/live/eventStream.ts";
 
-const event = (n: number) => formatEvent("job", { n, filling: "x".repeat(10_000) });
+const event = (n: number) => formatLiveEvent("job", { n, filling: "x".repeat(10_000) });
 /** Reads everything that the stream has buffered. */
 const take = (stream: EventStream): string => (stream.read() as string | null) ?? "";
 
@@ -10,7 +10,7 @@ describe("EventStream", () => {
   it("send: writes the events together, with the position after the last one", () => {
     const stream = new EventStream();
 
-    stream.send([formatEvent("job", { jobId: "a\nb" }), formatEvent("job", { jobId: "c" })], "5-1");
+    stream.send([formatLiveEvent("job", { jobId: "a\nb" }), formatLiveEvent("job", { jobId: "c" })], "5-1");
 
     expect(take(stream)).to.equal(
       'retry: 2000\n\nevent: job\ndata: {"jobId":"a\\nb"}\n\nevent: job\ndata: {"jobId":"c"}\nid: 5-1\n\n',

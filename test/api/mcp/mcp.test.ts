@@ -66,6 +66,46 @@ describe("POST /mcp", () => {
     expect([large.status, broken.status]).to.deep.equal([413, 400]);
   });
 
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, {}]));
+  const deep = JSON.parse(`${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`);
+  const call = { name: "job_list", arguments: {} };
+  for (const [what, body] of [
+    ["metadata", { ...message, method: "tools/call", params: { ...call, _meta: many } }],
+    ["parameters", { ...message, method: "tools/call", params: { ...call, ...many } }],
+    ["arguments of another method", { ...message, params: { arguments: many } }],
+    ["fields", { ...message, ...many }],
+    ["levels", { ...message, params: { _meta: deep } }],
+  ] as const)
+    it(`refuses a message with many ${what} before the SDK reads it`, async () => {
+      const { status, body: answer } = await post(bearer, body);
+
+      expect([status, answer.error.code, answer.id]).to.deep.equal([400, -32600, 1]);
+      expect(answer.error.message).to.match(/^A message must have at most 1000 values besides/);
+    });
+
+  it("takes many arguments of a tool", async () => {
+    const args = { jobId: "many", input: many };
+    const { text } = await answerTo({
+      ...message,
+      method: "tools/call",
+      params: { name: "job_create", arguments: args },
+    });
+
+    expect(text).to.include('"k999":').and.not.include("isError");
+  });
+
+  for (const [method, params, detail] of [
+    ["tools/call", { name: 5 }, "`params.name` must be the name of a tool."],
+    ["tools/call", {}, "`params.name` must be the name of a tool."],
+    ["resources/read", { uri: null }, "`params.uri` must be the URI of a resource."],
+    ["tools/list", { _meta: 5 }, "`params._meta` must be an object."],
+  ] as const)
+    it(`refuses ${JSON.stringify(params)} for ${method} in one sentence`, async () => {
+      const { status, body } = await post(bearer, { ...message, method, params });
+
+      expect([status, body.error]).to.deep.equal([400, { code: -32602, message: detail }]);
+    });
+
   it("limits the arguments of a tool as its route does", async () => {
     await app.stores.jobs.put("asks", {});
     const args = { jobId: "asks", key: "k", title: "Is this too long?", message: "a".repeat(300_000) };

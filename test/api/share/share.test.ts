@@ -90,6 +90,24 @@ describe("share links", () => {
     expect(JSON.parse((await visit(`${included}.json`)).text).output).to.deep.equal(output);
   });
 
+  it("shows the end of the log only if the link includes it, without colours", async () => {
+    await report({ stepName: "Load" });
+    const lines = "\u001b[31mred <b>\u001b[0m\nlast\n";
+    const sent = await fetch(`${app.url}${path}/steps/load/log`, {
+      method: "POST",
+      body: lines,
+      headers: { ...bearer(API), "Content-Type": "text/plain" },
+    });
+    expect(sent.status).to.equal(204);
+    const [without, included] = [await link(), await link({ include: ["log"] })];
+
+    expect((await visit(included)).text).to.include("red &#60;b&#62;\nlast");
+    const data = JSON.parse((await visit(`${included}.json`)).text);
+    expect(data.log.map(({ text }: { text: string }) => text)).to.deep.equal(["red <b>", "last"]);
+    expect((await visit(without)).text).not.to.include("red");
+    expect(JSON.parse((await visit(`${without}.json`)).text)).to.not.have.property("log");
+  });
+
   it("shows the last 200 of many steps, and their number", async () => {
     const jobId = decodeURIComponent(path.slice("/api/jobs/".length));
     const steps = Array.from({ length: 205 }, (_, i) => `Step ${i + 1}`);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
-import { escapeMarkdown } from "../../../src/channels/mattermost/escapeMarkdown.ts";
+import { escapeMarkdown } from "../../../src/channels/mattermost/channel.ts";
 import { runs } from "../../support/random.ts";
 import { anyMarkdown, style } from "./shown.ts";
 

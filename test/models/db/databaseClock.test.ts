@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { connectDatabase, type Database } from "../../../src/models/database.ts";
-import { DatabaseClock } from "../../../src/models/db/databaseClock.ts";
+import { connectDatabase, type Database, DatabaseClock } from "../../../src/models/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withMachineClock } from "../../support/machineClock.ts";
 import { mongoUri } from "../../support/servers/servers.ts";

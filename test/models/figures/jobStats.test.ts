@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Documents } from "../../../src/models/db/documents.ts";
-import { JobStatistics } from "../../../src/models/figures/jobStats.ts";
+import { JobStats } from "../../../src/models/figures/jobStats.ts";
 import type { JobDoc } from "../../../src/models/jobs/job.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -26,10 +26,10 @@ function slowCollection() {
   };
 }
 
-describe("JobStatistics", () => {
+describe("JobStats", () => {
   it("counts for each call while counting is fast", async () => {
     const { jobs, release } = slowCollection();
-    const statistics = new JobStatistics(jobs, systemClock);
+    const statistics = new JobStats(jobs, systemClock);
 
     const first = statistics.read();
     const second = statistics.read();
@@ -41,7 +41,7 @@ describe("JobStatistics", () => {
 
   it("caches the result of a slow count for some time", async () => {
     const { jobs, release, asked } = slowCollection();
-    const statistics = new JobStatistics(jobs, systemClock);
+    const statistics = new JobStats(jobs, systemClock);
 
     const first = statistics.read();
     const isShared = () => {

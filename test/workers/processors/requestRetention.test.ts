@@ -24,7 +24,7 @@ describe("retention of kept requests", () => {
   const retain = async (settings: Partial<RetentionSettings> = {}) => {
     const signal = new AbortController().signal;
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
-    const all = { retainSingleUse: "7d", auditAfter: "90d", requests: LIMITS, ...settings };
+    const all = { retainSingleUse: "7d", auditAfter: "90d", logsAfter: "30d", requests: LIMITS, ...settings };
     const outcome = await retentionProcessor(app.stores, all)({ id: "1", payload: {}, lastTry: true }, context);
     return (outcome as unknown as { result: { requests: number } }).result.requests;
   };

@@ -21,7 +21,7 @@ describe("retention", () => {
 
   const run = (settings: Partial<RetentionSettings>, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
-    return retentionProcessor(app.stores, { retainSingleUse: "7d", auditAfter: "90d", ...settings })(
+    return retentionProcessor(app.stores, { retainSingleUse: "7d", auditAfter: "90d", logsAfter: "30d", ...settings })(
       { id: "1", payload: {}, lastTry: true },
       context,
     );
@@ -45,6 +45,26 @@ describe("retention", () => {
     expect(outcome).to.have.property("result").that.includes({ completed: 2, failed: 1 });
     for (const path of old) expect(await exists(path), path).to.equal(false);
     for (const path of young) expect(await exists(path), path).to.equal(true);
+  });
+
+  it("deletes the log lines that are older than logsAfter, and no other", async () => {
+    const job = await createJob(app);
+    const add = async (step: string) => {
+      await report(app, job.path, step, { log: "one\ntwo" });
+    };
+    const texts = async (step: string) => (await app.call("GET", `${job.path}/steps/${step}/log`)).body.lines.length;
+    await add("old");
+    await add("both");
+    app.clock.advance(20 * DAY_MS);
+    await add("both");
+    app.clock.advance(11 * DAY_MS);
+
+    const outcome = await run({ logsAfter: "30d" });
+
+    expect(outcome).to.have.property("result").that.includes({ logs: 1 });
+    expect([await texts("old"), await texts("both")]).to.deep.equal([0, 4]);
+    const [size] = await app.stores.logs.collections.sizes.find({});
+    expect(size?.bytes).to.equal(16);
   });
 
   it("deletes the entries of the audit log that are older than auditAfter, and no other", async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import { MAX_RECIPIENT } from "../../../config/session.ts";
 import { recipientOn, unconfigured } from "../../../models/deliveries/addDelivery.ts";
 import { resumeChannel } from "../../../models/deliveries/channelStop.ts";
 import { readChannels } from "../../../models/deliveries/readChannels.ts";
@@ -7,11 +8,15 @@ import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Channel, ChannelCheck } from "../../../wire/channel.ts";
 import { Delivery, DeliveryReceipt } from "../../../wire/delivery.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import { Channel, Recipient } from "./schemas.ts";
+
+/** Returns the schema of a recipient in a request. */
+export const Recipient = (description: string) =>
+  Type.String({ maxLength: MAX_RECIPIENT, pattern: "\\S", description });
 
 const params = Type.Object({ channel: s.Identifier("Name of the channel.") });
 
@@ -98,15 +103,6 @@ const resume = route({
   },
 });
 
-const Check = Type.Object(
-  {
-    channel: Type.String({ description: "Name of the channel." }),
-    ok: Type.Boolean({ description: "Whether the service accepts the credentials." }),
-    detail: Type.String({ description: "The account of the credentials, or what is wrong." }),
-  },
-  s.named("ChannelCheck"),
-);
-
 const check = route({
   method: "post",
   path: "/api/channels/:channel/check",
@@ -118,7 +114,7 @@ const check = route({
     "Asks the service of a channel whether it accepts the credentials, without sending a message. A worker asks with its own configuration; if none answers within 15 seconds, the response is 503 `unavailable`.",
   example: examples.checkChannel,
   schemas: { params },
-  answers: { 200: Check },
+  answers: { 200: ChannelCheck },
   errors: ["channel_not_found"],
   audit: ({ params: { channel } }) => ({ action: "channel.check", target: channel }),
   async handler({ params: { channel } }, deps) {
@@ -128,7 +124,7 @@ const check = route({
   },
 });
 
-type CheckResult = Pick<Static<typeof Check>, "ok" | "detail">;
+type CheckResult = Pick<ChannelCheck, "ok" | "detail">;
 
 /** @throws AppError channel_not_found */
 export function requireChannel(channel: string, { channels }: Pick<ApiDeps, "channels">): void {

@@ -2,10 +2,10 @@ import Type from "typebox";
 import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
 import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import * as s from "../../../wire/blocks.ts";
+import { Channel, Mailbox, ReplyTarget } from "../../../wire/channel.ts";
 import * as channelExamples from "../../examples/channels.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
-import { Channel, ReplyTarget } from "./schemas.ts";
 
 const getChannels = route({
   method: "get",
@@ -35,14 +35,6 @@ const getChannels = route({
   },
 });
 
-const Fault = s.nullable(
-  Type.Object(
-    { since: s.Timestamp("When the failures started."), reason: Type.String({ description: "Why it fails." }) },
-    s.named("MailboxFault"),
-  ),
-  { description: "Since when and why this part fails. Null if it works." },
-);
-
 const getGmail = route({
   method: "get",
   path: "/api/gmail",
@@ -57,44 +49,9 @@ const getGmail = route({
   answers: {
     200: Type.Object(
       {
-        gmail: s.nullable(
-          Type.Object(
-            {
-              ok: Type.Boolean({ description: "True if there is no problem." }),
-              problems: Type.Array(Type.String(), {
-                description: "One sentence for each problem, with what to do about it.",
-              }),
-              account: Type.String({ description: "Address of the mailbox." }),
-              listener: s.nullable(
-                Type.String({ description: "The process that listens, as `host:pid`. Null if none does." }),
-              ),
-              lagSeconds: s.nullable(s.Count("Seconds since the mailbox was last read completely.")),
-              listedAt: s.TimestampOrNull("When the mailbox was last listed."),
-              lastMailAt: s.TimestampOrNull("When a mail last started a run."),
-              lastNoticeAt: s.TimestampOrNull("When the last notification of Gmail arrived."),
-              watchExpiresAt: s.TimestampOrNull("When Gmail stops sending notifications unless the watch is renewed."),
-              faults: Type.Object(
-                { mails: Fault, notices: Fault, watch: Fault },
-                {
-                  ...s.named("MailboxFaults"),
-                  description: "The faults of reading mails, receiving notifications and renewing the watch.",
-                },
-              ),
-              lastError: s.nullable(
-                Type.Object(
-                  {
-                    at: s.Timestamp("When the error occurred."),
-                    reason: Type.String({ description: "The part that failed." }),
-                  },
-                  s.named("MailboxError"),
-                ),
-                { description: "The latest error, even if it is over. Null if there was none." },
-              ),
-            },
-            s.named("Mailbox"),
-          ),
-          { description: "The state of the mailbox. Null if no mailbox is configured." },
-        ),
+        gmail: s.nullable(Mailbox, {
+          description: "The state of the mailbox. Null if no mailbox is configured.",
+        }),
       },
       s.named("MailboxState"),
     ),
@@ -103,9 +60,7 @@ const getGmail = route({
   async handler(_input, { stores, hooks: { gmail }, clock }) {
     if (!gmail) return { status: 200, body: { gmail: null } };
     const status = mailboxStatus(gmail, await stores.gmailMailboxes.find(gmail.account), clock.now());
-    // the schema describes the dates as strings, as JSON serializes them
-    const serialized = JSON.parse(JSON.stringify({ ok: status.problems.length === 0, ...status }));
-    return { status: 200, body: { gmail: serialized } };
+    return { status: 200, body: { gmail: status } };
   },
 });
 

@@ -2,24 +2,13 @@ import Type from "typebox";
 import type { Stores } from "../../../models/stores.ts";
 import { CHANNELS } from "../../../shared/channelNames.ts";
 import * as s from "../../../wire/blocks.ts";
+import { CurrentReplyTarget } from "../../../wire/channel.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { route } from "../../route.ts";
-import { requireChannel } from "./actions.ts";
-import { Recipient, ReplyTarget } from "./schemas.ts";
+import { Recipient, requireChannel } from "./actions.ts";
 
 const PATH = "/api/sessions/main/reply-target";
-
-const Current = Type.Object(
-  {
-    replyTarget: s.nullable(ReplyTarget, { description: "The recipient of the replies. Null if no target is set." }),
-    source: s.nullable(Type.Enum(["set", "configuration"]), {
-      description:
-        "`set`: by an operator, or by a delivery if `session.followDeliveries` is on. `configuration`: by `session.main`. Null if no target is set.",
-    }),
-  },
-  s.named("CurrentReplyTarget"),
-);
 
 async function readCurrent({ sessions }: Stores, { initialReplyTarget }: Pick<ApiDeps, "initialReplyTarget">) {
   const stored = await sessions.replyTarget();
@@ -38,7 +27,7 @@ const getReplyTarget = route({
     "Returns the channel and recipient to which replies of the main session are sent, and every reply that names no recipient of its own.",
   example: examples.getReplyTarget,
   schemas: {},
-  answers: { 200: Current },
+  answers: { 200: CurrentReplyTarget },
   errors: [],
   async handler(_input, deps) {
     return { status: 200, body: await readCurrent(deps.stores, deps) };
@@ -64,7 +53,7 @@ const setReplyTarget = route({
       s.named("ReplyTargetRequest"),
     ),
   },
-  answers: { 200: Current },
+  answers: { 200: CurrentReplyTarget },
   errors: ["channel_not_found"],
   audit: ({ body: { channel, to } }) => ({ action: "reply-target.set", target: `${channel} ${to.trim()}` }),
   async handler({ body: { channel, to } }, deps) {
@@ -85,7 +74,7 @@ const clearReplyTarget = route({
     "Removes the target that was set, so that `session.main` of the configuration applies again. Returns the target from now on.",
   example: examples.clearReplyTarget,
   schemas: {},
-  answers: { 200: Current },
+  answers: { 200: CurrentReplyTarget },
   errors: [],
   audit: () => ({ action: "reply-target.clear", target: "main" }),
   async handler(_input, deps) {

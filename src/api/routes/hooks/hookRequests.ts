@@ -1,11 +1,11 @@
 import Type from "typebox";
 import type { Mapping } from "../../../hooks/mappings/mapping.ts";
 import { parseBody } from "../../../hooks/mappings/requestBody.ts";
-import { OUTCOMES } from "../../../models/intake/hookRequest.ts";
 import { findHookRequest, listHookRequests, viewRow } from "../../../models/intake/readHookRequests.ts";
 import { senderContext } from "../../../models/intake/sessionOwners.ts";
 import { AppError } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
+import * as shapes from "../../../wire/hookRequest.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/inbox.ts";
 import { dryRun } from "../../inbox/dryRun.ts";
@@ -14,7 +14,6 @@ import { startRuns } from "../../inbox/startRuns.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
-import * as shapes from "./hookRequestSchemas.ts";
 
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ requestId: s.Identifier("Identifies the kept request.") });
@@ -34,7 +33,7 @@ const listRequests = route({
       {
         mapping: Type.Optional(Type.String({ description: "Requests that this mapping took or filtered." })),
         outcome: Type.Optional(
-          Type.Array(Type.Enum([...OUTCOMES]), {
+          Type.Array(Type.Enum([...shapes.OUTCOMES]), {
             minItems: 1,
             description: "Requests with this outcome. Repeat the parameter for several.",
           }),
@@ -97,9 +96,6 @@ function viewBody(body: { value(): Uint8Array } | null): {
 
 /** Returns the routes of kept requests. @param mappings the compiled mappings, with which requests are replayed */
 export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
-  const mapping = Type.Optional(
-    Type.String({ description: "The mapping to apply. By default the mappings are compared with the request." }),
-  );
   const replayRequest = route({
     method: "post",
     path: "/api/hooks/requests/:requestId/replay",
@@ -114,7 +110,7 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
       params,
       body: Type.Object(
         {
-          mapping,
+          mapping: shapes.MappingName,
           dryRun: Type.Optional(
             Type.Boolean({ description: "Whether only the result is shown. The default is false." }),
           ),
@@ -157,18 +153,7 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
       "Shows what the mappings make of a request that you write yourself: which mapping takes it, and the message, session and delivery that would result. Nothing is stored or sent, no sender is authenticated, and the transform of the mapping is not run. It needs the scope `runs:read` too.",
     example: examples.tryHookRequest,
     schemas: {
-      body: Type.Object(
-        {
-          hook: Type.String({ minLength: 1, maxLength: 1_024, description: "Name of the hook: `match.path`." }),
-          mapping,
-          headers: Type.Optional(
-            Type.Record(Type.String(), Type.String(), { description: "Headers of the request, by name." }),
-          ),
-          query: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Parameters of the URL." })),
-          body: Type.String({ description: "Body of the request as text: JSON, or form fields if `headers` says so." }),
-        },
-        s.named("TryHookRequest"),
-      ),
+      body: shapes.TryHookRequest,
     },
     answers: { 200: shapes.DryRun },
     errors: [],

@@ -15,7 +15,6 @@ import * as s from "../../../wire/blocks.ts";
 import { Run } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
 import { type AnyRoute, route } from "../../route.ts";
-import * as q from "../../schemas/requests.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
@@ -136,7 +135,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
         {
           ...agentFields,
           timeoutSeconds: timeoutField(maxTimeoutSeconds),
-          callbackUrl: Type.Optional(q.CallbackUrl("run")),
+          callbackUrl: Type.Optional(s.CallbackUrl("run")),
         },
         { ...open, title: "AgentHook" },
       ),

@@ -1,15 +1,18 @@
+import { randomUUID } from "node:crypto";
 import Type from "typebox";
 import type { Config } from "../../../config/config.ts";
 import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
+import type { NewHookRequest } from "../../../models/intake/hookRequest.ts";
 import { AppError } from "../../../shared/errors.ts";
-import { checkDepth } from "../../../shared/text/json.ts";
+import { checkDepth, toJson } from "../../../shared/text/json.ts";
 import * as s from "../../../wire/blocks.ts";
 import { answerMeta } from "../../auth/handshake.ts";
+import type { AuthenticatedSender } from "../../auth/hookAuth.ts";
+import { maskedHead } from "../../auth/withoutSecrets.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import * as inboxExamples from "../../examples/inbox.ts";
-import { keptRequest } from "../../inbox/keptRequest.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { route } from "../../route.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
@@ -140,3 +143,22 @@ export const metaHandshakeRoute = ({ path }: Config["hooks"], mappings: readonly
     },
   });
 };
+
+/** Returns a request as it is kept. @param status the HTTP status of the response */
+function keptRequest(sender: AuthenticatedSender, createdAt: Date, status: number): NewHookRequest {
+  const { kind, mapping, call, received } = sender;
+  const { body, contentType, address, signature, readNames } = received;
+  return {
+    _id: randomUUID(),
+    createdAt,
+    hook: call.path,
+    mapping: mapping.key,
+    status,
+    ...(kind === "filtered" ? { outcome: kind, reason: sender.reason } : { outcome: "accepted" }),
+    signature,
+    address,
+    contentType,
+    body,
+    head: toJson(maskedHead(call, readNames)),
+  };
+}

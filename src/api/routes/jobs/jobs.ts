@@ -1,12 +1,11 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
-import type { JobChange } from "../../../models/jobs/job.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import * as s from "../../../wire/blocks.ts";
-import { ChangedJob, JobFields, JobReceipt, JobRow, StaleAfterSeconds } from "../../../wire/job.ts";
+import { CHANGE_FIELDS, ChangedJob, JOB_FIELDS, JobBody, JobReceipt, JobRow } from "../../../wire/job.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
@@ -17,54 +16,6 @@ import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 
 const params = Type.Object({ jobId: s.JobId });
-const JobBody = Type.Object(
-  {
-    name: Type.Optional(s.nullable(s.Name)),
-    description: Type.Optional(s.nullable(s.Text, { description: "A description for people." })),
-    input: Type.Optional(s.nullable(s.FreeObject("Input of the job: any JSON object."))),
-    metadata: Type.Optional(
-      s.nullable(s.FreeObject('Data to find the job by, such as `{"team": "data"}`: any JSON object.')),
-    ),
-    staleAfterSeconds: Type.Optional(s.nullable(StaleAfterSeconds)),
-    status: Type.Optional(s.Status),
-    progress: Type.Optional(
-      s.Progress(
-        "Progress of the job in percent, to correct it by hand. A lower value than the current one is ignored.",
-      ),
-    ),
-    message: Type.Optional(s.nullable(s.Text, { description: "The message of the job. Steps set it too." })),
-    output: Type.Optional(s.nullable(s.FreeObject("Result of the job, to correct it by hand: any JSON object."))),
-    callbackUrl: Type.Optional(s.nullable(q.CallbackUrl("job"))),
-    ...s.readOnly(
-      "jobId",
-      "createdAt",
-      "updatedAt",
-      "lastReportAt",
-      "stale",
-      "staleAt",
-      "cancel",
-      "cancelRequested",
-      "waitingFor",
-      "currentStep",
-      "step",
-      "steps",
-    ),
-  },
-  s.named("JobChange"),
-);
-
-const CHANGES = [
-  "name",
-  "description",
-  "input",
-  "metadata",
-  "staleAfterSeconds",
-  "status",
-  "progress",
-  "message",
-  "output",
-  "callbackUrl",
-] as const satisfies readonly (keyof JobChange)[];
 
 const putJob = route({
   method: "put",
@@ -82,7 +33,7 @@ const putJob = route({
   errors: [],
   async handler({ params, body }, { stores, metrics, callbackHosts }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
-    const change = Object.fromEntries(CHANGES.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
+    const change = Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });
@@ -166,7 +117,7 @@ const getJobs = route({
       {
         ...readFilters,
         fields: Type.Optional(
-          Type.Array(Type.Enum(JobFields), {
+          Type.Array(Type.Enum(JOB_FIELDS), {
             minItems: 1,
             explode: false,
             description: "Fields to return for each job, separated by commas. `jobId` is always returned.",

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { textLines } from "../../../models/jobs/log/logLine.ts";
 import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
 import * as s from "../../../wire/blocks.ts";
 import { type Caller, mayDo } from "../../auth/caller.ts";
@@ -6,6 +7,7 @@ import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
+import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -140,4 +142,26 @@ const pingExit = route({
   },
 });
 
-export const pingRoutes = [ping, pingPercent, pingExit];
+const pingLog = route({
+  method: "post",
+  path: "/api/ping/:jobId/log",
+  operationId: "pingLog",
+  scopes: ["jobs:report"],
+  authContext: "api",
+  tag: "steps",
+  summary: "Ping a job with lines of its log",
+  description:
+    "Adds the lines of the body to the log of the step `ping`, also after its end. Status, progress and message stay as they are.",
+  example: examples.pingLog,
+  textBody: true,
+  bodyLimit: MAX_LOG_BYTES,
+  schemas: { params: Type.Object({ jobId: s.JobId }), query },
+  answers,
+  errors,
+  handler(input, deps) {
+    const log = textLines(input.text, deps.clock.now(), input.authContext.hideToken);
+    return answerPing({ ...input, text: "" }, { kind: "log", log }, deps);
+  },
+});
+
+export const pingRoutes = [ping, pingLog, pingPercent, pingExit];

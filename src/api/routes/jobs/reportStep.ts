@@ -1,10 +1,12 @@
 import Type from "typebox";
+import { textLines } from "../../../models/jobs/log/logLine.ts";
 import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { invalidField } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
+import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const ReportBody = Type.Object(
   {
@@ -38,6 +40,12 @@ const ReportBody = Type.Object(
     failJob: Type.Optional(
       Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
     ),
+    log: Type.Optional(
+      Type.String({
+        maxLength: MAX_LOG_BYTES,
+        description: "Lines for the log of the step, as `POST …/log` takes them: at most 256 KiB.",
+      }),
+    ),
     ...s.readOnly("stepId", "jobId", "stepKey", "createdAt", "updatedAt", "startedAt", "durationMs", "attempts"),
     ...s.readOnly("lastReportAt", "stale", "cancelRequested", "failedAttempts"),
   },
@@ -57,14 +65,27 @@ export const putStep = route({
   schemas: { params: Type.Object({ jobId: s.JobId, stepKey: s.StepKey }), body: ReportBody },
   answers: { 200: StepReceipt, 201: StepReceipt },
   receipt: BareStepReceipt,
+  authContext: "api",
   errors: ["job_not_found", "output_required", "too_many_steps"],
-  async handler({ params, body }, { stores, metrics }) {
-    const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;
+  async handler({ params, body, authContext }, { stores, metrics, clock }) {
+    const {
+      stepName,
+      status,
+      progress,
+      jobProgressStart,
+      jobProgressEnd,
+      message,
+      output,
+      failJob,
+      log: text = "",
+    } = body;
     checkRange(jobProgressStart, jobProgressEnd);
     const range = { jobProgressStart, jobProgressEnd };
     // null equals absence, because clients may send a step back as they read it
     const content = { message: message ?? undefined, output: output ?? undefined };
-    const report = { stepName, status, progress, failJob, ...range, ...content };
+    if (Buffer.byteLength(text) > MAX_LOG_BYTES) throw invalidField("log", "must be at most 256 KiB in UTF-8");
+    const log = text === "" ? undefined : textLines(text, clock.now(), authContext.hideToken);
+    const report = { stepName, status, progress, failJob, log, ...range, ...content };
     const { created, step, ended } = await reportStep(stores, params.jobId, params.stepKey, report);
     metrics.reports.inc({ status: step.status });
     if (ended) metrics.jobs.inc({ outcome: ended });

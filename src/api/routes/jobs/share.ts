@@ -34,7 +34,7 @@ const shareJob = route({
         include: Type.Optional(
           Type.Array(Type.Enum([...SHARED_PARTS]), {
             uniqueItems: true,
-            description: "`output` shows the output of the job too.",
+            description: "`output` shows the output of the job too, and `log` the last 200 lines of its log.",
           }),
         ),
       },

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
 import * as s from "../../../wire/blocks.ts";
-import { SingleStep, StepFields, StepRow } from "../../../wire/step.ts";
+import { SingleStep, STEP_FIELDS, StepRow } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
@@ -10,7 +10,7 @@ import { putStep } from "./reportStep.ts";
 const closed = { additionalProperties: false } as const;
 
 const fields = Type.Optional(
-  Type.Array(Type.Enum(StepFields), {
+  Type.Array(Type.Enum(STEP_FIELDS), {
     minItems: 1,
     explode: false,
     description: "Fields to return for each step, separated by commas. `stepKey` is always returned.",

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { listRuns } from "../../../models/runs/readRuns.ts";
 import { countRuns } from "../../../models/runs/runStats.ts";
 import * as s from "../../../wire/blocks.ts";
-import { Run, RunStatus } from "../../../wire/run.ts";
+import { Run, RunStats, RunStatus } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
@@ -72,25 +72,7 @@ const getRunStats = route({
     "Returns the number of runs by status. With the filters of the list it counts the runs that match, at most 10,000 of them; without filters at most 10,000 of each status. `capped` is true if there are more.",
   example: examples.getRunStats,
   schemas: { query: Type.Object(runFilters, closed) },
-  answers: {
-    200: Type.Object(
-      {
-        runs: Type.Object(
-          {
-            total: s.Count("Number of all runs."),
-            queued: s.Count("Number of queued runs."),
-            running: s.Count("Number of running runs."),
-            completed: s.Count("Number of completed runs."),
-            failed: s.Count("Number of failed runs."),
-            dropped: s.Count("Number of dropped runs."),
-          },
-          { ...s.named("RunCounts"), description: "The runs by status." },
-        ),
-        capped: Type.Boolean({ description: "Whether there are more runs, so that each number is a lower bound." }),
-      },
-      s.named("RunStats"),
-    ),
-  },
+  answers: { 200: RunStats },
   errors: [],
   async handler({ query: { createdFrom, createdBefore, ...rest } }, { stores }) {
     const times = parseTimes({ createdFrom, createdBefore });

@@ -1,5 +1,6 @@
-import { type ChannelCheck, channelCalls } from "../../../client/calls/channels.ts";
+import { channelCalls } from "../../../client/calls/channels.ts";
 import type { Delivery } from "../../../client/client.ts";
+import type { ChannelCheck } from "../../../wire/channel.ts";
 import { channelArgument } from "../../arguments.ts";
 import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";

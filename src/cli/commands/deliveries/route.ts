@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type CurrentReplyTarget, channelCalls } from "../../../client/calls/channels.ts";
+import { channelCalls } from "../../../client/calls/channels.ts";
+import type { CurrentReplyTarget } from "../../../wire/channel.ts";
 import { channelArgument } from "../../arguments.ts";
 import { type Define, type Environment, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { parseRecipient } from "../../recipient.ts";

@@ -4,7 +4,7 @@ import { reloadConfig } from "../../../config/reload.ts";
 import type { GmailConfig, GoogleAddresses } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
-import { type MailboxStatus, mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
+import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
 import { connectDatabase } from "../../../models/database.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
@@ -14,6 +14,7 @@ import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
 import { Queues } from "../../../shared/queue/producer.ts";
 import { connectProducer } from "../../../shared/queue/redis.ts";
 import { TIMINGS, type Timings } from "../../../shared/timings.ts";
+import type { Mailbox } from "../../../wire/channel.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStores } from "../../withStores.ts";
@@ -92,25 +93,21 @@ export const gmailStatus: Define = (command, environment) =>
       const settings = gmailOf(config);
       const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
       const status = mailboxStatus(settings, found, systemClock.now());
-      const isWell = status.problems.length === 0;
-      console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
-      if (!isWell) process.exitCode = EXIT.failed;
+      console.log(json ? JSON.stringify(status) : describeStatus(settings, status));
+      if (!status.ok) process.exitCode = EXIT.failed;
     },
   );
 
-function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
+function describeStatus({ topic }: GmailConfig, status: Mailbox): string {
   const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
   const rows = [
     ["Mailbox", account],
     ["Listener", listener ?? "none"],
     ["Complete up to", lagSeconds === null ? "the mailbox has not been read yet" : `${lagSeconds} s ago`],
-    ["Last mail", lastMailAt?.toISOString() ?? "none"],
-    ["Last notification", lastNoticeAt?.toISOString() ?? "none"],
-    [
-      "Watch until",
-      watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used, because no topic is set" : "none"),
-    ],
-    ["Last error", lastError ? `${lastError.at.toISOString()} ${lastError.reason}` : "none"],
+    ["Last mail", lastMailAt ?? "none"],
+    ["Last notification", lastNoticeAt ?? "none"],
+    ["Watch until", watchExpiresAt ?? (topic === undefined ? "not used, because no topic is set" : "none")],
+    ["Last error", lastError ? `${lastError.at} ${lastError.reason}` : "none"],
   ];
   return [
     ...rows.map(([name = "", value]) => `${name.padEnd(19)}${value}`),

@@ -1,6 +1,7 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
-import { type ConfiguredMapping, readSettings } from "../../../client/calls/page.ts";
-import type { HookRequestRow } from "../../../client/client.ts";
+import { readSettings } from "../../../client/calls/page.ts";
+import type { HookRequestRow } from "../../../wire/hookRequest.ts";
+import type { ConfiguredMapping } from "../../../wire/settings.ts";
 import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";

@@ -1,3 +1,4 @@
+import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
 import type { Client, JobFilter, JobSummary } from "../../../client/client.ts";
 import { type Define, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
@@ -78,29 +79,11 @@ const readMany =
   (filter: JobFilter): Read =>
   async (client, signal) => {
     const { status = "running" } = filter;
-    const { jobs } = await client.jobs.list({ ...filter, status, limit: MOST, fields: FIELDS }, { signal });
+    const { jobs } = await client.jobs.list({ ...filter, status, limit: MOST, fields: JOB_SUMMARY }, { signal });
     return jobs;
   };
 
 const MOST = 1_000;
-
-/** The fields of a job in live events. */
-const FIELDS = [
-  "jobId",
-  "name",
-  "description",
-  "status",
-  "progress",
-  "message",
-  "createdAt",
-  "updatedAt",
-  "lastReportAt",
-  "stale",
-  "staleAt",
-  "staleAfterSeconds",
-  "cancel",
-  "currentStep",
-] as const;
 
 function viewOf(jobs: LiveJobs, { json }: WatchOptions, many: boolean): JobView {
   if (json) return jsonView();

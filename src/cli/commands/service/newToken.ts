@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/scopes.ts";
-import { isTime } from "../../../shared/text/calendar.ts";
+import { isTime } from "../../../shared/text/duration.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { generateSecret } from "../../start/savedToken.ts";
 

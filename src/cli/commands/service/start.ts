@@ -1,11 +1,13 @@
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Config } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/load.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
-import { modulePath } from "../../../shared/modulePath.ts";
-import { runProcess } from "../../../shared/process/lifecycle.ts";
+import { runProcess, StartError } from "../../../shared/process/lifecycle.ts";
+import { modulePath } from "../../../shared/process/ownCommands.ts";
 import { type Define, withExamples } from "../../command.ts";
-import { checkPort } from "../../start/checkPort.ts";
 import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../../start/embedded/redis.ts";
@@ -18,7 +20,6 @@ import { stopWithParent } from "../../start/parent.ts";
 import { relayMetrics } from "../../start/relayMetrics.ts";
 import { summary } from "../../start/summary.ts";
 import { supervise } from "../../start/supervised.ts";
-import { watchSource } from "../../start/watchSource.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "..");
 /** Time that a process may need to stop beyond its configured wait for work in flight. */
@@ -134,4 +135,42 @@ function runAll(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promis
       process.exit(1);
     }
   });
+}
+
+/**
+ * Checks that nothing listens at the address of the API, before the servers and processes start, so that the error is not
+ * lost among their messages. Other problems of the address are reported by the web process.
+ * @throws StartError if the port is taken
+ */
+export async function checkPort({ port, host }: { readonly port: number; readonly host: string }): Promise<void> {
+  const server = createServer();
+  try {
+    await once(server.listen({ port, host, exclusive: true }), "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return;
+    throw new StartError(
+      `Port ${port} on ${host} is taken: stop the program that uses it, or set PORT to another (server.port).`,
+    );
+  } finally {
+    server.close();
+  }
+}
+
+const DEBOUNCE_MS = 150;
+
+/**
+ * Calls `onChange` once for each burst of changes to source files below the directory.
+ * @returns a function that stops watching
+ */
+export function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(directory, { recursive: true }, (_, file) => {
+    if (!file || !/\.([jt]s|json)$/.test(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => onChange(file), DEBOUNCE_MS);
+  });
+  return async () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
 }

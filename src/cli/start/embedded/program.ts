@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { isPackage } from "../../../shared/modulePath.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
+import { isPackage } from "../../../shared/process/ownCommands.ts";
 import { installMongod } from "../programs/mongod.mjs";
 import { Progress } from "../programs/progress.mjs";
 import { installRedis } from "../programs/redis.mjs";

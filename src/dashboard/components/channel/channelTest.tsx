@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { ReplyTarget } from "../../../client/calls/channels.ts";
 import type { Channel } from "../../../client/client.ts";
+import type { ReplyTarget } from "../../../wire/channel.ts";
 import { channels, service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { useQuery } from "../../data/useQuery.ts";

@@ -11,8 +11,7 @@ import { openPalette } from "../../data/palette.ts";
 import { address, type Place } from "../../router.ts";
 import { showHelp } from "../../shortcuts.tsx";
 import { nextTheme, theme } from "../../theme.ts";
-import { Icon } from "../icon.tsx";
-import { Badge } from "./badge.tsx";
+import { IconButton } from "../iconButton.tsx";
 import { showError } from "./toasts.tsx";
 
 const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
@@ -58,44 +57,27 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         {currentAccess?.name && <LoginName access={currentAccess} />}
         {!isPlain && <Live />}
         {!isPlain && (
-          <button
-            type="button"
-            class="icon-button"
-            onClick={openPalette}
-            aria-label="Go to a page, job or run"
+          <IconButton
+            label="Go to a page, job or run"
             title="Go to a page, job or run (Ctrl K)"
-          >
-            <Icon name="search" />
-          </button>
+            icon="search"
+            onClick={openPalette}
+          />
         )}
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          label={`Theme: ${THEMES[chosen]}`}
+          icon={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"}
           onClick={nextTheme}
-          aria-label={`Theme: ${THEMES[chosen]}`}
-          title={`Theme: ${THEMES[chosen]}`}
-        >
-          <Icon name={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"} />
-        </button>
-        <button
-          type="button"
-          class="icon-button keyboard-help"
-          onClick={showHelp}
-          aria-label="Keyboard shortcuts"
+        />
+        <IconButton
+          label="Keyboard shortcuts"
           title="Keyboard shortcuts (?)"
-        >
-          <Icon name="help" />
-        </button>
+          icon="help"
+          class="keyboard-help"
+          onClick={showHelp}
+        />
         {currentAccess?.needsToken && currentAccess.access && (
-          <button
-            type="button"
-            class="icon-button"
-            onClick={() => logOut().catch(showError)}
-            aria-label="Log out"
-            title="Log out"
-          >
-            <Icon name="out" />
-          </button>
+          <IconButton label="Log out" icon="out" onClick={() => logOut().catch(showError)} />
         )}
       </div>
     </header>
@@ -154,5 +136,23 @@ function Live() {
     <span class={`live live-${state}`} role="status">
       {LIVE[state]}
     </span>
+  );
+}
+
+interface BadgeProps {
+  readonly text: string | number;
+  /** The word after the number, for screen readers. */
+  readonly noun: string;
+  /** Whether the number is of something that has failed. */
+  readonly isFault?: boolean;
+}
+
+/** A number beside a link of the navigation. */
+function Badge({ text, noun, isFault = false }: BadgeProps) {
+  return (
+    <b class={isFault ? "badge badge-fault" : "badge"}>
+      {text}
+      <span class="unseen"> {noun}</span>
+    </b>
   );
 }

@@ -1,4 +1,6 @@
-import { useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
 import type { Job } from "../../../client/client.ts";
 import { copyText, downloadText } from "../../copy.ts";
 import { access, hasScope } from "../../data/access.ts";
@@ -6,7 +8,6 @@ import { titleOf } from "../../data/job/jobRows.ts";
 import { service } from "../../data/service.ts";
 import { address, goBackTo, place } from "../../router.ts";
 import { Confirm } from "../forms/confirm.tsx";
-import { MoreActions } from "../forms/moreActions.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 import { CancelJob } from "./cancelJob.tsx";
@@ -60,5 +61,32 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
         />
       )}
     </div>
+  );
+}
+
+const narrow = matchMedia("(max-width: 760px)");
+const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", ({ matches }) => {
+  isNarrow.value = matches;
+});
+
+/** Buttons beside each other, or in a menu in a narrow window, where they would fill rows. Escape closes the menu. */
+function MoreActions({ children }: { children: ComponentChildren }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  if (!isNarrow.value) return <>{children}</>;
+  return (
+    <details
+      class="more-actions"
+      ref={menu}
+      onFocusOut={({ relatedTarget }) => {
+        const { current } = menu;
+        if (current && relatedTarget instanceof Node && !current.contains(relatedTarget)) current.open = false;
+      }}
+    >
+      <summary aria-label="More actions">
+        <Icon name="more" />
+      </summary>
+      <div>{children}</div>
+    </details>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { COLUMN_NAMES, JOB_COLUMNS, jobColumns, showJobColumn } from "../../data/job/jobColumns.ts";
 import type { JobRow } from "../../data/job/jobRows.ts";
 import {
   parseSearch,
@@ -14,7 +15,6 @@ import { service } from "../../data/service.ts";
 import { address, place as here, navigate } from "../../router.ts";
 import { visible } from "../../text.ts";
 import { SpanSelect } from "../forms/spanSelect.tsx";
-import { JobColumnsMenu } from "./jobColumnsMenu.tsx";
 
 const DEBOUNCE_MS = 250;
 const HINT = "Words of a name, an id, team=sales or status:failed";
@@ -154,5 +154,27 @@ function Chip({ term }: { term: Term }) {
     >
       <bdi>{text}</bdi> <span aria-hidden="true">×</span>
     </button>
+  );
+}
+
+/** The choice of columns of the list of jobs. */
+function JobColumnsMenu() {
+  return (
+    <details class="columns">
+      <summary>Columns</summary>
+      <fieldset>
+        <legend class="unseen">Columns of the list</legend>
+        {COLUMN_NAMES.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={jobColumns.value.includes(name)}
+              onChange={({ currentTarget: { checked } }) => showJobColumn(name, checked)}
+            />{" "}
+            {JOB_COLUMNS[name].title}
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isFiltered } from "../../data/job/jobSearch.ts";
-import { jobViews, removeJobView, saveJobView } from "../../data/job/jobViews.ts";
+import { stored } from "../../data/stored.ts";
 import { address } from "../../router.ts";
 
 const MAX_NAME_CHARS = 60;
@@ -73,4 +73,32 @@ function SaveView({ text }: { text: string }) {
       <button type="submit">Save</button>
     </form>
   );
+}
+
+/** A saved view of the list of jobs: a name for the query of its address. */
+interface JobView {
+  readonly name: string;
+  readonly query: string;
+}
+
+const MAX_VIEWS = 50;
+
+const isView = (one: unknown): one is JobView => {
+  const { name, query } = (one ?? {}) as Partial<JobView>;
+  return typeof name === "string" && typeof query === "string";
+};
+
+const views = stored<readonly JobView[]>("signalbox.jobViews", (json) =>
+  Array.isArray(json) ? json.filter(isView).slice(0, MAX_VIEWS) : [],
+);
+
+const jobViews = views.value;
+
+/** Saves a view; one of the same name is replaced. */
+function saveJobView(view: JobView): void {
+  views.set([...jobViews.value.filter(({ name }) => name !== view.name), view].slice(-MAX_VIEWS));
+}
+
+function removeJobView(name: string): void {
+  views.set(jobViews.value.filter((view) => view.name !== name));
 }

@@ -38,11 +38,12 @@ function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => void })
   const dialog = useRef<HTMLDialogElement>(null);
   const [days, setDays] = useState<number>(TIMES["a week"]);
   const [hasOutput, setOutput] = useState(false);
+  const [hasLog, setLog] = useState(false);
   useEffect(() => dialog.current?.showModal(), []);
   const create = async () => {
     const link = await share.create(jobId, {
       ttlSeconds: days * DAY_SECONDS,
-      include: hasOutput ? ["output"] : [],
+      include: [...(hasOutput ? ["output" as const] : []), ...(hasLog ? ["log" as const] : [])],
     });
     await copyText(link.url, "Link, which needs no log-in,");
     dialog.current?.close();
@@ -77,6 +78,10 @@ function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => void })
             onChange={({ currentTarget: { checked } }) => setOutput(checked)}
           />{" "}
           Show the output too
+        </label>
+        <label class="dialog-check">
+          <input type="checkbox" checked={hasLog} onChange={({ currentTarget: { checked } }) => setLog(checked)} /> Show
+          the log too
         </label>
         <button type="button" class="danger" onClick={() => revoke().catch(showError)}>
           End all links

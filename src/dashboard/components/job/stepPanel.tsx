@@ -8,7 +8,8 @@ import { type Query, useQuery } from "../../data/useQuery.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
 import { Toasts } from "../frame/toasts.tsx";
-import { Icon, type IconName } from "../icon.tsx";
+import { Icon } from "../icon.tsx";
+import { IconButton } from "../iconButton.tsx";
 import { Failure } from "../notice.tsx";
 import { Clamp } from "../values/clamp.tsx";
 import { Facts } from "../values/facts.tsx";
@@ -48,8 +49,8 @@ export function StepPanel({ job, stepKey, steps, onMove, onClose }: StepPanelPro
       {/* The dialog covers the page's own toasts. */}
       <Toasts />
       <form method="dialog" class="panel-acts">
-        <MoveButton title="Previous step" icon="back" isEnd={!previous} onClick={() => move(previous)} />
-        <MoveButton title="Next step" icon="next" isEnd={!next} onClick={() => move(next)} />
+        <IconButton label="Previous step" icon="back" isInert={!previous} onClick={() => move(previous)} />
+        <IconButton label="Next step" icon="next" isInert={!next} onClick={() => move(next)} />
         <button type="submit" class="icon-button" aria-label="Close" autofocus>
           <Icon name="cancel" />
         </button>
@@ -66,22 +67,6 @@ const MOVES: ReadonlyMap<string, 1 | -1> = new Map([
   ["k", -1],
   ["ArrowLeft", -1],
 ]);
-
-interface MoveButtonProps {
-  readonly title: string;
-  readonly icon: IconName;
-  /** Whether there is no such step. The button then keeps the focus, which a disabled one would lose. */
-  readonly isEnd: boolean;
-  readonly onClick: () => void;
-}
-
-function MoveButton({ title, icon, isEnd, onClick }: MoveButtonProps) {
-  return (
-    <button type="button" class="icon-button" aria-label={title} title={title} aria-disabled={isEnd} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
-  );
-}
 
 interface StepContentProps {
   readonly job: JobSummary;

@@ -1,5 +1,5 @@
 import { describeMissing } from "../../../client/calls/missingValues.ts";
-import type { DryRun, RunPreview } from "../../../client/client.ts";
+import type { DryRun, RunPreview } from "../../../wire/hookRequest.ts";
 import { Facts } from "../values/facts.tsx";
 import { TextBlock } from "../values/json.tsx";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { DryRun } from "../../../client/client.ts";
+import type { DryRun } from "../../../wire/hookRequest.ts";
 import { hookRequests } from "../../data/service.ts";
 import { explain } from "../notice.tsx";
 import { DryRunView } from "./dryRun.tsx";

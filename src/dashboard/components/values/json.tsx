@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { copyText, downloadText } from "../../copy.ts";
 import { bytes } from "../../time.ts";
-import { Icon } from "../icon.tsx";
+import { IconButton } from "../iconButton.tsx";
 import { JsonView } from "./jsonView.tsx";
 import { RichText } from "./richText.tsx";
 
@@ -60,19 +60,13 @@ function Block({ title, text, file, isJson = false, children }: BlockProps) {
         {children}
       </details>
       <span class="block-acts">
-        <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, title)}>
-          <Icon name="copy" />
-          <span class="unseen">Copy {title}</span>
-        </button>
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton label={`Copy ${title}`} title="Copy" icon="copy" onClick={() => copyText(text, title)} />
+        <IconButton
+          label={`Download ${title}`}
           title={isJson ? "Download as JSON" : "Download"}
+          icon="download"
           onClick={() => downloadText(text, file, isJson)}
-        >
-          <Icon name="download" />
-          <span class="unseen">Download {title}</span>
-        </button>
+        />
       </span>
     </section>
   );

@@ -1,4 +1,5 @@
-import type { FreeObject, Job, JobFilter, JobSummary } from "../../../client/client.ts";
+import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
+import type { FreeObject, JobFilter, JobSummary } from "../../../client/client.ts";
 import { ago, duration } from "../../time.ts";
 import { LiveList } from "../live/liveList.ts";
 import { service } from "../service.ts";
@@ -9,25 +10,8 @@ export interface JobRow extends JobSummary {
   metadata?: FreeObject | null;
 }
 
-/** The fields of a row of the list of jobs; inputs and outputs are large. */
-const JOB_ROW: readonly (keyof Job)[] = [
-  "jobId",
-  "name",
-  "description",
-  "status",
-  "progress",
-  "message",
-  "createdAt",
-  "updatedAt",
-  "lastReportAt",
-  "staleAt",
-  "stale",
-  "staleAfterSeconds",
-  "waitingFor",
-  "cancel",
-  "currentStep",
-  "metadata",
-];
+/** The fields of a row of the list of jobs. */
+const JOB_ROW = [...JOB_SUMMARY, "metadata"] as const;
 
 /**
  * Creates the list of the jobs that match a filter. Calls `filterOf` for each request, because it may depend on the

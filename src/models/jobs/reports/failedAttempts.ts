@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { date, nullable, number, object, string } from "../../db/fields.ts";
+import * as f from "../../db/fields.ts";
 
 /** Maximum failed attempts that a step or a run keeps. Older ones are dropped. */
 export const MAX_FAILED_ATTEMPTS = 20;
@@ -8,12 +8,12 @@ export const MAX_FAILED_ATTEMPTS = 20;
 const MAX_ERROR_CHARS = 1_000;
 
 /** A failed attempt of a step, as the step stores it. */
-export const FailedAttempt = object({
-  attempt: number,
+export const FailedAttempt = f.object({
+  attempt: f.number,
   /** The step's message when it failed. */
-  error: nullable(string),
-  startedAt: date,
-  endedAt: date,
+  error: f.nullable(f.string),
+  startedAt: f.date,
+  endedAt: f.date,
 });
 
 /** Returns failed attempts as clients read them. */

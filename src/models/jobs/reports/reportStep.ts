@@ -5,6 +5,7 @@ import type { StepReceipt } from "../../../wire/step.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
+import type { LogLines } from "../log/logLine.ts";
 import { type Payload, PayloadWrites } from "../payloads.ts";
 import { stepReceipt } from "../step.ts";
 import { calculateJobProgress } from "./progress.ts";
@@ -18,17 +19,19 @@ export interface StepReport
   readonly jobProgressEnd?: number | undefined;
   /** Whether the step's failure fails the job too. */
   readonly failJob?: boolean | undefined;
+  /** Lines for the log of the step. */
+  readonly log?: LogLines | undefined;
 }
 
 /**
- * Applies a report to a step and its job, in one batch with concurrent reports.
+ * Applies a report to a step and its job, in one batch with concurrent reports, and then adds its lines to the log of the step.
  * @returns the step as the reporter reads it, whether it is new, the job's final status if the report ended the job, and whether
  *   the report set the status: an event that comes late does not
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
  *   too_many_steps, unavailable
  */
 export async function reportStep(
-  { reports }: JobStores,
+  { reports, logs }: JobStores,
   jobId: string,
   stepKey: string,
   report: StepReport,
@@ -38,7 +41,7 @@ export async function reportStep(
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
   const reportId = new mongo.ObjectId();
-  const { created, step, ended, cancelRequested } = await reports.add({
+  const { job, created, step, ended, cancelRequested } = await reports.add({
     reportId,
     jobId,
     stepKey,
@@ -54,6 +57,7 @@ export async function reportStep(
     ...effect,
     payloads: writes.docs,
   });
+  if (report.log) await logs.appendTo({ job, jobId, stepKey }, report.log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
   return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }

@@ -154,7 +154,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
     endedAt: status === "running" ? null : at,
     ...(output !== undefined && { output: { $literal: output } }),
   };
-  const told = { message: { $literal: message }, messageOrder: order };
+  const withMessage = { message: { $literal: message }, messageOrder: order };
   return {
     $mergeObjects: [
       {
@@ -164,7 +164,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
         ...(stepName !== undefined && { stepName: { $literal: stepName } }),
         ...(progress !== undefined && { progress: { $max: [`${step}.progress`, progress] } }),
       },
-      ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), told, {}] }]),
+      ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), withMessage, {}] }]),
       ...(status === undefined ? [] : [{ $cond: [isNewer(step, order), state, {}] }]),
     ],
   };

@@ -13,6 +13,8 @@ export interface Report extends ReportChange {
 
 /** The step after a report, whether the report created it, and the job's final status if the report ended the job. */
 export interface ReportOutcome {
+  /** The internal id of the job. */
+  readonly job: mongo.ObjectId;
   readonly step: StepDoc;
   readonly created: boolean;
   readonly ended: Status | null;
@@ -170,7 +172,8 @@ function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   if (job.notes) jobs.noted();
   if (ended) jobs.countEnded({ ...job, status: ended });
   const cancelRequested = job.cancel !== undefined;
-  return { step, created: step.stepId === stepId, ended, cancelRequested, replaced: (output && job.replaced) ?? [] };
+  const replaced = (output && job.replaced) ?? [];
+  return { job: job._id, step, created: step.stepId === stepId, ended, cancelRequested, replaced };
 }
 
 /** Deletes payloads of rejected reports and payloads that reports replaced. If this fails, the sweep deletes them. */

@@ -1,4 +1,4 @@
-import { free, type Stored } from "../../db/fields.ts";
+import * as f from "../../db/fields.ts";
 import type { FreeObject } from "../freeObject.ts";
 
 /** The terms that the search for jobs by metadata compares. */
@@ -7,8 +7,8 @@ import type { FreeObject } from "../freeObject.ts";
  * A key of `metadata` with its value: `key=value` if neither contains an equals sign, otherwise an object,
  * because text with several of these signs would be ambiguous.
  */
-export const SearchTerm = free<string | { key: string; value: string }>();
-export type SearchTerm = Stored<typeof SearchTerm>;
+export const SearchTerm = f.free<string | { key: string; value: string }>();
+export type SearchTerm = f.Stored<typeof SearchTerm>;
 
 /** Maximum search terms of one job, each an entry in an index. */
 const MAX_TERMS = 100;

@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
 import type { Config } from "../../../config/config.ts";
-import { allTokens } from "../../../config/tokenList.ts";
+import { allTokens } from "../../../config/tokens.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 import type { OneJob } from "../jobScope.ts";
@@ -17,7 +17,7 @@ export interface JobTokenClaims extends OneJob {
 }
 
 /** The parts of a job that a link can show besides its head and its steps. Its input and metadata are never shown. */
-export const SHARED_PARTS = ["output"] as const;
+export const SHARED_PARTS = ["output", "log"] as const;
 export type SharedPart = (typeof SHARED_PARTS)[number];
 
 /** What a link shows. */

@@ -10,9 +10,9 @@ describe("a turn of the main session", () => {
   it("repeats a part of an event after a turn whose end was not stored, and its reply is sent once", async () => {
     await fixture.start({ session: "maxChars: 5000" });
     const { mainEvents: queue } = fixture.app.stores;
-    const updateTold = queue.updateTold.bind(queue);
-    queue.updateTold = async () => {
-      queue.updateTold = updateTold;
+    const updateSentChars = queue.updateSentChars.bind(queue);
+    queue.updateSentChars = async () => {
+      queue.updateSentChars = updateSentChars;
       throw new Error("died");
     };
     fixture.model.script(says("The first."), says("Again."), says("The rest."));

@@ -10,7 +10,7 @@ import { readJob } from "../../../../src/models/jobs/read/readJobs.ts";
 import { openStores } from "../../../../src/models/stores.ts";
 import { systemClock } from "../../../../src/shared/clock.ts";
 import { Lifecycle, StartError } from "../../../../src/shared/process/lifecycle.ts";
-import { answerMetricsRequests, OFFER } from "../../../../src/shared/workerMetrics.ts";
+import { answerMetricsRequests, OFFER } from "../../../../src/shared/process/workerMetrics.ts";
 import { startApp } from "../../../support/app.ts";
 import { openEvents } from "../../../support/eventSource.ts";
 import { eventually } from "../../../support/eventually.ts";

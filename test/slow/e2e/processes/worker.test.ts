@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startSchedules } from "../../../../src/workers/schedules.ts";
+import { startSchedules } from "../../../../src/workers/periodicTasks.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { createJob } from "../../../support/factories.ts";

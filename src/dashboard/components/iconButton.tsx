@@ -1,0 +1,29 @@
+import { Icon, type IconName } from "./icon.tsx";
+
+interface IconButtonProps {
+  /** The name of the button. */
+  readonly label: string;
+  /** The tooltip, if it is not the name. */
+  readonly title?: string;
+  readonly icon: IconName;
+  readonly class?: string;
+  /** A button that does nothing keeps the focus, which a disabled one would lose. */
+  readonly isInert?: boolean;
+  readonly onClick: () => void;
+}
+
+/** A button that shows only an icon. */
+export function IconButton({ label, title = label, icon, class: more = "", isInert, onClick }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${more}`.trim()}
+      aria-label={label}
+      title={title}
+      aria-disabled={isInert}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

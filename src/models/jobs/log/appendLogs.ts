@@ -1,0 +1,303 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { mongo } from "mongoose";
+import { AppError } from "../../../shared/errors.ts";
+import type { ChangeNotifier } from "../../../shared/queue/changeStream.ts";
+import type { Documents } from "../../db/documents.ts";
+import { isDuplicateKey } from "../../db/mongoErrors.ts";
+import {
+  CHUNK_BYTES,
+  CHUNK_PARTS,
+  type Dropped,
+  HEAD_BYTES,
+  keptBytes,
+  type LogChunkDoc,
+  type LogPart,
+  type LogSizeDoc,
+  lineBytes,
+  MAX_JOB_LOG_BYTES,
+  TAIL_BYTES,
+} from "./logChunk.ts";
+import type { LogLine, LogLines } from "./logLine.ts";
+
+/** Lines for the log of a step that exists. */
+export interface LogAppend extends LogLines {
+  /** The internal id of the job. */
+  readonly job: mongo.ObjectId;
+  readonly jobId: string;
+  readonly stepKey: string;
+}
+
+/** Limits for a batch of appends. Two batches never have the same job, so that its size is counted right. */
+export const LOG_BATCHES = {
+  maxBatchSize: 500,
+  maxBatchWeight: 8 * 1024 * 1024,
+  weightOf: ({ lines }: LogAppend): number => lines.reduce((sum, { text }) => sum + 100 + 3 * text.length, 0),
+  keyOf: ({ jobId }: LogAppend): string => jobId,
+};
+
+export interface LogCollections {
+  readonly chunks: Documents<LogChunkDoc>;
+  readonly sizes: Documents<LogSizeDoc>;
+}
+
+/** The state of a log's newest chunk, without its text. */
+type Newest = Omit<LogChunkDoc, "parts" | "updatedAt"> & { readonly partCount: number };
+
+/** The appends of a batch to one log, as one. */
+interface Append extends LogAppend {
+  readonly updatedAt: Date;
+}
+
+/** Maximum attempts to append to a log that other processes append to at the same time. */
+const MAX_ATTEMPTS = 30;
+
+const NEWEST = { parts: 0, updatedAt: 0 } as const;
+const PART_COUNT = { $addFields: { partCount: { $size: "$parts" } } };
+
+/**
+ * Appends lines to logs, in the order in which they arrived. A log costs one write, which names the state that it follows: if
+ * another process has written meanwhile, the state is read again. Every 64 KiB a new chunk begins, and one that lies between the
+ * kept beginning and the kept end is deleted.
+ * @throws AppError unavailable
+ */
+export async function appendLogs(
+  collections: LogCollections,
+  changes: ChangeNotifier,
+  appends: readonly LogAppend[],
+  now: Date,
+): Promise<undefined[]> {
+  let left = [...Map.groupBy(appends, ({ job, stepKey }) => `${job.toHexString()}${stepKey}`).values()].map(
+    (group): Append => ({
+      ...(group[0] as LogAppend),
+      lines: group.flatMap(({ lines }) => lines),
+      cutBytes: group.reduce((sum, { cutBytes }) => sum + cutBytes, 0),
+      updatedAt: now,
+    }),
+  );
+  for (let attempt = 1; left.length > 0; attempt++) {
+    if (attempt > MAX_ATTEMPTS) throw tooBusy();
+    if (attempt > 1) await pause(Math.random() * 5 * attempt);
+    left = await appendOnce(collections, changes, left);
+  }
+  return appends.map(() => undefined);
+}
+
+const tooBusy = () =>
+  new AppError("unavailable", {
+    detail: "Several processes append to this log at the same time. Send the same request again.",
+    retryAfterSeconds: 1,
+  });
+
+/** @returns the appends that another process has forestalled */
+async function appendOnce(
+  collections: LogCollections,
+  changes: ChangeNotifier,
+  appends: readonly Append[],
+): Promise<Append[]> {
+  const jobs = [...new Map(appends.map(({ job }) => [job.toHexString(), job])).values()];
+  const keys = [...new Set(appends.map(({ stepKey }) => stepKey))];
+  const { chunks, sizes } = collections;
+  const [open, stored] = await Promise.all([
+    chunks.aggregate<Newest>([
+      { $match: { job: { $in: jobs }, stepKey: { $in: keys }, open: true } },
+      PART_COUNT,
+      { $project: NEWEST },
+    ]),
+    sizes.find({ _id: { $in: jobs } }),
+  ]);
+  const newest = new Map(open.map((chunk) => [keyOf(chunk), chunk]));
+  const bytesOf = new Map(stored.map(({ _id, bytes }) => [_id.toHexString(), bytes]));
+  const done = await Promise.all(
+    appends.map(async (append) => {
+      const last = newest.get(keyOf(append)) ?? (await readNewest(chunks, append));
+      // No other call comes between the two lines.
+      const job = append.job.toHexString();
+      const plan = planAppend(append, last, MAX_JOB_LOG_BYTES - (bytesOf.get(job) ?? 0));
+      bytesOf.set(job, (bytesOf.get(job) ?? 0) + plan.growth);
+      return write(collections, changes, append, last, plan);
+    }),
+  );
+  return appends.filter((_, i) => !done[i]);
+}
+
+const keyOf = ({ job, stepKey }: Pick<LogChunkDoc, "job" | "stepKey">): string => `${job.toHexString()}${stepKey}`;
+
+/** Reads the newest chunk of a log without an open one: it is new, or a process died before it began another chunk. */
+async function readNewest(chunks: Documents<LogChunkDoc>, { job, stepKey }: Append): Promise<Newest | undefined> {
+  const [newest] = await chunks.aggregate<Newest>([
+    { $match: { job, stepKey } },
+    { $sort: { n: -1 } },
+    { $limit: 1 },
+    PART_COUNT,
+    { $project: NEWEST },
+  ]);
+  return newest;
+}
+
+/** What is written of an append. */
+interface Plan {
+  readonly groups: readonly Group[];
+  readonly lines: number;
+  readonly bytes: number;
+  readonly refused: Dropped;
+  /** The bytes by which the kept logs of the job grow. */
+  readonly growth: number;
+}
+
+/** Decides which lines are stored. @param room the bytes by which the kept logs of the job may grow */
+function planAppend({ lines, cutBytes }: Append, last: Newest | undefined, room: number): Plan {
+  const before = last ? last.bytesBefore + last.bytes : 0;
+  const refused = { lines: 0, bytes: cutBytes };
+  let bytes = 0;
+  const taken = lines.filter(({ text }) => {
+    const size = lineBytes(text);
+    const fits = refused.lines === 0 && keptBytes(before + bytes + size) - keptBytes(before) <= room;
+    if (fits) bytes += size;
+    else {
+      refused.lines++;
+      refused.bytes += size;
+    }
+    return fits;
+  });
+  const growth = keptBytes(before + bytes) - keptBytes(before);
+  return { groups: groupsOf(taken), lines: taken.length, bytes, refused, growth };
+}
+
+/** @returns false if another process has written first */
+async function write(
+  { chunks, sizes }: LogCollections,
+  changes: ChangeNotifier,
+  append: Append,
+  last: Newest | undefined,
+  plan: Plan,
+): Promise<boolean> {
+  const { job, jobId, stepKey } = append;
+  const grow = (bytes: number) => bytes !== 0 && sizes.updateOne({ _id: job }, { $inc: { bytes } }, { upsert: true });
+  await grow(plan.growth);
+  const isDone = await (fits(last, plan) ? push(chunks, append, last, plan) : begin(chunks, append, last, plan));
+  if (!isDone) {
+    await grow(-plan.growth);
+    return false;
+  }
+  const seq = last ? last.linesBefore + last.lines : 0;
+  const to = seq + plan.lines;
+  if (to > seq) changes.notify({ kind: "log", jobId, stepKey, from: seq + 1, to });
+  return true;
+}
+
+/** Returns whether lines fit into the newest chunk. */
+function fits(last: Newest | undefined, { groups: [first, ...more] }: Plan): last is Newest {
+  if (!last?.open || !first || more.length > 0) return false;
+  return last.bytes + first.bytes <= CHUNK_BYTES && last.partCount + first.parts.length <= CHUNK_PARTS;
+}
+
+async function push(
+  chunks: Documents<LogChunkDoc>,
+  { updatedAt }: Append,
+  { _id, writes }: Newest,
+  { groups, lines, bytes, refused }: Plan,
+): Promise<boolean> {
+  const { matchedCount } = await chunks.updateOne(
+    { _id, writes, open: true },
+    {
+      $push: { parts: { $each: groups[0]?.parts ?? [] } },
+      $inc: { writes: 1, lines, bytes, "refused.lines": refused.lines, "refused.bytes": refused.bytes },
+      $set: { updatedAt },
+    },
+  );
+  return matchedCount === 1;
+}
+
+/** Closes the newest chunk, and writes lines to new ones. */
+async function begin(
+  chunks: Documents<LogChunkDoc>,
+  { job, stepKey, updatedAt }: Append,
+  last: Newest | undefined,
+  { groups, bytes, refused }: Plan,
+): Promise<boolean> {
+  if (last?.open) {
+    const { _id, writes } = last;
+    const closed = await chunks.updateOne({ _id, writes, open: true }, { $unset: { open: 1 }, $inc: { writes: 1 } });
+    if (closed.matchedCount === 0) return false;
+  }
+  const before = { lines: last ? last.linesBefore + last.lines : 0, bytes: last ? last.bytesBefore + last.bytes : 0 };
+  const documents = groups.map((group, i): LogChunkDoc => {
+    const chunk = {
+      _id: new mongo.ObjectId(),
+      job,
+      stepKey,
+      n: (last ? last.n + 1 : 0) + i,
+      ...(i === groups.length - 1 && { open: true }),
+      writes: 0,
+      linesBefore: before.lines,
+      bytesBefore: before.bytes,
+      ...group,
+      refused: {
+        lines: (last?.refused.lines ?? 0) + refused.lines,
+        bytes: (last?.refused.bytes ?? 0) + refused.bytes,
+      },
+      updatedAt,
+    };
+    before.lines += group.lines;
+    before.bytes += group.bytes;
+    return chunk;
+  });
+  try {
+    await chunks.insertMany(documents);
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+  const end = (last ? last.bytesBefore + last.bytes : 0) + bytes;
+  if (end > HEAD_BYTES + TAIL_BYTES) await deleteMiddle(chunks, job, stepKey, end);
+  return true;
+}
+
+/** Deletes the chunks of a log between the kept beginning and the kept end. If it fails, the next new chunk repeats it. */
+async function deleteMiddle(
+  chunks: Documents<LogChunkDoc>,
+  job: mongo.ObjectId,
+  stepKey: string,
+  end: number,
+): Promise<void> {
+  const isBeforeTail = { $lte: [{ $add: ["$bytesBefore", "$bytes"] }, end - TAIL_BYTES] };
+  await chunks
+    .deleteMany({ job, stepKey, bytesBefore: { $gte: HEAD_BYTES }, open: { $exists: false }, $expr: isBeforeTail })
+    .catch(() => {});
+}
+
+/** Lines that lie in one chunk. */
+interface Group {
+  readonly parts: LogPart[];
+  lines: number;
+  bytes: number;
+}
+
+/** Splits lines into groups that fit into a chunk each; no lines are one empty group. Joins successive lines that are alike. */
+function groupsOf(lines: readonly LogLine[]): Group[] {
+  const groups: Group[] = [{ parts: [], lines: 0, bytes: 0 }];
+  let texts: string[] = [];
+  let group = groups[0] as Group;
+  const closePart = () => {
+    const part = group.parts.at(-1);
+    if (part) part.text = texts.join("\n");
+    texts = [];
+  };
+  for (const { at, level, text } of lines) {
+    const bytes = lineBytes(text);
+    const part = group.parts.at(-1);
+    const isAlike = part?.level === level && part.at.getTime() === at.getTime();
+    const isFull = group.bytes + bytes > CHUNK_BYTES || (!isAlike && group.parts.length === CHUNK_PARTS);
+    if (isFull || !isAlike) closePart();
+    if (isFull) {
+      group = { parts: [], lines: 0, bytes: 0 };
+      groups.push(group);
+    }
+    if (isFull || !isAlike) group.parts.push({ at, level, text: "" });
+    texts.push(text);
+    group.lines++;
+    group.bytes += bytes;
+  }
+  closePart();
+  return groups;
+}
