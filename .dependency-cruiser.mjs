@@ -56,7 +56,7 @@ const SUBJECTS = {
   gates: ["db", "audit.ts", "idempotencyKey.ts", "notes", "jobs"],
   sessions: ["db", "notes"],
   deliveries: ["db", "notes", "sessions"],
-  runs: ["db", "notes", "jobs", "sessions", "deliveries"],
+  runs: ["db", "idempotencyKey.ts", "notes", "jobs", "sessions", "deliveries"],
   intake: ["db", "idempotencyKey.ts", "notes", "sessions", "runs"],
   notifications: ["db", "notes", "jobs", "deliveries", "runs"],
   figures: ["db", "jobs", "runs"],

@@ -7,6 +7,7 @@ import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/w
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
+import { JobReturn, ReturnEvent, ReturnOf, ReturnTarget, ReturnTo } from "../../src/wire/return.ts";
 import {
   FailedRunAttempt,
   MissingValue,
@@ -59,6 +60,19 @@ export const TYPES = {
     },
     Step: { schema: SingleStep, about: "A step, as the service returns it.", python: "StepRecord", partial: true },
     CancelRequest: { schema: CancelRequest, about: "A request to cancel a job.", python: "CancelRecord" },
+    ReturnEvent: { schema: ReturnEvent, about: "A transition of a job that wakes a session.", python: "ReturnEvent" },
+    ReturnTo: { schema: ReturnTo, about: "The session that a job wakes.", python: "ReturnToRecord" },
+    ReturnTarget: {
+      schema: ReturnTarget,
+      about: "The session that a job is to wake, and when.",
+      python: "ReturnTarget",
+    },
+    JobReturn: { schema: JobReturn, about: "A transition that has woken a session.", python: "JobReturnRecord" },
+    ReturnOf: {
+      schema: ReturnOf,
+      about: "A transition of a job that a return run is about.",
+      python: "ReturnOfRecord",
+    },
     JobSummary: { schema: JobHead, about: "A job as in live events." },
     Job: {
       schema: AnyJob,

@@ -47,6 +47,8 @@ export interface ApiDeps {
   readonly initialReplyTarget: ReplyTarget | null;
   /** `outbound.allowedHosts`; undefined without `outbound`, so that no `callbackUrl` is accepted. */
   readonly callbackHosts: readonly string[] | undefined;
+  /** `agents.returns.maxDepth`. */
+  readonly maxReturns: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -169,6 +169,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         channelCheckMs: timings.channelCheckMs,
         initialReplyTarget: session.main ?? null,
         callbackHosts: outbound?.allowedHosts,
+        maxReturns: agents.returns.maxDepth,
         isStopping: () => stopping,
       },
       { version, ...server, ...shared, ...overrides.app },

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { INTERVAL_PATTERN } from "../shared/text/duration.ts";
+import { DURATION_PATTERN, INTERVAL_PATTERN } from "../shared/text/duration.ts";
 import { type Check, type Frozen, optionalSection, section, text, textMap } from "./nodes.ts";
 
 /** An allow-list: a list of ids with optional aliases, or a map from ids. */
@@ -88,6 +88,24 @@ export const AgentsSchema = section(
         }),
       },
       "Defaults of every turn. A request or a mapping can override most of them.",
+    ),
+    returns: section(
+      {
+        gather: text({
+          default: "2s",
+          pattern: DURATION_PATTERN,
+          description:
+            "How long after a job has woken its session (`returnTo`) other jobs of the session join the same run, at most 50 jobs.",
+        }),
+        maxDepth: Type.Integer({
+          default: 20,
+          minimum: 1,
+          maximum: 1_000,
+          description:
+            "Maximum returns in a row: a run that a job has started starts a job, which wakes its session again, and so on. The next `returnTo` is refused.",
+        }),
+      },
+      "Runs by which jobs wake the session that started them.",
     ),
     runners: section(
       {

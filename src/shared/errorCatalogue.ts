@@ -153,6 +153,12 @@ export const ERRORS = {
     title: "The job has already ended.",
     fix: "Read the job: its status says how it ended. Only a running job can be cancelled.",
   },
+  return_limit: {
+    status: 409,
+    retry: false,
+    title: "The chain of returns has reached its maximum.",
+    fix: "Create the job without `returnTo`. An operator can raise `agents.returns.maxDepth`.",
+  },
   gate_answered: {
     status: 409,
     retry: false,

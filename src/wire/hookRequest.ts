@@ -96,7 +96,7 @@ export type Replayed = Static<typeof Replayed>;
 /** A run that a request would start. The fields are null where they do not apply. */
 const RunPreview = Type.Object(
   {
-    kind: s.nullable(Type.Enum(["agent", "wake"], { title: "RunKind" }), {
+    kind: s.nullable(Type.Enum(["agent", "wake"], { title: "PreviewKind" }), {
       description: "`agent`: a run of the agent. `wake`: an event of the main session. Null after an error.",
     }),
     name: text("Name of the run."),

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { JobReturn, ReturnTo, ReturnToChange } from "./return.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
 const StaleAfterSeconds = Type.Integer({
@@ -56,6 +57,12 @@ const job = {
   waitingFor: Type.Array(Type.String(), {
     description: "The keys of the open gates, oldest first. While the job waits for a person, it is not stale.",
   }),
+  returnTo: s.nullable(ReturnTo, {
+    description: "The session of the agent that the job wakes; null if it wakes none.",
+  }),
+  returns: Type.Array(JobReturn, {
+    description: "The latest transitions that have woken a session, at most 20, oldest first.",
+  }),
   currentStep: s.nullable(StepSummary, {
     description: "The running step that was reported last. Null if no step is running.",
   }),
@@ -110,6 +117,7 @@ export const JobFields = Type.Object({
   metadata: Type.Optional(job.metadata),
   staleAfterSeconds: Type.Optional(s.nullable(StaleAfterSeconds)),
   callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
+  returnTo: Type.Optional(s.nullable(ReturnToChange)),
 });
 
 /** The fields of a job that a client may change. */

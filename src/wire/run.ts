@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
 import { Delivery } from "./delivery.ts";
+import { ReturnOf } from "./return.ts";
 import { UsageOrNull } from "./usage.ts";
 
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"], {
@@ -59,9 +60,10 @@ export type WaitsFor = Static<typeof WaitsFor>;
 
 const head = {
   runId: Type.String({ description: "Identifies the run." }),
-  kind: Type.Enum(["agent", "wake"], {
+  kind: Type.Enum(["agent", "wake", "return"], {
     title: "RunKind",
-    description: "`agent`: a run of the agent. `wake`: an event for the main session.",
+    description:
+      "`agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that the session started.",
   }),
   name: s.nullable(Type.String(), { description: "Name from the request or the mapping, for people." }),
   mapping: s.nullable(Type.String(), {
@@ -115,6 +117,9 @@ export const Run = Type.Object(
     }),
     againOf: s.nullable(Type.String(), {
       description: "The `runId` of the ended run whose request this run repeats; null for other runs.",
+    }),
+    returnOf: Type.Array(ReturnOf, {
+      description: "The transitions of jobs of which a run of the kind `return` has the news; empty for other runs.",
     }),
     failedAttempts: s.FailedAttempts(
       FailedRunAttempt,

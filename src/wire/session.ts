@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { ReturnOf } from "./return.ts";
 
 /** A conversation of the agent. */
 export const Session = Type.Object(
@@ -17,8 +18,14 @@ export const Message = Type.Object(
   {
     messageId: Type.String({ description: "Identifies the message." }),
     runId: s.nullable(Type.String(), { description: "The run of the turn; null for a turn of the main session." }),
-    role: Type.Enum(["user", "assistant"], { description: "`user`: the prompt. `assistant`: the reply." }),
+    role: Type.Enum(["user", "return", "assistant"], {
+      description:
+        "`user`: the prompt. `return`: the news of jobs that the session started, which nobody typed. `assistant`: the reply.",
+    }),
     content: Type.String({ description: "The text of the message." }),
+    returnOf: Type.Array(ReturnOf, {
+      description: "The transitions of jobs that a message with the role `return` is about; empty for other messages.",
+    }),
     createdAt: s.Timestamp("When the turn of the message ended."),
   },
   s.named("Message"),

@@ -62,6 +62,7 @@ export class WorkerMetrics {
   readonly #channelStopped: Gauge<"channel">;
   readonly notifications: Counter<"rule" | "type">;
   readonly notificationsFailed: Counter<"type">;
+  readonly returns: Counter<"outcome">;
   #channels: readonly string[] = [];
   #readStopped: Series["readStopped"] = async () => new Set();
 
@@ -125,6 +126,12 @@ export class WorkerMetrics {
       ["type"],
       "Events that were set aside because their dispatch failed again and again, by type of event.",
     );
+    this.returns = counter(
+      "signalbox_returns_total",
+      ["outcome"],
+      "Transitions of jobs that wake a session: `started` a run, `gathered` in one that waits, or `dropped`, because the session no longer exists.",
+    );
+    for (const outcome of ["started", "gathered", "dropped"]) this.returns.inc({ outcome }, 0);
     this.#channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",

@@ -94,6 +94,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
+  const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const dispatch = {
     ...deps,
     rules: compileRules(config.notify),
@@ -102,6 +103,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     deliver,
     retryMs: timings.sweep.minAgeMs,
     triggerHeartbeat: () => queues.triggerHeartbeat(),
+    url: runUrl,
+    gatherMs: durationMs(agents.returns.gather),
+    staleAfterSeconds: config.jobs.staleAfterSeconds,
+    agent: agents.defaults,
+    startRun: (runId: string, delayMs: number) => queues.add(agentHook, { runId }, { jobId: runId, delayMs }),
   };
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
@@ -129,7 +135,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     agent: defaults,
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
-    url: env.SIGNALBOX_URL ?? localUrl(config.server),
+    url: runUrl,
   };
   const processors = new Map<QueueDef, Processor>([
     [

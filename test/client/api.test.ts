@@ -64,6 +64,8 @@ const JOB = {
   staleAt: true,
   staleAfterSeconds: true,
   waitingFor: true,
+  returnTo: true,
+  returns: true,
   cancel: true,
   currentStep: true,
   step: true,

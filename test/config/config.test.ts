@@ -37,6 +37,7 @@ describe("parseConfig", () => {
     });
     expect(config.agents).to.deep.equal({
       defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },
+      returns: { gather: "2s", maxDepth: 20 },
       runners: {},
     });
     expect(config.session).to.deep.equal({

@@ -2,12 +2,13 @@ import type { Context, Middleware, Next } from "koa";
 import { allTokens, type TokenList } from "../../config/tokens.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
+import type { JobTokenScope } from "../../models/jobs/tokens/jobToken.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { publicPath } from "../middleware/basePath.ts";
-import { authorize, missingScope } from "./authorize.ts";
+import { authorize, missingScope, OWN_JOB_SCOPES } from "./authorize.ts";
 import { type Caller, type Login, mayDo, originOf } from "./caller.ts";
 import { jobTokenIn, makeCookie, verifyCookie } from "./loginCookie.ts";
 import { type KnownToken, type TokenSettings, TokenTable } from "./tokenTable.ts";
@@ -45,6 +46,11 @@ const COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`.";
 const EVERYTHING: ReadonlySet<string> = new Set(["admin"]);
+const JOB_TOKEN_SCOPES: Readonly<Record<JobTokenScope, ReadonlySet<string>>> = {
+  read: new Set(["jobs:read"]),
+  report: OWN_JOB_SCOPES,
+  run: new Set([...OWN_JOB_SCOPES, "jobs:create"]),
+};
 const HOOK_SCOPES: ReadonlySet<string> = new Set(["runs:read"]);
 
 /** The actor of requests that only the hook token authenticated. */
@@ -184,9 +190,9 @@ export class ApiAuth {
     const { clock, jobTokens } = this.#deps;
     const claims = await jobTokens.open(token);
     if (claims) {
-      const { jobId, internalId, expiresAt } = claims;
-      const scopes = new Set(claims.scope === "report" ? ["jobs:read", "jobs:report"] : ["jobs:read"]);
-      return { actor: `job-token:${jobId}`, scopes, jobs: { jobId, internalId }, expiresAt };
+      const { jobId, internalId, scope, expiresAt } = claims;
+      const jobs = { jobId, internalId, ...(scope === "run" && { withChildren: true as const }) };
+      return { actor: `job-token:${jobId}`, scopes: JOB_TOKEN_SCOPES[scope], jobs, expiresAt };
     }
     const known = this.table.find(token, clock.now());
     return known ? callerOf(known) : null;

@@ -1,8 +1,11 @@
-import { isInScope } from "../../models/jobs/jobScope.ts";
+import { childPrefix, isInScope, type JobScope } from "../../models/jobs/jobScope.ts";
 import { jobNotFound } from "../../models/jobs/jobs.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Scope } from "../../shared/scopes.ts";
 import { type Caller, mayDo } from "./caller.ts";
+
+/** What the token of a job may do at most to that job. */
+export const OWN_JOB_SCOPES: ReadonlySet<string> = new Set(["jobs:read", "jobs:report"]);
 
 /** The part of a route that decides who may call it. */
 export interface Protected {
@@ -20,11 +23,21 @@ export interface Protected {
  */
 export function authorize(caller: Caller, { method, scopes }: Protected, jobId: string | undefined): void {
   requireScope(caller, ...scopes);
-  if (jobId === undefined || isInScope(jobId, caller.jobs)) return;
+  const { jobs } = caller;
+  if (jobId === undefined || (isInScope(jobId, jobs) && !isUnchangeable(jobId, jobs, scopes))) return;
   if (method === "get") throw jobNotFound(jobId);
-  const allowed =
-    caller.jobs && "idPrefix" in caller.jobs ? `jobs whose ids begin with ${caller.jobs.idPrefix}` : "its job";
-  throw new AppError("forbidden", { detail: `This token can only change ${allowed}.` });
+  throw new AppError("forbidden", { detail: `This token can only ${allowedBy(jobs)}.` });
+}
+
+/** Returns whether a run may not do this to its own job, which the service creates. */
+const isUnchangeable = (jobId: string, jobs: JobScope | undefined, scopes: readonly Scope[]): boolean =>
+  jobs !== undefined && "jobId" in jobs && jobId === jobs.jobId && !mayDo({ scopes: OWN_JOB_SCOPES }, ...scopes);
+
+function allowedBy(jobs: JobScope | undefined): string {
+  if (!jobs || "idPrefix" in jobs) return `change jobs whose ids begin with ${jobs?.idPrefix}`;
+  return jobs.withChildren
+    ? `report steps of its own job, and create and report jobs whose ids begin with ${childPrefix(jobs)}`
+    : "change its job";
 }
 
 /** Checks a scope that only some requests to a route need. @throws AppError forbidden */

@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { JobScope } from "../../models/jobs/jobScope.ts";
+import type { JobScope, OneJob } from "../../models/jobs/jobScope.ts";
 import { allows, type Scope } from "../../shared/scopes.ts";
 
 /** The caller of a request, and what it may do. */
@@ -39,6 +39,10 @@ export interface Login {
   readonly cookie: string;
   readonly expiresAt: Date;
 }
+
+/** Returns the job of the token of a run; undefined for other callers. */
+export const runOf = ({ jobs }: Pick<Caller, "jobs">): OneJob | undefined =>
+  jobs && "jobId" in jobs && jobs.withChildren ? jobs : undefined;
 
 /** Returns whether a caller may do what needs any of the scopes. */
 export const mayDo = ({ scopes }: Pick<Caller, "scopes">, ...needed: readonly Scope[]): boolean =>

@@ -47,6 +47,7 @@ const RUN = {
   requestId: null,
   replayOf: null,
   againOf: null,
+  returnOf: [],
   createdAt: "2026-01-31T18:00:00.000Z",
   startedAt: "2026-01-31T18:00:01.000Z",
   endedAt: "2026-01-31T18:00:09.000Z",
@@ -160,6 +161,7 @@ const message = (n: number, role: string, content: string) => ({
   runId: RUN_ID,
   role,
   content,
+  returnOf: [],
   createdAt: "2026-01-31T18:00:09.000Z",
 });
 

@@ -38,6 +38,8 @@ const NEW_JOB = {
   staleAfterSeconds: null,
   cancel: null,
   waitingFor: [],
+  returnTo: null,
+  returns: [],
   currentStep: null,
 } as const;
 

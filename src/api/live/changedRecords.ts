@@ -101,8 +101,9 @@ export function ownJob(subscription: Subscription): OneJob | undefined {
 }
 
 /** Returns the job of a change, or null for a token whose job it is not: it was created again under its id. */
-function currentFor({ current }: ChangedJob, scope: JobScope | undefined): CurrentJob | null {
-  const isOther = scope && "jobId" in scope && current?.job._id.toHexString() !== scope.internalId;
+function currentFor({ jobId, current }: ChangedJob, scope: JobScope | undefined): CurrentJob | null {
+  const isOwn = scope && "jobId" in scope && jobId === scope.jobId;
+  const isOther = isOwn && current?.job._id.toHexString() !== scope.internalId;
   return isOther ? null : current;
 }
 

@@ -2,8 +2,9 @@ import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server
 import pLimit from "p-limit";
 import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
+import { OWN_SESSION } from "../../wire/return.ts";
 import { authorize } from "../auth/authorize.ts";
-import type { Caller } from "../auth/caller.ts";
+import { type Caller, runOf } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import { type PreparedRoute, prepareRoute } from "../preparedRoute.ts";
 import type { AnyRoute, Input, RouteSchemas } from "../route.ts";
@@ -54,7 +55,8 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const { route, prepared, waitsFor, defaults } = tool;
   try {
-    const args = { ...defaults, ...given };
+    const run = runOf(caller);
+    const args = { ...defaults, ...(tool.returns === "sets" && run && { returnTo: OWN_SESSION }), ...given };
     const jobId = ownJob(caller);
     const takesJob = route.path.includes(":jobId");
     const request = toRequest(route, takesJob && jobId !== undefined ? { jobId, ...args } : args);
@@ -70,7 +72,8 @@ export async function callTool(
     } as unknown as Input<RouteSchemas>;
     const couldWait = !waitsFor || (await waitFor(tool, input, caller, mcpReq, deps));
     const body = await read(tool, input);
-    return resultOf(body, tool.rest, couldWait || isOver(body) ? "" : NO_ROOM);
+    const note = couldWait || isOver(body) ? "" : NO_ROOM;
+    return resultOf(body, tool.rest, run && tool.returns && (await wakesCaller(body, deps)) ? WOKEN : note);
   } catch (thrown) {
     return failure(toAppError(thrown), deps);
   }
@@ -78,6 +81,15 @@ export async function callTool(
 
 const NO_ROOM =
   "The service has no room for another wait now. Pause for half a minute before you call this tool again, and do something else meanwhile.";
+
+/** In the result, because a model that reads it only in the description of the tool polls all the same. */
+const WOKEN = "This session is woken when the job ends. Do not poll, and do not wait.";
+
+/** Returns whether the end of the job of a response wakes the session of the run that sent the request. */
+async function wakesCaller(body: unknown, { stores }: ApiDeps): Promise<boolean> {
+  const { returnTo } = await stores.jobs.find((body as { jobId: string }).jobId);
+  return returnTo?.on.some((event) => event === "completed" || event === "failed") ?? false;
+}
 
 const isOver = (body: unknown): boolean => !["running", "open"].includes((body as { status: string }).status);
 

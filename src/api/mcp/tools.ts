@@ -13,6 +13,11 @@ export interface ToolDefinition {
   readonly scopes?: readonly Scope[];
   /** Set when the tool waits until this is over, for at most `WAIT_SECONDS`. */
   readonly waitsFor?: "job" | "gate";
+  /**
+   * Set when the result says whether the job wakes the session of the run that calls the tool; `sets`: it does so unless the call
+   * says otherwise.
+   */
+  readonly returns?: "sets" | "shows";
   /** Arguments of a call that does not give them. */
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** Says, to a model, how to get the rest of a result that was shortened. */
@@ -42,8 +47,9 @@ const TOOLS: readonly ToolDefinition[] = [
     name: "job_create",
     title: "Create or update a job",
     description:
-      "Creates a job for a piece of work that people want to follow, or changes its name, description or metadata. Call it once at the beginning, with a jobId of your choice, then report each step with step_report.",
+      "Creates a job for a piece of work that people want to follow, or changes its name, description or metadata. Call it once at the beginning, with a jobId of your choice, then report each step with step_report. In an agent run of this service the jobId begins with the id of the job of your run and a slash, and your session is woken when the job ends, unless returnTo is null.",
     operationId: "putJob",
+    returns: "sets",
     annotations: { ...WRITES, idempotentHint: true },
   },
   {
@@ -52,6 +58,7 @@ const TOOLS: readonly ToolDefinition[] = [
     description:
       "Reports that a step of a job starts, how far it is, or that it has completed or failed. Use it whenever you begin or finish a part of your work, so that people can see your progress. The first report of a step needs stepName. To move the bar of the job, send progress, jobProgressStart and jobProgressEnd; the report that brings the job to 100 must include output. If the result has cancelRequested, somebody wants you to stop: finish what must not be left half done, then report status failed with failJob true.",
     operationId: "reportStep",
+    returns: "shows",
     annotations: { ...WRITES, idempotentHint: true },
   },
   {

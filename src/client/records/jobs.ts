@@ -66,6 +66,73 @@ export interface CancelRequest {
   reason: string | null;
 }
 
+/** A transition of a job that wakes a session. */
+export type ReturnEvent = "completed" | "failed" | "stale" | "gate";
+
+/** The session that a job wakes. */
+export interface ReturnTo {
+  /** The session that is woken. */
+  sessionKey: string;
+  /** When the session is woken. */
+  on: ReturnEvent[];
+  /** Whether the reply is sent to a channel. */
+  deliver: boolean;
+  /** The channel for the reply; `last` is that of the main session. */
+  channel: string;
+  /** The recipient; null means that of the main session. */
+  to: string | null;
+}
+
+/** The session that a job is to wake, and when. */
+export interface ReturnTarget {
+  /** The key of a session that exists. The token of a run sends `self`, which is the session of that run. */
+  sessionKey: string;
+  /** When the session is woken. */
+  on?: ReturnEvent[];
+  /** Whether the reply is sent to a channel. */
+  deliver?: boolean;
+  /** The channel for the reply; `last` is that of the main session. */
+  channel?:
+    | "whatsapp"
+    | "telegram"
+    | "discord"
+    | "slack"
+    | "mattermost"
+    | "signal"
+    | "imessage"
+    | "msteams"
+    | "ntfy"
+    | "email"
+    | "log"
+    | "last";
+  /** The recipient; null means that of the main session. */
+  to?: string | null;
+}
+
+/** A transition that has woken a session. */
+export interface JobReturn {
+  /**
+   * `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+   * answered or has expired.
+   */
+  event: ReturnEvent;
+  /** The run that the session received; null if the session no longer existed. */
+  runId: string | null;
+  /** When the transition happened. */
+  at: string;
+}
+
+/** A transition of a job that a return run is about. */
+export interface ReturnOf {
+  /** The job. */
+  jobId: string;
+  /**
+   * `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+   * answered or has expired.
+   */
+  event: ReturnEvent;
+}
+
 /** A job as in live events. */
 export interface JobSummary {
   /** Identifies the job. Chosen by the client; percent-encode it in a URL. */
@@ -105,6 +172,10 @@ export interface JobSummary {
   cancel: CancelRequest | null;
   /** The keys of the open gates, oldest first. While the job waits for a person, it is not stale. */
   waitingFor: string[];
+  /** The session of the agent that the job wakes; null if it wakes none. */
+  returnTo: ReturnTo | null;
+  /** The latest transitions that have woken a session, at most 20, oldest first. */
+  returns: JobReturn[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
 }
@@ -145,6 +216,11 @@ export interface JobFields {
    * configuration.
    */
   callbackUrl?: string | null;
+  /**
+   * The session of the agent that is woken when the job ends, or by the transitions in `on` (by default `completed` and
+   * `failed`). `deliver` is false by default.
+   */
+  returnTo?: string | ReturnTarget | null;
 }
 
 /** The fields of a job, and those that only a manual correction sets. */

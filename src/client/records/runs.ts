@@ -1,4 +1,5 @@
 import type { Delivery } from "./deliveries.ts";
+import type { ReturnOf } from "./jobs.ts";
 
 /** Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with milliseconds. */
 
@@ -69,8 +70,11 @@ export interface WaitsFor {
 export interface RunSummary {
   /** Identifies the run. */
   runId: string;
-  /** `agent`: a run of the agent. `wake`: an event for the main session. */
-  kind: "agent" | "wake";
+  /**
+   * `agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that the
+   * session started.
+   */
+  kind: "agent" | "wake" | "return";
   /** Name from the request or the mapping, for people. */
   name: string | null;
   /** Name of the mapping that made the run; null for a request to the agent hook. */
@@ -110,6 +114,8 @@ export interface Run extends RunSummary {
   replayOf: string | null;
   /** The `runId` of the ended run whose request this run repeats; null for other runs. */
   againOf: string | null;
+  /** The transitions of jobs of which a run of the kind `return` has the news; empty for other runs. */
+  returnOf: ReturnOf[];
   /** The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed. */
   failedAttempts?: FailedRunAttempt[];
   /**

@@ -1,3 +1,5 @@
+import type { ReturnOf } from "./jobs.ts";
+
 /** Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with milliseconds. */
 
 /** A conversation of the agent. */
@@ -16,10 +18,15 @@ export interface Message {
   messageId: string;
   /** The run of the turn; null for a turn of the main session. */
   runId: string | null;
-  /** `user`: the prompt. `assistant`: the reply. */
-  role: "user" | "assistant";
+  /**
+   * `user`: the prompt. `return`: the news of jobs that the session started, which nobody typed. `assistant`: the
+   * reply.
+   */
+  role: "user" | "return" | "assistant";
   /** The text of the message. */
   content: string;
+  /** The transitions of jobs that a message with the role `return` is about; empty for other messages. */
+  returnOf: ReturnOf[];
   /** When the turn of the message ended. */
   createdAt: string;
 }

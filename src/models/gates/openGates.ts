@@ -4,6 +4,7 @@ import type { Documents } from "../db/documents.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { appendNotes, type Note } from "../notes/note.ts";
+import { returnFields, wakesOn } from "../notes/returnTo.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type GateDoc, viewGate } from "./gate.ts";
 import { MAX_OPEN_GATES } from "./gateErrors.ts";
@@ -94,17 +95,19 @@ const MAX_FREE_CHARS = 4_000;
 const MAX_MESSAGE_CHARS = 4_000;
 
 /**
- * Returns the fields that note a transition of a gate in the job's update that follows it; empty if nobody wants the
- * notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
+ * Returns the fields that note a transition of a gate in the job's update that follows it: for the rules, and for the session
+ * that the job wakes when the gate is decided. They are empty if nobody wants the notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
  * neither lost nor repeated.
  * @param at when the job's update is made
  */
 function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { readonly notes?: object } {
   const type = TYPES[gate.status];
-  if (type === undefined || !types.has(type)) return {};
+  const mayWake = gate.status === "answered" || gate.status === "expired";
+  if (type === undefined || !(types.has(type) || mayWake)) return {};
   // A gate opens once and closes once.
   const note: Note = { id: `${gate._id}-${gate.status}`, type, at, gate: { ...snapshot(gate) } };
-  return { notes: appendNotes([{ $literal: note }]) };
+  const added = appendNotes([{ $mergeObjects: [{ $literal: note }, mayWake ? returnFields("gate") : {}] }]);
+  return { notes: types.has(type) ? added : { $cond: [wakesOn("gate"), added, "$notes"] } };
 }
 
 const TYPES = {

@@ -1,6 +1,8 @@
 import type { JobChange } from "../../wire/job.ts";
+import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
+import { ReturnTo } from "../notes/returnTo.ts";
 import { Silence } from "./jobNotes.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
@@ -13,6 +15,16 @@ export type Status = StepDoc["status"];
 const CancelRequest = f.object({
   requestedAt: f.date,
   reason: f.nullable(f.string),
+});
+
+/** A transition that has woken a session. */
+const Return = f.object({
+  /** The id of the transition's note. */
+  id: f.string,
+  event: f.oneOf(RETURN_EVENTS),
+  /** Null if the session no longer existed. */
+  runId: f.nullable(f.string),
+  at: f.date,
 });
 
 export const JobDoc = f.object({
@@ -66,6 +78,10 @@ export const JobDoc = f.object({
   messageOrder: f.optional(f.number),
   /** For a job that pings of a receiver began: what its id begins with, up to the slug. */
   pinged: f.optional(f.string),
+  /** The session that the job wakes; missing if it wakes none. */
+  returnTo: f.optional(ReturnTo),
+  /** The latest transitions that have woken a session, oldest first; missing before the first one. */
+  returns: f.optional(f.listOf(Return)),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   /** How often the links that show the job were revoked; missing before the first time. */
   shareEpoch: f.optional(f.number),
@@ -97,10 +113,15 @@ export const jobSchema = f
   // Finds the newest run of a ping's slug.
   .index({ pinged: 1, status: 1, createdAt: -1 }, { partialFilterExpression: { pinged: { $exists: true } } })
   .index({ "openGates.gateId": 1 }, { partialFilterExpression: { "openGates.gateId": { $exists: true } } })
+  // Finds the stale jobs that wake a session, where no rule is about stale jobs.
+  .index({ "returnTo.on": 1, staleMinute: 1 }, { partialFilterExpression: { "returnTo.on": { $exists: true } } })
+  .index({ "returnTo.sessionKey": 1 }, { partialFilterExpression: { "returnTo.sessionKey": { $exists: true } } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 /** A change of a job that a receiver makes of an event. */
-export interface ReceivedChange extends JobChange {
+export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
+  /** The session that the job wakes, as it is stored. */
+  readonly returnTo?: ReturnTo | null;
   /** The place of the event among those of the job: see order.ts. Without it the change takes effect as it arrives. */
   readonly order?: number | undefined;
   /** For the beginning of a job by a ping. */

@@ -56,6 +56,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),
     ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
+    ...(change.returnTo !== undefined && { returnTo: literalOrNone(change.returnTo) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { mongo } from "mongoose";
 import * as f from "../db/fields.ts";
 import { appendNotes } from "../notes/note.ts";
+import { returnFields, wakesOn } from "../notes/returnTo.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
 import type { StepDoc } from "./step.ts";
 
@@ -49,8 +50,8 @@ export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document =
 });
 
 /**
- * Returns the fields of the last stage of an update of a job that add the notes of a transition. There are none if nobody
- * wants a notification of it.
+ * Returns the fields of the last stage of an update of a job that add the notes of a transition: for the rules, for the
+ * `callbackUrl` of the job, and for the session that it wakes.
  */
 export function noteFields(transition: JobTransition, wanted: WantedNotifications, now: Date): mongo.Document {
   const endsSilence = transition.isReport && wanted.types.has("job.recovered");
@@ -85,8 +86,9 @@ function ended(
   now: Date,
 ): ConditionalNote[] {
   const type = `job.${status}` as const;
-  if (!types.has(type) && !callbacks) return [];
   const isEnd = { $eq: ["$endedBy", id] };
-  const when = types.has(type) ? isEnd : { $and: [isEnd, { $gt: ["$callbackUrl", null] }] };
-  return [{ when, note: { id: id.toHexString(), type, at: now, was: WAS, ...(reason && { reason }) } }];
+  const isWanted = { $or: [wakesOn(status), ...(callbacks ? [{ $gt: ["$callbackUrl", null] }] : [])] };
+  const when = types.has(type) ? isEnd : { $and: [isEnd, isWanted] };
+  const note = { id: id.toHexString(), type, at: now, was: WAS, ...returnFields(status), ...(reason && { reason }) };
+  return [{ when, note }];
 }

@@ -8,6 +8,7 @@ import type { JobView } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
 import type { NoteNotifier } from "../notes/note.ts";
+import type { ReturnTo } from "../notes/returnTo.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import type { FreeObject } from "./freeObject.ts";
@@ -49,6 +50,9 @@ export const WITHOUT_STEPS = {
 
 /** The projection of an update's result: without steps, but with the fields that follow-up writes use. */
 const UPDATED = { steps: 0 } as const;
+
+/** Maximum transitions that have woken a session of which a job keeps a record. */
+const MAX_RETURNS = 20;
 
 /** The settings that updates of jobs depend on. */
 export interface JobSettings {
@@ -154,10 +158,23 @@ export class Jobs {
   }
 
   /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
-  async noteSilent(scan: Omit<SilenceScan, "staleAfterSeconds">, limit: number): Promise<number> {
-    const count = await noteSilent(this.collection, { ...scan, ...this.#settings }, limit);
+  async noteSilent(scan: Pick<SilenceScan, "now" | "resumedAt">, limit: number): Promise<number> {
+    const { staleAfterSeconds, wanted } = this.#settings;
+    const onlyReturning = !wanted.types.has("job.stale");
+    const count = await noteSilent(this.collection, { ...scan, staleAfterSeconds, onlyReturning }, limit);
     if (count > 0) this.noted();
     return count;
+  }
+
+  /**
+   * Records that a transition has woken a session, once for each.
+   * @param internalId of the job that had the transition
+   * @throws AppError unavailable
+   */
+  async addReturn({ jobId, internalId }: OneJob, added: NonNullable<JobDoc["returns"]>[number]): Promise<void> {
+    const query = { _id: new mongo.ObjectId(internalId), jobId, "returns.id": { $ne: added.id } };
+    await this.collection.updateOne(query, { $push: { returns: { $each: [added], $slice: -MAX_RETURNS } } });
+    this.notifyChange(jobId);
   }
 
   /** The events that are noted. */
@@ -279,6 +296,8 @@ export class Jobs {
       staleAfterSeconds: job.staleAfterSeconds,
       cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
       waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
+      returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
+      returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
     };
   }
 
@@ -293,6 +312,14 @@ export class Jobs {
     return staleAfterMs(job, this.#settings.staleAfterSeconds);
   }
 }
+
+const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
+  sessionKey,
+  on,
+  deliver,
+  channel,
+  to,
+});
 
 export function jobNotFound(jobId: string): AppError {
   return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });

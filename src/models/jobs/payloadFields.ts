@@ -6,11 +6,11 @@ export const PAYLOAD_FIELDS = ["input", "metadata", "output"] as const;
 export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 
 /** Returns whether a change may replace stored payloads. */
-export const changesPayloads = (change: JobChange): boolean =>
+export const changesPayloads = (change: Omit<JobChange, "returnTo">): boolean =>
   PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
 
 /** Returns the expression for the stored payloads that a change replaces. */
-export function replacedBy(change: JobChange): mongo.Document {
+export function replacedBy(change: Omit<JobChange, "returnTo">): mongo.Document {
   const fields = PAYLOAD_FIELDS.filter((field) => change[field] !== undefined);
   return { $setDifference: [fields.map((field) => `$${field}.payload`), [null]] };
 }

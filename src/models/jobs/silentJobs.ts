@@ -1,6 +1,7 @@
 import type { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
 import { appendNotes, newNoteId } from "../notes/note.ts";
+import { returnFields } from "../notes/returnTo.ts";
 import type { JobDoc } from "./job.ts";
 import { WAS } from "./jobNotes.ts";
 import { SILENT_SINCE, silentMs, staleJobs } from "./jobTimes.ts";
@@ -17,11 +18,14 @@ export interface SilenceScan {
   readonly resumedAt: Date | null;
   /** The `staleAfterSeconds` of jobs that have none of their own. */
   readonly staleAfterSeconds: number;
+  /** Whether only the jobs that wake a session then are announced, because no rule announces the others. */
+  readonly onlyReturning: boolean;
 }
 
 /** Returns the query for stale jobs that may not be announced yet. After an outage each job has one more stale period. */
-function unannounced({ now, resumedAt, staleAfterSeconds }: SilenceScan): mongo.Filter<JobDoc> {
-  const stale = { $and: [staleJobs(now), { staleMinute: { $gt: ANNOUNCED } }] };
+function unannounced({ now, resumedAt, staleAfterSeconds, onlyReturning }: SilenceScan): mongo.Filter<JobDoc> {
+  const returning = onlyReturning ? [{ "returnTo.on": "stale" as const }] : [];
+  const stale = { $and: [staleJobs(now), { staleMinute: { $gt: ANNOUNCED } }, ...returning] };
   if (resumedAt === null) return stale;
   return { ...stale, $expr: { $lte: [{ $add: [resumedAt, silentMs(staleAfterSeconds)] }, now] } };
 }
@@ -46,7 +50,7 @@ export async function noteSilent(collection: JobCollection, scan: SilenceScan, l
 /** Returns the update that notes a silence, unless it was noted before. */
 function announce(id: string, now: Date): mongo.Document[] {
   const isNoted = { $eq: ["$silence.since", SILENT_SINCE] };
-  const note = { id, type: "job.stale", at: now, was: WAS };
+  const note = { id, type: "job.stale", at: now, was: WAS, ...returnFields("stale") };
   const silence = { id, since: SILENT_SINCE };
   return [
     {

@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
 import * as f from "../db/fields.ts";
+import { ReturnTo } from "./returnTo.ts";
 
 /**
  * A notification that is not dispatched yet: a change of state of the record that it is stored in. The update that makes the
@@ -22,6 +23,8 @@ export const Note = f.object({
   rules: f.optional(f.listOf(f.string)),
   /** For notifications of gates: the gate as clients read it. */
   gate: f.optional(f.free<Readonly<Record<string, unknown>>>()),
+  /** The session that the transition wakes, as the job named it then; missing if it wakes none. */
+  returnTo: f.optional(ReturnTo),
   /** The number of notifications just before this one that were dropped, because too many waited. */
   dropped: f.optional(f.number),
   /** The number of failed tries to dispatch it, and the time of the last one; missing before the first. */

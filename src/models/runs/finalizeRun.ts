@@ -65,10 +65,11 @@ async function reportEnd(stores: RunStores, run: RunDoc, settings: FinalizeSetti
 
 /** Adds the prompt and the reply of a completed run to the session's transcript. */
 async function addToTranscript({ messages }: RunStores, run: RunDoc): Promise<void> {
-  const { sessionKey, status, reply, request, endedAt } = run;
+  const { sessionKey, status, reply, request, endedAt, returnOf } = run;
   if (status !== "completed" || reply === null || !request) return;
-  const { message: prompt, allowUnsafe } = request;
-  const turn = { sessionKey, prompt, outside: !allowUnsafe, reply, endedAt: endedAt ?? run.createdAt };
+  const { message: prompt, instructions: sentence = "", allowUnsafe } = request;
+  const returned = returnOf && { sentence, of: returnOf.map(({ jobId, event }) => ({ jobId, event })) };
+  const turn = { sessionKey, prompt, outside: !allowUnsafe, reply, endedAt: endedAt ?? run.createdAt, returned };
   await messages.addTurn(recordId(run), turn);
 }
 

@@ -1,6 +1,7 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import type { ReturnOf } from "../../wire/return.ts";
 import type { Run, RunHead, RunRequest } from "../../wire/run.ts";
 import type { Message } from "../../wire/session.ts";
 import { readNewest } from "../db/newestFirst.ts";
@@ -97,11 +98,15 @@ export async function readMessages(
 /** Returns the run of a message. Its id is followed by the round and by the place in the turn. */
 const runOf = (messageId: string): string => messageId.replace(/-\d+-[01]$/, "");
 
-const viewMessage = ({ _id, sessionKey, role, content, createdAt }: MessageDoc): Message => ({
+const viewReturns = (returns: readonly ReturnOf[] = []): ReturnOf[] =>
+  returns.map(({ jobId, event }) => ({ jobId, event }));
+
+const viewMessage = ({ _id, sessionKey, role, content, createdAt, returned }: MessageDoc): Message => ({
   messageId: _id,
   runId: sessionKey === MAIN_SESSION ? null : runOf(_id),
-  role,
+  role: returned ? "return" : role,
   content,
+  returnOf: viewReturns(returned?.of),
   createdAt: createdAt.toISOString(),
 });
 
@@ -131,7 +136,7 @@ export async function readRunHeads({ runs }: RunStores, runIds: readonly string[
 function view(run: RunDoc, sent: readonly ReadDelivery[]): Run {
   const { reply, replyCutOff = false, requestId = null, replayOf = null, againOf = null } = run;
   const usage = viewUsage(run.usage);
-  const origin = { requestId, replayOf, againOf };
+  const origin = { requestId, replayOf, againOf, returnOf: viewReturns(run.returnOf) };
   return { ...runHead(run), reply, replyCutOff, usage, deliveries: sent.map(viewDelivery), ...origin };
 }
 

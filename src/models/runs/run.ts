@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
+import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { nameWords } from "../db/nameSearch.ts";
@@ -29,8 +30,11 @@ import { StoredUsage } from "./usage.ts";
  */
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
-/** A run of an agent, or `wake` for a mapped hook that became an event of the main session. */
-export const RunKind = Type.Enum(["agent", "wake"]);
+/**
+ * A run of an agent, `wake` for a mapped hook that became an event of the main session, or `return` for a run
+ * with the news of jobs that its session started.
+ */
+export const RunKind = Type.Enum(["agent", "wake", "return"]);
 export type RunKind = Static<typeof RunKind>;
 export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 export type WakeMode = Static<typeof WakeMode>;
@@ -108,6 +112,14 @@ const FailedTry = f.object({
   endedAt: f.date,
 });
 
+/** A transition of a job that wakes the session of a run. */
+const Returned = f.object({
+  /** The id of the transition's note. */
+  id: f.string,
+  jobId: f.string,
+  event: f.oneOf(RETURN_EVENTS),
+});
+
 export const RunDoc = f.object({
   /** The runId, a UUID. */
   _id: f.string,
@@ -173,6 +185,12 @@ export const RunDoc = f.object({
   fingerprint: f.optional(f.string),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: f.optional(f.number),
+  /** Only of a return: the transitions that the run is about, each of another job. */
+  returnOf: f.optional(f.listOf(Returned)),
+  /** Only of a return: transitions up to this time may join the run, as long as it has not started. */
+  gathersUntil: f.optional(f.date),
+  /** Only of a return: the number of returns in a row, this one included. */
+  chain: f.optional(f.number),
   /** The address to which the end of the run is sent; missing if there is none. */
   callbackUrl: f.optional(f.string),
   notes: Notes,
@@ -215,7 +233,8 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
   readonly fingerprint?: string | undefined;
   readonly callbackUrl?: string | undefined;
   readonly depth?: number | undefined;
-};
+  readonly notBefore?: Date;
+} & Pick<RunDoc, "returnOf" | "gathersUntil" | "chain">;
 
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & {
@@ -244,7 +263,7 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, callbackUrl, depth, notBefore, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
@@ -261,7 +280,7 @@ export const newRunDoc = ({ fingerprint, callbackUrl, depth, ...run }: NewRun, c
   createdAt,
   startedAt: null,
   endedAt: null,
-  notBefore: null,
+  notBefore: notBefore ?? null,
   lease: null,
   finalized: null,
   forgotten: false,

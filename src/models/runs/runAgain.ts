@@ -17,7 +17,7 @@ export async function runAgain(stores: Pick<RunStores, "runs" | "jobs">, runId: 
   const run = await stores.runs.find(runId);
   const reason = reasonAgainst(run);
   if (reason !== null) throw new AppError("run_state_conflict", { detail: reason });
-  const { kind, name, singleUse, mapped, request, callbackUrl } = run;
+  const { kind, name, singleUse, mapped, request, callbackUrl, returnOf, chain } = run;
   const again: NewRun = {
     _id: newIdLike(runId),
     kind,
@@ -27,7 +27,9 @@ export async function runAgain(stores: Pick<RunStores, "runs" | "jobs">, runId: 
     request,
     callbackUrl,
     againOf: runId,
-    sessionKey: singleUse ? randomSessionKey() : run.sessionKey,
+    sessionKey: singleUse && kind === "agent" ? randomSessionKey() : run.sessionKey,
+    ...(returnOf && { returnOf }),
+    ...(chain !== undefined && { chain }),
   };
   await stores.runs.accept([again]);
   await trackAccepted(stores, again);
@@ -36,7 +38,7 @@ export async function runAgain(stores: Pick<RunStores, "runs" | "jobs">, runId: 
 
 function reasonAgainst({ open, kind, mapped, request }: RunDoc): string | null {
   if (open) return "The run has not ended: wait for its end, or cancel it.";
-  if (kind !== "agent") return "Only a run of the agent can run again, not an event of the main session.";
+  if (kind === "wake") return "Only a run of the agent can run again, not an event of the main session.";
   return request || mapped?.call || mapped?.item ? null : "The request of the run is no longer stored.";
 }
 

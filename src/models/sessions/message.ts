@@ -1,7 +1,13 @@
 import { mongo } from "mongoose";
+import { RETURN_EVENTS } from "../../wire/return.ts";
 import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
+
+const Returned = f.object({
+  sentence: f.string,
+  of: f.listOf(f.object({ jobId: f.string, event: f.oneOf(RETURN_EVENTS) })),
+});
 
 /** A message in a session's transcript. */
 export const MessageDoc = f.object({
@@ -12,6 +18,8 @@ export const MessageDoc = f.object({
   content: f.string,
   /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
   outside: f.boolean,
+  /** Only of a return: the sentence before the text from outside, and the transitions that the message is about. */
+  returned: f.optional(Returned),
   /** When the turn ended. */
   createdAt: f.date,
   /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
@@ -32,6 +40,7 @@ export interface Turn {
   readonly outside: boolean;
   readonly reply: string;
   readonly endedAt: Date;
+  readonly returned?: MessageDoc["returned"];
 }
 
 interface MessagePage {
@@ -60,11 +69,11 @@ export class Messages {
   }
 
   /** Adds a turn to the transcript. One that exists already stays unchanged. @throws AppError unavailable */
-  async addTurn(turnId: string, { sessionKey, prompt, outside, reply, endedAt }: Turn): Promise<void> {
+  async addTurn(turnId: string, { sessionKey, prompt, outside, reply, endedAt, returned }: Turn): Promise<void> {
     // MongoDB replaces an empty timestamp by its time. The second message gets a later one.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
     const messages: MessageDoc[] = [
-      { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside },
+      { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside, ...(returned && { returned }) },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: reply, outside: false },
     ];
     await insertAll(this.collection, [messages]);

@@ -18,6 +18,8 @@ export const JOB = {
   staleAfterSeconds: 900,
   cancel: null,
   waitingFor: [],
+  returnTo: null,
+  returns: [],
   currentStep: null,
 };
 

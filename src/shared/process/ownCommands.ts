@@ -6,7 +6,7 @@ const EXTENSION = extname(import.meta.filename);
 export const isPackage = EXTENSION === ".js";
 
 /** Returns the path of a module by its name, such as `api/main`: TypeScript in a clone, JavaScript in the package. */
-export const modulePath = (name: string): string => join(import.meta.dirname, "..", `${name}${EXTENSION}`);
+export const modulePath = (name: string): string => join(import.meta.dirname, "..", "..", `${name}${EXTENSION}`);
 
 /**
  * Returns the shell command for a command of this installation, as its user types it: an npm script in a clone, `npx` with

@@ -4,8 +4,9 @@ import { type AlertChanges, alertKey, type Decision } from "../../models/notific
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Processor } from "../runWorkers.ts";
-import { type Notification, readNotification } from "./notification.ts";
+import { type Entry, type Notification, readNotification } from "./notification.ts";
 import { notificationTitle } from "./notificationTitle.ts";
+import { addReturns, type ReturnDeps } from "./returns.ts";
 import { matchesWhere, type Rule } from "./rule.ts";
 import { type SendDeps, send, sendCallback, sendSummary } from "./send.ts";
 
@@ -19,16 +20,9 @@ const MAX_ATTEMPTS = 20;
 const QUESTIONS_EVERY_MS = 1_000;
 
 /** The dependencies of the dispatch of notifications. */
-export interface DispatchDeps extends SendDeps {
+export interface DispatchDeps extends SendDeps, ReturnDeps {
   /** The pause before a failed notification is tried again. */
   readonly retryMs: number;
-}
-
-/** A note, and the notification that was read for it. */
-interface Entry {
-  readonly record: NotedRecord;
-  readonly note: Note;
-  readonly notification: Notification;
 }
 
 /** A rule that sends a notification, with the number of notifications that were held back or dropped before it. */
@@ -38,7 +32,7 @@ interface Taken {
 }
 
 /**
- * Turns all notes into deliveries, page by page, and removes them. It may run twice for the same notes, also in two processes at
+ * Turns all notes into deliveries and into runs of the sessions that jobs wake, page by page, and removes them. It may run twice for the same notes, also in two processes at
  * once: decisions about a notification are stored with its id, and ids of deliveries are derived from notification and rule.
  *
  * A note whose dispatch fails delays no other. It is tried again after a while, and set aside after the last try.
@@ -106,11 +100,13 @@ async function dispatchPage(
   });
   entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
   const taken = await decideAll(deps, entries);
+  const notReturned = await addReturns(deps, entries);
   await eachOf(deps, entries, async (entry) => {
     const { record, note, notification } = entry;
     await orCountFailure(deps, entry, async () => {
       const outcome = taken.get(entry) as Outcome | { readonly error: unknown };
       if ("error" in outcome) throw outcome.error;
+      if (notReturned.has(entry)) throw notReturned.get(entry);
       const { sent, announcedBy } = outcome;
       for (const { rule, held } of sent) await send(deps, rule, { notification, record }, held);
       if (notification.callbackUrl !== undefined) await sendCallback(deps, notification, notification.callbackUrl);

@@ -37,6 +37,13 @@ export interface Notification {
   readonly onlyRule: string | undefined;
 }
 
+/** A note, and the notification that was read for it. */
+export interface Entry {
+  readonly record: NotedRecord;
+  readonly note: Note;
+  readonly notification: Notification;
+}
+
 export interface NotificationData {
   readonly job?: JobRow;
   readonly reason?: string;
@@ -119,7 +126,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       mapping: run?.mapped?.mapping,
     },
     subject: job.name ?? job.jobId,
-    depth: run?.depth,
+    depth: run?.depth ?? job.returnTo?.depth,
     ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
     ...(gate && note.type === "gate.opened" && { asks: { _id: gate.gateId, job: job._id } }),
   };

@@ -16,10 +16,9 @@ export function startScan(deps: ScanDeps): { close(): Promise<void> } {
   return startPeriodic("scan", { everyMs: deps.timings.everyMs, pauseFactor: 0 }, parts, deps);
 }
 
-/** Announces the jobs that have become stale, each once. */
+/** Announces the jobs that have become stale to rules and to the sessions that they wake, each once. */
 async function announceStale(deps: ScanDeps, lost: AbortSignal): Promise<void> {
-  const { stores, clock, rules } = deps;
-  if (!rules.some(({ on }) => on.has("job.stale"))) return;
+  const { stores, clock } = deps;
   const scan = { now: clock.now(), resumedAt: await recordScan(deps) };
   for (let page = 0; page < MAX_PAGES && !lost.aborted; page++) {
     if ((await stores.jobs.noteSilent(scan, PAGE_SIZE)) < PAGE_SIZE) return;

@@ -1,6 +1,5 @@
 import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
-import { fence } from "../../agents/prompt/fence.ts";
 import type { AgentMessage, AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import type { Config } from "../../config/config.ts";
@@ -129,9 +128,11 @@ async function readMessages({ stores, session, agent }: ExecuteRunDeps, run: Age
   const source = run.name ?? UNNAMED;
   const recent = await stores.messages.findRecent(run.sessionKey, session);
   // A message from outside is as untrusted in later turns as in its own.
-  const history = recent.map(({ role, content, outside }) => ({
+  const history = recent.map(({ role, content, outside, returned }) => ({
     role,
-    content: outside ? fence(content, source) : content,
+    content: outside
+      ? agentPrompt({ message: content, source, instructions: returned?.sentence, allowUnsafe: false })
+      : content,
   }));
   return turnMessages(agent.systemPrompt, history, agentPrompt({ message, source, instructions, allowUnsafe }));
 }

@@ -120,7 +120,7 @@ describe(PAGE, () => {
     await app.stores.jobs.put("run-1", {});
     const seal = async () => ({ token: TOKEN, expiresAt: new Date() });
     env = await reportingEnv(
-      { _id: "run-1", request: { ...agentRequest, trackAsJob: true } },
+      { _id: "run-1", sessionKey: "s", request: { ...agentRequest, trackAsJob: true } },
       { seal } as never,
       app.url,
     );

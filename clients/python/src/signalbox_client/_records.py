@@ -9,6 +9,8 @@ from typing import Any, Literal, TypedDict
 
 #: The status of a job or a step.
 Status = Literal["running", "completed", "failed"]
+#: A transition of a job that wakes a session.
+ReturnEvent = Literal["completed", "failed", "stale", "gate"]
 #: The status of a gate.
 GateStatus = Literal["open", "answered", "expired", "withdrawn"]
 #: The decision of a person.
@@ -111,6 +113,61 @@ class CancelRecord(TypedDict):
     reason: str | None
 
 
+class ReturnToRecord(TypedDict):
+    """The session that a job wakes."""
+
+    #: The session that is woken.
+    sessionKey: str
+    #: When the session is woken.
+    on: list[ReturnEvent]
+    #: Whether the reply is sent to a channel.
+    deliver: bool
+    #: The channel for the reply; `last` is that of the main session.
+    channel: str
+    #: The recipient; null means that of the main session.
+    to: str | None
+
+
+class _ReturnTarget(TypedDict):
+    #: The key of a session that exists. The token of a run sends `self`, which is the session of that run.
+    sessionKey: str
+
+
+class ReturnTarget(_ReturnTarget, total=False):
+    """The session that a job is to wake, and when."""
+
+    #: When the session is woken.
+    on: list[ReturnEvent]
+    #: Whether the reply is sent to a channel.
+    deliver: bool
+    #: The channel for the reply; `last` is that of the main session.
+    channel: Literal["whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "ntfy", "email", "log", "last"]
+    #: The recipient; null means that of the main session.
+    to: str | None
+
+
+class JobReturnRecord(TypedDict):
+    """A transition that has woken a session."""
+
+    #: `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+    #: answered or has expired.
+    event: ReturnEvent
+    #: The run that the session received; null if the session no longer existed.
+    runId: str | None
+    #: When the transition happened.
+    at: str
+
+
+class ReturnOfRecord(TypedDict):
+    """A transition of a job that a return run is about."""
+
+    #: The job.
+    jobId: str
+    #: `completed` and `failed`: the job ended. `stale`: it was not reported for too long. `gate`: a question of it was
+    #: answered or has expired.
+    event: ReturnEvent
+
+
 class JobRecord(TypedDict, total=False):
     """A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change."""
 
@@ -151,6 +208,10 @@ class JobRecord(TypedDict, total=False):
     cancel: CancelRecord | None
     #: The keys of the open gates, oldest first. While the job waits for a person, it is not stale.
     waitingFor: list[str]
+    #: The session of the agent that the job wakes; null if it wakes none.
+    returnTo: ReturnToRecord | None
+    #: The latest transitions that have woken a session, at most 20, oldest first.
+    returns: list[JobReturnRecord]
     #: The running step that was reported last. Null if no step is running.
     currentStep: StepSummaryRecord | None
     #: The step that `stepKey` names; null if it does not exist.
@@ -272,8 +333,9 @@ class RunRecord(TypedDict, total=False):
 
     #: Identifies the run.
     runId: str
-    #: `agent`: a run of the agent. `wake`: an event for the main session.
-    kind: Literal["agent", "wake"]
+    #: `agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that
+    #: the session started.
+    kind: Literal["agent", "wake", "return"]
     #: Name from the request or the mapping, for people.
     name: str | None
     #: Name of the mapping that made the run; null for a request to the agent hook.
@@ -307,6 +369,8 @@ class RunRecord(TypedDict, total=False):
     replayOf: str | None
     #: The `runId` of the ended run whose request this run repeats; null for other runs.
     againOf: str | None
+    #: The transitions of jobs of which a run of the kind `return` has the news; empty for other runs.
+    returnOf: list[ReturnOfRecord]
     #: The latest 20 failed attempts, oldest first. Only in the response for a single run, if an attempt has failed.
     failedAttempts: list[FailedRunAttemptRecord]
     #: The placeholders of the mapping that had no value, at most 20. Only in the response for a single run, if there

@@ -14,6 +14,7 @@ import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
+import { resolveReturnTo } from "./returnTo.ts";
 
 const params = Type.Object({ jobId: s.JobId });
 
@@ -25,15 +26,21 @@ const putJob = route({
   tag: "jobs",
   summary: "Create or update a job",
   description:
-    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.",
+    "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.\n\nWith `returnTo` the end of the job wakes a session of the agent: it gets a run of the kind `return` with what the job says. It needs the scope `runs:write`, unless the token of a run sends `self`.",
   example: examples.putJob,
   schemas: { params, body: JobBody },
   answers: { 200: ChangedJob, 201: ChangedJob },
   receipt: JobReceipt,
-  errors: [],
-  async handler({ params, body }, { stores, metrics, callbackHosts }) {
+  errors: ["return_limit"],
+  authContext: "api",
+  async handler({ params, body, authContext }, { stores, metrics, callbackHosts, maxReturns }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
-    const change = Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : [])));
+    const context = { ...params, authContext, maxReturns };
+    const returnTo = body.returnTo ? await resolveReturnTo(stores, body.returnTo, context) : (body.returnTo as null);
+    const change = {
+      ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
+      ...(returnTo !== undefined && { returnTo }),
+    };
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });

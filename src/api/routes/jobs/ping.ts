@@ -49,7 +49,8 @@ async function answerPing(
   { stores, metrics, clock }: ApiDeps,
 ) {
   const mayCreate = mayDo(authContext, "jobs:create");
-  const followRuns = !(authContext.jobs && "jobId" in authContext.jobs); // a job token is for this very job
+  // a job token is for this very job
+  const followRuns = !(authContext.jobs && "jobId" in authContext.jobs && authContext.jobs.jobId === params.jobId);
   const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
   const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
   if (createdJob) metrics.jobs.inc({ outcome: "created" });

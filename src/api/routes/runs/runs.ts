@@ -52,6 +52,7 @@ export function viewForSender({ stderr: _, missingValues: __, failedAttempts, ..
   return {
     ...run,
     sessionKey: null,
+    returnOf: [],
     error: run.error && ownWords(run.error),
     ...(failedAttempts && {
       failedAttempts: failedAttempts.map(({ stderr: _, ...failed }) => ({ ...failed, error: ownWords(failed.error) })),

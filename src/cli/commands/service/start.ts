@@ -5,21 +5,21 @@ import { join } from "node:path";
 import type { Config } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/load.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
-import { runProcess, StartError } from "../../../shared/process/lifecycle.ts";
+import { type Lifecycle, runProcess, StartError, type Started } from "../../../shared/process/lifecycle.ts";
 import { modulePath } from "../../../shared/process/ownCommands.ts";
 import { type Define, withExamples } from "../../command.ts";
-import { type Child, launchChild, ReportedStartError } from "../../start/child.ts";
+import { type Child, type ChildOptions, launchChild, ReportedStartError } from "../../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../../start/embedded/redis.ts";
 import { startServers } from "../../start/embedded/servers.ts";
 import { findAgents } from "../../start/findAgents.ts";
-import { readSettings } from "../../start/firstUse.ts";
+import { readSettings, type Settings } from "../../start/firstUse.ts";
 import { limitLog, logFile } from "../../start/logFile.ts";
 import { OptionalChild } from "../../start/optionalChild.ts";
 import { stopWithParent } from "../../start/parent.ts";
 import { relayMetrics } from "../../start/relayMetrics.ts";
 import { summary } from "../../start/summary.ts";
-import { supervise } from "../../start/supervised.ts";
+import { type Supervised, supervise } from "../../start/supervised.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "..");
 /** Time that a process may need to stop beyond its configured wait for work in flight. */
@@ -33,108 +33,145 @@ export const start: Define = (command, environment) =>
     "signalbox start --watch",
   ).action(async ({ watch = false }: { readonly watch?: boolean }) => runAll(await environment(), { watch }));
 
+/** The processes that `start` runs and supervises. */
+interface Processes {
+  readonly web: Supervised<Child>;
+  readonly worker: Supervised<Child>;
+  /** Runs while `hooks.gmail` is set. */
+  readonly listener: OptionalChild;
+}
+
 /**
  * Starts servers that are not configured, creates the indexes, and then starts web, worker and, if `hooks.gmail` is set, the
  * Gmail listener as processes of their own. They stop in reverse order: listener, web, worker, Redis, MongoDB.
  */
-function runAll(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
+function runAll(given: NodeJS.ProcessEnv, options: { readonly watch: boolean }): Promise<void> {
   return runProcess(async (lifecycle) => {
     stopWithParent(given);
-    const { config, env, generatedToken } = readSettings(given);
-    const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
-    const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
+    const settings = readSettings(given);
     try {
-      if (config.server.port !== 0) await checkPort(config.server);
-      const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
-      const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
-      const mongodbVersion = await prepareDatabase(mongodbUri);
-
-      console.log("Starting the API and the worker …");
-      const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
-      if (lock) {
-        childEnv[LOG_FILE] = logFile(lock.dataDir);
-        lifecycle.onClose("log", limitLog(lock.dataDir));
-      }
-      const child = (
-        name: string,
-        script: string,
-        stopsWithinMs: number,
-        args: string[] = [],
-        onLaunch: (launched: Child) => void = () => {},
-      ) => {
-        const options = { name, script: modulePath(script), args, env: childEnv, stopsWithinMs, lock };
-        const launch = async (signal: AbortSignal) => {
-          const launched = await launchChild(options, signal);
-          onLaunch(launched);
-          return launched;
-        };
-        return supervise({ name, launch, restartOnExit: !watch }, lifecycle);
-      };
-      const worker = child("worker", "workers/main", workerStopsMs);
-      const web = child("web", "api/main", webStopsMs, [], (launched) => {
-        if (config.worker.metricsPort === undefined) relayMetrics(launched.peer, () => worker.running?.peer);
-      });
-      const listener = new OptionalChild(() =>
-        child("Gmail listener", "cli/main", workerStopsMs, ["webhooks", "gmail", "run"]),
-      );
-      const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
-      const finding = isEcho ? findAgents(given) : [];
-      lifecycle.onClose("instance", async () => lock?.markStopping());
-      const listening = listener.setWanted(config.hooks.gmail !== undefined);
-      const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
-      // After a restart the process keeps the free port that it chose first.
-      if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
-      lock?.setUrl(url);
-      if (watch) {
-        const restart = (file: string) => {
-          console.log(`${file} changed: restarting the API and the worker …`);
-          for (const supervised of [web, worker, listener]) void supervised.restart();
-        };
-        lifecycle.onClose("watch", watchSource(SOURCE, restart));
-      }
-      // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
-      const reloadCommand = lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`;
-      const found = { mongodbVersion: config.mongodb.uri && mongodbVersion, agents: await finding };
-      console.log(
-        summary(
-          { config, generatedToken },
-          { url, watch, reload: reloadCommand, hasLogFile: lock !== undefined, ...found },
-        ),
-      );
-      /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
-      const reload = async () => {
-        let changed: Config;
-        try {
-          changed = readSettings(given).config;
-        } catch (error) {
-          if (!(error instanceof ConfigError)) throw error;
-          return error.message;
-        }
-        const listening = listener
-          .setWanted(changed.hooks.gmail !== undefined)
-          .catch((error: Error) => `The Gmail listener did not start: ${error.message}`);
-        const problems = await Promise.all([web.reload(), worker.reload(), listening]);
-        return problems.find((problem) => problem !== undefined);
-      };
-      const reportReload = async () => {
-        const problem = await reload();
-        if (problem === undefined) console.log("The changed configuration is in effect.");
-        else console.error(`${problem}\nThe previous configuration stays in effect.`);
-        lock?.setReloaded(problem);
-        return problem;
-      };
-      return {
-        reload: reportReload,
-        ready: { url },
-        deadlineMs: webStopsMs + 2 * workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
-        onError: (name, error) => console.error(`${name} failed to stop: ${error}`),
-      };
+      if (settings.config.server.port !== 0) await checkPort(settings.config.server);
+      return await startAll(given, settings, options, lifecycle);
     } catch (error) {
       if (!(error instanceof ReportedStartError)) throw error;
       await lifecycle.close(); // the process has printed the reason
       process.exit(1);
     }
   });
+}
+
+async function startAll(
+  given: NodeJS.ProcessEnv,
+  { config, env, generatedToken }: Settings,
+  { watch }: { readonly watch: boolean },
+  lifecycle: Lifecycle,
+): Promise<Started> {
+  const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
+  const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
+  const mongodbVersion = await prepareDatabase(mongodbUri);
+
+  console.log("Starting the API and the worker …");
+  const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
+  if (lock) {
+    childEnv[LOG_FILE] = logFile(lock.dataDir);
+    lifecycle.onClose("log", limitLog(lock.dataDir));
+  }
+  const processes = superviseProcesses(config, { env: childEnv, lock, watch }, lifecycle);
+  const { web, worker, listener } = processes;
+  const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
+  const agents = isEcho ? findAgents(given) : [];
+  lifecycle.onClose("instance", async () => lock?.markStopping());
+  const listening = listener.setWanted(config.hooks.gmail !== undefined);
+  const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
+  // After a restart the process keeps the free port that it chose first.
+  if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
+  lock?.setUrl(url);
+  if (watch) {
+    const restart = (file: string) => {
+      console.log(`${file} changed: restarting the API and the worker …`);
+      for (const supervised of [web, worker, listener]) void supervised.restart();
+    };
+    lifecycle.onClose("watch", watchSource(SOURCE, restart));
+  }
+  console.log(
+    summary(
+      { config, generatedToken },
+      {
+        url,
+        watch,
+        // Without an embedded server no lock names this process, so `signalbox reload` would not find it.
+        reload: lock ? "npx signalbox reload" : `kill -HUP ${process.pid}`,
+        hasLogFile: lock !== undefined,
+        mongodbVersion: config.mongodb.uri && mongodbVersion,
+        agents: await agents,
+      },
+    ),
+  );
+  return {
+    async reload() {
+      const problem = await reload(given, processes);
+      if (problem === undefined) console.log("The changed configuration is in effect.");
+      else console.error(`${problem}\nThe previous configuration stays in effect.`);
+      lock?.setReloaded(problem);
+      return problem;
+    },
+    ready: { url },
+    deadlineMs: webStopsMs(config) + 2 * workerStopsMs(config) + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
+    onError: (name, error) => console.error(`${name} failed to stop: ${error}`),
+  };
+}
+
+const webStopsMs = ({ server }: Config) => server.shutdownSeconds * 1_000 + GRACE_MS;
+const workerStopsMs = ({ worker }: Config) => worker.shutdownSeconds * 1_000 + GRACE_MS;
+
+/** Returns the processes, none of them started. The lifecycle stops them. */
+function superviseProcesses(
+  config: Config,
+  { env, lock, watch }: Pick<ChildOptions, "env" | "lock"> & { readonly watch: boolean },
+  lifecycle: Lifecycle,
+): Processes {
+  const child = (
+    name: string,
+    script: string,
+    stopsWithinMs: number,
+    args: string[] = [],
+    onLaunch: (launched: Child) => void = () => {},
+  ) => {
+    const options = { name, script: modulePath(script), args, env, stopsWithinMs, lock };
+    const launch = async (signal: AbortSignal) => {
+      const launched = await launchChild(options, signal);
+      onLaunch(launched);
+      return launched;
+    };
+    return supervise({ name, launch, restartOnExit: !watch }, lifecycle);
+  };
+  const worker = child("worker", "workers/main", workerStopsMs(config));
+  const web = child("web", "api/main", webStopsMs(config), [], (launched) => {
+    if (config.worker.metricsPort === undefined) relayMetrics(launched.peer, () => worker.running?.peer);
+  });
+  const listener = new OptionalChild(() =>
+    child("Gmail listener", "cli/main", workerStopsMs(config), ["webhooks", "gmail", "run"]),
+  );
+  return { web, worker, listener };
+}
+
+/**
+ * Checks the configuration and lets the processes read it. An unusable file is reported only here, and only once.
+ * @returns why the previous configuration stays in effect; undefined if the changed one is
+ */
+async function reload(given: NodeJS.ProcessEnv, { web, worker, listener }: Processes): Promise<string | undefined> {
+  let changed: Config;
+  try {
+    changed = readSettings(given).config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message;
+  }
+  const listening = listener
+    .setWanted(changed.hooks.gmail !== undefined)
+    .catch((error: Error) => `The Gmail listener did not start: ${error.message}`);
+  const problems = await Promise.all([web.reload(), worker.reload(), listening]);
+  return problems.find((problem) => problem !== undefined);
 }
 
 /**

@@ -67,7 +67,17 @@ interface UpdateSettings {
 /**
  * Returns the update of a job's document that applies a report to the step, the job, and the copy of the current step. The update
  * computes all values from the stored document, so that concurrent reports of any number of processes take effect one after the
- * other.
+ * other. A report of 40 % on the step `fetch` becomes, in short:
+ *
+ *     [
+ *       { $set: { seq: { $add: ["$seq", 1] }, lastReportAt: now,
+ *                 "steps.fetch": { $mergeObjects: [A_NEW_STEP, "$steps.fetch", { progress: 40, updatedAt: now }, { seq }] } } },
+ *       { $set: { current: { $cond: [{ $eq: ["$steps.fetch.status", "running"] }, "$steps.fetch", LAST_REPORTED] } } },
+ *       { $set: { staleAt: { $add: ["$lastReportAt", 900_000] } } },
+ *       { $set: { staleMinute: truncated staleAt, updatedMinute: truncated updatedAt } },
+ *     ]
+ *
+ * Each stage reads what the one before it has set: the copy of the current step needs the step, and the minutes need the times.
  */
 export function reportUpdate(
   report: ReportChange,

@@ -83,7 +83,7 @@ async function applyBatch(jobs: Jobs, reports: readonly Report[]): Promise<(Appl
     const fate = fates?.get(report) ?? "applied";
     if (fate === "rejected") return withoutStepName();
     const job = found.get(report.jobId);
-    return fate === "applied" && job && stepOf(job, report) ? outcomeOf(jobs, report, job) : null;
+    return fate === "applied" && job && stepOf(job, report) ? announce(jobs, report, job) : null;
   });
 }
 
@@ -125,7 +125,7 @@ async function applyAlone(jobs: Jobs, report: Report): Promise<Applied> {
     const { matchedCount, found } = await write(jobs, [report]);
     const job = found.get(report.jobId);
     const step = job && stepOf(job, report);
-    if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return outcomeOf(jobs, report, job);
+    if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return announce(jobs, report, job);
     if (matchedCount === undefined) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);
     if (!step && report.stepName === undefined) return withoutStepName();
@@ -164,7 +164,12 @@ function stepOf({ steps = {} }: Pick<JobDoc, "steps">, { stepKey }: Report): Ste
   return Object.hasOwn(steps, field) ? steps[field] : undefined;
 }
 
-function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
+/**
+ * Returns the outcome of an applied report, after notifying readers of live events, the dispatch of notifications and the
+ * counters of ended jobs.
+ * @param job as it is after the report
+ */
+function announce(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { jobId, stepKey, stepId, ends, reportId, output } = report;
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;

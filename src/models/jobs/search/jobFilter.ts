@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { Position } from "../../db/cursor.ts";
 import { beginsWith, nameKey, nameWords, wordQueries } from "../../db/nameSearch.ts";
 import type { JobDoc, Status } from "../job.ts";
-import { isInScope, type JobScope } from "../jobScope.ts";
+import { childPrefix, isInScope, type JobScope } from "../jobScope.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
 import { type SearchTerm, searchTerm } from "./searchKeys.ts";
 
@@ -49,9 +49,15 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
 }
 
 /** Returns the query for the jobs that a token may use, or for what belongs to them. */
-export const scopeQuery = (scope: JobScope): { jobId: string | ReturnType<typeof beginsWith> } => ({
-  jobId: "jobId" in scope ? scope.jobId : beginsWith(scope.idPrefix),
-});
+export function scopeQuery(scope: JobScope): IdQuery | { $or: IdQuery[] } {
+  if ("idPrefix" in scope) return { jobId: beginsWith(scope.idPrefix) };
+  const own = { jobId: scope.jobId };
+  return scope.withChildren ? { $or: [own, { jobId: beginsWith(childPrefix(scope)) }] } : own;
+}
+
+interface IdQuery {
+  jobId: string | ReturnType<typeof beginsWith>;
+}
 
 /** The query for cancelled jobs: failed ones whose cancellation was requested. Its second condition selects the index. */
 const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.requestedAt": { $exists: true } };

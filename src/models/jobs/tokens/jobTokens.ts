@@ -7,8 +7,11 @@ import type { OneJob } from "../jobScope.ts";
 import { type JobHead, type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { hasPurpose, seal, unseal } from "./seal.ts";
 
-/** The access that a job token gives to its job: `read` reads it, `report` also reports its steps. */
-export type JobTokenScope = "report" | "read";
+/**
+ * The access that a job token gives to its job: `read` reads it, `report` also reports its steps, and `run` is the token of an
+ * agent run, which also creates and reports the jobs that the run starts.
+ */
+export type JobTokenScope = "report" | "read" | "run";
 
 /** The content of a job token. It names the internal id of its job, so that it ends with the job. */
 export interface JobTokenClaims extends OneJob {
