@@ -1,4 +1,5 @@
-import type { Example } from "./example.ts";
+import { JobView } from "../../wire/job.ts";
+import { type Example, withNulls } from "./example.ts";
 
 const params = { jobId: "import-2041" };
 const stepParams = { ...params, stepKey: "load" };
@@ -20,28 +21,20 @@ const STEP_SUMMARY = { ...RECEIPT, attempts: 1, lastReportAt: "2026-01-31T18:01:
 const STEP = { ...STEP_SUMMARY, output: null } as const;
 const COMPLETED_STEP = { ...STEP, status: "completed", progress: 100, output: { rows: 10_000 }, durationMs: 182_000 };
 
-const NEW_JOB = {
+const NEW_JOB = withNulls(JobView, {
   jobId: "import-2041",
   name: "Nightly import",
-  description: null,
   input: { file: "orders.csv" },
   metadata: { team: "data" },
   status: "running",
   progress: 0,
-  message: null,
-  output: null,
   createdAt: "2026-01-31T18:00:00.000Z",
   updatedAt: "2026-01-31T18:00:00.000Z",
-  lastReportAt: null,
   stale: false,
   staleAt: "2026-01-31T18:15:00.000Z",
-  staleAfterSeconds: null,
-  cancel: null,
   waitingFor: [],
-  returnTo: null,
   returns: [],
-  currentStep: null,
-} as const;
+} as const);
 
 const JOB = {
   ...NEW_JOB,

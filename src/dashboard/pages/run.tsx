@@ -20,7 +20,7 @@ import { runAgain, service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, navigate, type Place } from "../router.ts";
-import { shownText } from "../text.ts";
+import { shownText, visible } from "../text.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { dollars, tokens } from "../usage.ts";
@@ -81,6 +81,19 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
 const replyTitle = ({ replyCutOff }: Run) =>
   replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
 
+const KINDS = {
+  agent: "agent turn",
+  wake: "main session event",
+  return: "news of jobs",
+  job: "report of a job",
+} as const;
+
+const JobLink = ({ jobId }: { jobId: string }) => (
+  <a href={address("/jobs/:jobId", jobId)}>
+    <bdi>{visible(jobId)}</bdi>
+  </a>
+);
+
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, usage, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
@@ -109,11 +122,12 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         )}
         <Facts
           facts={[
-            ["Kind", kind === "wake" ? "main session event" : "agent turn"],
+            ["Kind", KINDS[kind]],
+            ["Job", run.jobId !== undefined && <JobLink jobId={run.jobId} />],
             ["Note", describeMissing(run.missingValues)],
             [
               "Session",
-              sessionKey !== null && (
+              sessionKey !== null && kind !== "job" && (
                 <a href={address("/sessions/:sessionKey", sessionKey)}>
                   <bdi>{sessionKey}</bdi>
                 </a>

@@ -334,8 +334,10 @@ class RunRecord(TypedDict, total=False):
     #: Identifies the run.
     runId: str
     #: `agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that
-    #: the session started.
-    kind: Literal["agent", "wake", "return"]
+    #: the session started. `job`: a report of a job, without an agent.
+    kind: Literal["agent", "wake", "return", "job"]
+    #: The job that it reported; present with `kind: job`.
+    jobId: str
     #: Name from the request or the mapping, for people.
     name: str | None
     #: Name of the mapping that made the run; null for a request to the agent hook.
