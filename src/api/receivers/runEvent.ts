@@ -40,6 +40,9 @@ const runFacets = {
 };
 
 const jobFacets = {
+  sourceCodeLocation: Type.Optional(
+    part("SourceCode", { url: Type.Optional(text("Becomes a link.")) }, "Where the code of the job is."),
+  ),
   jobType: Type.Optional(
     part(
       "JobType",
