@@ -41,7 +41,7 @@ const runFacets = {
 
 const jobFacets = {
   sourceCodeLocation: Type.Optional(
-    part("SourceCode", { url: Type.Optional(text("Becomes a link.")) }, "Where the code of the job is."),
+    part("SourceCode", { url: Type.Optional(text("Becomes a link.")) }, "The location of the code of the job."),
   ),
   jobType: Type.Optional(
     part(
