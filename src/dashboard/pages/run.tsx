@@ -81,11 +81,30 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
 const replyTitle = ({ replyCutOff }: Run) =>
   replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
 
+const KINDS = { agent: "agent turn", wake: "main session event", return: "return of jobs" } as const;
+
+/** The jobs of which a run has the news. */
+function Returns({ returns }: { returns: Run["returnOf"] }) {
+  return (
+    <>
+      {returns.map(({ jobId, event }, i) => (
+        <span key={jobId}>
+          {i > 0 && ", "}
+          <a href={address("/jobs/:jobId", jobId)}>
+            <bdi>{jobId}</bdi>
+          </a>{" "}
+          {event}
+        </span>
+      ))}
+    </>
+  );
+}
+
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, usage, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
   const present = now.value;
-  const title = name || (kind === "wake" ? "Wake" : "Hook");
+  const title = name || (kind === "wake" ? "Wake" : kind === "return" ? "Return" : "Hook");
   return (
     <>
       <div class="page-head">
@@ -109,7 +128,8 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         )}
         <Facts
           facts={[
-            ["Kind", kind === "wake" ? "main session event" : "agent turn"],
+            ["Kind", KINDS[kind]],
+            ["News of", run.returnOf.length > 0 && <Returns returns={run.returnOf} />],
             ["Note", describeMissing(run.missingValues)],
             [
               "Session",
@@ -218,7 +238,7 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
   };
   return (
     <div class="acts">
-      {kind === "agent" && (status === "completed" || status === "failed") && (
+      {kind !== "wake" && (status === "completed" || status === "failed") && (
         <button type="button" disabled={isPending} onClick={() => mutate(again, "Run started")}>
           <Icon name="again" /> Run again
         </button>
