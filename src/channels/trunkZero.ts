@@ -1,9 +1,4 @@
-/**
- * Returns whether a number has a zero in brackets, the trunk prefix. Most countries drop it in calls from abroad and some keep
- * it, so that the number is ambiguous.
- */
-export const hasTrunkZero = (number: string): boolean => /\(\s*0\s*\)/.test(number);
-
+/** The result for a number that is ambiguous because of a zero in brackets. */
 export const WITH_TRUNK_ZERO = {
   kind: "gone",
   reason:

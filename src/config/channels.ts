@@ -1,5 +1,4 @@
 import Type, { type Static } from "typebox";
-import type { CHANNELS } from "../shared/channelNames.ts";
 import { type Check, type Frozen, optionalSection, section, text } from "./nodes.ts";
 
 /** The characters of a mail address, without quoted names and comments, which hardly anybody uses. */
@@ -175,22 +174,6 @@ export const ChannelsSchema = section(
 );
 
 export type Channels = Frozen<Static<typeof ChannelsSchema>>;
-
-const TOPIC = /^[\w-]{1,64}$/;
-
-/** Returns whether a text is a topic of ntfy. */
-export const isNtfyTopic = (text: string): boolean => TOPIC.test(text);
-
-const FORMS: { readonly [channel in (typeof CHANNELS)[number]]?: readonly [(text: string) => boolean, string] } = {
-  ntfy: [isNtfyTopic, "must be an ntfy topic: up to 64 letters, digits, - and _"],
-  email: [isMailAddress, "must be a mail address, such as ops@example.com"],
-};
-
-/** Returns what is wrong with a recipient to whom the channel can never send; undefined for one that may exist. */
-export function recipientFault(channel: (typeof CHANNELS)[number], to: string): string | undefined {
-  const [isForm, fault] = FORMS[channel] ?? [];
-  return isForm && !isForm(to.trim()) ? fault : undefined;
-}
 
 /** The names of the keys of channels that hold an address. */
 const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;

@@ -1,7 +1,9 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
+import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
 import { resolveModel } from "./agents.ts";
 import { AuthSchema, authFaults } from "./mappingAuth.ts";
+import { JobSchema, jobFaults } from "./mappingJob.ts";
 import { conditionFaults, MatchSchema } from "./mappingMatch.ts";
 import { recipientFaultOf, sessionKeyFaults, templateFaults } from "./mappingTemplates.ts";
 import { type Frozen, text } from "./nodes.ts";
@@ -30,6 +32,9 @@ export const SENDERS = [
   "sns",
 ] as const;
 
+/** The senders with a preset that reports jobs. */
+const JOB_SENDERS = ["github-actions", "gitlab-pipeline", "cloudevents"] as const;
+
 /** The built-in mappings that `hooks.presets` may name. */
 export const PRESETS = ["gmail"] as const;
 
@@ -40,18 +45,23 @@ export const MappingSchema = Type.Object(
       maxLength: 100,
     }),
     preset: Type.Optional(
-      Type.Enum(SENDERS, {
+      Type.Enum([...SENDERS, ...JOB_SENDERS], {
         examples: ["github"],
         description:
-          "A sender whose `match.path`, `match.when`, kind of `auth`, `name`, `sessionKey` and message are filled in where the mapping does not set them. Requires the `secret`, `token`, `publicKey` or `topicArns` in `auth`.",
+          "A sender whose `match.path`, `match.when`, kind of `auth`, `name`, `sessionKey` and message, or for `github-actions`, `gitlab-pipeline` and `cloudevents` whose `action` and `job`, are filled in where the mapping does not set them. Requires the `secret`, `token`, `publicKey` or `topicArns` in `auth`, but for `cloudevents`.",
       }),
     ),
     match: Type.Optional(MatchSchema),
-    action: Type.Enum(["agent", "wake"], {
+    action: Type.Enum(["agent", "wake", "job"], {
       default: "agent",
       description:
-        "Work that a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session.",
+        "Work that a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session, `job` reports a job, without an agent.",
     }),
+    job: Type.Optional(JobSchema),
+    idPrefix: optional(
+      "For `action: job`: what the ids of its jobs begin with, so that the sender touches no others. The default is the `id` of the mapping and a slash.",
+      { maxLength: 150, pattern: IDENTIFIER_PATTERN, examples: ["ci/"] },
+    ),
     wakeMode: Type.Enum(["now", "next-heartbeat"], {
       default: "now",
       description:
@@ -149,6 +159,9 @@ export type Mapping = Frozen<Static<typeof MappingSchema>>;
 export const mappingKey = ({ id, match }: Mapping): string =>
   id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
 
+/** Returns what the ids of the jobs of a mapping begin with. */
+export const jobPrefixOf = (mapping: Mapping): string => mapping.idPrefix ?? `${mappingKey(mapping)}/`;
+
 /** The hooks that are not mappings. */
 export const BUILT_IN_HOOKS: readonly string[] = ["wake", "agent"];
 
@@ -191,6 +204,11 @@ export function mappingFaults(mappings: readonly Mapping[], surroundings: Surrou
       ...(mapping.auth ? authFaults(mapping.auth, mapping.match?.path) : []),
       ...conditionFaults(mapping.match?.when, mapping.forEach),
       ...handshakeFaults(mapping),
+      ...(mapping.job ? jobFaults(mapping.job) : []),
+      mapping.action === "job" &&
+        !mapping.job &&
+        "job is missing: action job needs it, to say which job a request reports",
+      mapping.action === "job" && prefixFault(mapping, mappings.slice(0, i)),
       ...idleOptions(mapping),
     ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
   });
@@ -234,22 +252,39 @@ function handshakeFaults({ match, handshake, verifyToken }: Mapping): (string | 
   ];
 }
 
+/** Finds another mapping whose sender could name the jobs of this one. Two may share a prefix that both of them state. */
+function prefixFault(mapping: Mapping, others: readonly Mapping[]): string | false {
+  const prefix = jobPrefixOf(mapping);
+  const other = others.find((one) => {
+    const theirs = jobPrefixOf(one);
+    const isShared = prefix === theirs && mapping.idPrefix !== undefined && one.idPrefix !== undefined;
+    return one.action === "job" && !isShared && (prefix.startsWith(theirs) || theirs.startsWith(prefix));
+  });
+  return (
+    other !== undefined &&
+    `idPrefix ${prefix} overlaps with ${jobPrefixOf(other)} of the mapping ${mappingKey(other)}, so that one sender could change the jobs of the other: choose another one`
+  );
+}
+
+/** The keys of a mapping that only a run of the agent reads. */
+const OF_TURN = [
+  "sessionKey",
+  "deliver",
+  "channel",
+  "to",
+  "model",
+  "thinking",
+  "timeoutSeconds",
+  "trackAsJob",
+  "instructions",
+  "allowUnsafeExternalContent",
+] as const satisfies readonly (keyof Mapping)[];
+
 /** The keys of a mapping that its action never reads. A transform may choose another action, and then they are read. */
 const UNREAD: Readonly<Record<Mapping["action"], readonly (keyof Mapping)[]>> = {
-  agent: ["textTemplate"],
-  wake: [
-    "messageTemplate",
-    "sessionKey",
-    "deliver",
-    "channel",
-    "to",
-    "model",
-    "thinking",
-    "timeoutSeconds",
-    "trackAsJob",
-    "instructions",
-    "allowUnsafeExternalContent",
-  ],
+  agent: ["textTemplate", "job", "idPrefix"],
+  wake: ["messageTemplate", "job", "idPrefix", ...OF_TURN],
+  job: ["messageTemplate", "textTemplate", "wakeMode", ...OF_TURN],
 };
 
 /** The values of keys that are not written in the file. */
@@ -257,6 +292,7 @@ const DEFAULTS: Partial<Record<keyof Mapping, unknown>> = {
   deliver: true,
   channel: "last",
   allowUnsafeExternalContent: false,
+  wakeMode: "now",
 };
 
 /**
@@ -267,7 +303,10 @@ function idleOptions(mapping: Mapping): string[] {
   const { action, transform } = mapping;
   if (transform) return [];
   const isSet = (key: keyof Mapping) => mapping[key] !== undefined && mapping[key] !== DEFAULTS[key];
-  const other = action === "wake" ? "agent" : "wake";
+  const readerOf = (key: keyof Mapping) =>
+    (["agent", "wake", "job"] as const).find((one) => !UNREAD[one].includes(key));
   const unread = UNREAD[action].filter(isSet);
-  return unread.map((key) => `${key} has no effect with action ${action}: remove it, or set action to ${other}`);
+  return unread.map(
+    (key) => `${key} has no effect with action ${action}: remove it, or set action to ${readerOf(key)}`,
+  );
 }

@@ -2,9 +2,10 @@ import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
 import { aboutOf, NOTIFICATION_TYPES, type NotificationType } from "../shared/notifications/catalogue.ts";
 import { parseTemplate, TemplateError } from "../shared/text/template.ts";
-import { type Channels, recipientFault } from "./channels.ts";
+import type { Channels } from "./channels.ts";
 import { type Check, duration, type Frozen, text } from "./nodes.ts";
 import { WebhookSchema, webhookFaults } from "./outbound.ts";
+import { recipientFault } from "./recipients.ts";
 
 /** The id of a rule: it is part of addresses and metrics. */
 const id = (description: string, example: string) =>

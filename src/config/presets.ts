@@ -1,5 +1,6 @@
 import { isObject } from "../shared/text/json.ts";
 import type { Json } from "./fill.ts";
+import { JOB_PRESETS, type JobPreset } from "./jobPresets.ts";
 import type { SENDERS } from "./mapping.ts";
 import type { WhenValue } from "./mappingMatch.ts";
 
@@ -224,6 +225,10 @@ export const SENDER_PRESETS: Readonly<Record<(typeof SENDERS)[number], SenderPre
   sns,
 };
 
+/** Returns the texts that a preset fills in. */
+export const presetTemplates = (name: string | undefined): readonly unknown[] =>
+  isSender(name) ? Object.values(SENDER_PRESETS[name]) : [];
+
 /**
  * Adds to each mapping with a `preset` the keys that it does not set itself, in place. Faulty values are left for the schema to
  * report.
@@ -232,23 +237,44 @@ export function fillPresets({ hooks }: Json): void {
   if (!isObject(hooks) || !Array.isArray(hooks.mappings)) return;
   hooks.mappings = hooks.mappings.map((mapping: unknown) => {
     const name = isObject(mapping) ? mapping.preset : undefined;
-    return isSender(name) ? withPreset(mapping as Json, name, SENDER_PRESETS[name]) : mapping;
+    if (isSender(name)) return withPreset(mapping as Json, name, SENDER_PRESETS[name]);
+    return isJobSender(name) ? withJobPreset(mapping as Json, name, JOB_PRESETS[name]) : mapping;
   });
 }
 
 const isSender = (name: unknown): name is keyof typeof SENDER_PRESETS =>
   typeof name === "string" && Object.hasOwn(SENDER_PRESETS, name);
 
+const isJobSender = (name: unknown): name is keyof typeof JOB_PRESETS =>
+  typeof name === "string" && Object.hasOwn(JOB_PRESETS, name);
+
+/** A mapping with another action of its own keeps that, without the job. */
+function withJobPreset(mapping: Json, name: string, { auth, when, job, maxBodyBytes }: JobPreset): Json {
+  const { action = "job", match = {}, job: own = {} } = mapping;
+  return {
+    maxBodyBytes,
+    ...mapping,
+    action,
+    ...(action === "job" && { job: isObject(own) ? { ...job, ...own } : own }),
+    match: isObject(match) ? { path: name, when, ...match } : match,
+    ...(auth && { auth: withKind(mapping.auth ?? {}, auth) }),
+  };
+}
+
 function withPreset(mapping: Json, name: string, { auth, when, ...keys }: SenderPreset): Json {
   const { match = {}, auth: own = {} } = mapping;
-  // Another kind of authentication than the preset's has other keys.
-  const isOtherKind = isObject(own) && own.type !== undefined && own.type !== auth.type;
   return {
     ...(mapping.action === "wake" ? wakeKeys(keys) : keys),
     ...mapping,
     match: isObject(match) ? { path: name, when, ...match } : match,
-    auth: isObject(own) && !isOtherKind ? { ...auth, ...own } : own,
+    auth: withKind(own, auth),
   };
+}
+
+/** Adds a preset's kind of authentication to a mapping's own keys, unless those are of another kind, which has other keys. */
+function withKind(own: unknown, auth: { readonly type: string }): unknown {
+  const isOtherKind = isObject(own) && own.type !== undefined && own.type !== auth.type;
+  return isObject(own) && !isOtherKind ? { ...auth, ...own } : own;
 }
 
 /** Returns the keys of a preset that an event of the main session has. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
-import { recipientFault } from "./channels.ts";
 import { type Check, duration, type Frozen, optionalSection, section, text } from "./nodes.ts";
+import { recipientFault } from "./recipients.ts";
 
 /** Maximum length of a recipient's name, in UTF-16 units. */
 export const MAX_RECIPIENT = 512;

@@ -54,6 +54,7 @@ const row = {
   contentType: text("The header `Content-Type`."),
   bodyBytes: s.nullable(Type.Integer(), { description: "Size of the body as it was sent; null if it is not known." }),
   runIds: Type.Array(Type.String(), { description: "The runs that the request started or returned." }),
+  jobIds: Type.Array(Type.String(), { description: "The jobs that it reported, by a mapping with `action: job`." }),
 };
 
 const values = (description: string) =>
@@ -93,11 +94,38 @@ export const Replayed = Type.Object(
 );
 export type Replayed = Static<typeof Replayed>;
 
+/** A report of a job that a request would make. A field that is null stays as it is. */
+const ReportPreview = Type.Object(
+  {
+    jobId: Type.String({ description: "The job." }),
+    name: text("Name of the job."),
+    step: s.nullable(
+      Type.Object(
+        {
+          key: Type.String({ description: "Identifies the step." }),
+          name: Type.String({ description: "Name of the step." }),
+          from: Type.Optional(s.Progress("Progress of the job when the step begins.")),
+          to: Type.Optional(s.Progress("Progress of the job when the step is complete.")),
+          failJob: Type.Boolean({ description: "Whether a failure of the step fails the job." }),
+        },
+        s.named("ReportedStep"),
+      ),
+      { description: "The step that the report is about; null for the job itself." },
+    ),
+    status: s.nullable(s.Status, { description: "The status of the step, or of the job." }),
+    progress: s.nullable(s.Progress(""), { description: "Progress of the step, or of the job." }),
+    message: text("Message of the step or the job."),
+    output: s.nullable(s.FreeObject(""), { description: "Output of what is completed." }),
+  },
+  s.named("ReportPreview"),
+);
+
 /** A run that a request would start. The fields are null where they do not apply. */
 const RunPreview = Type.Object(
   {
-    kind: s.nullable(Type.Enum(["agent", "wake"], { title: "PreviewKind" }), {
-      description: "`agent`: a run of the agent. `wake`: an event of the main session. Null after an error.",
+    kind: s.nullable(Type.Enum(["agent", "wake", "job"], { title: "PreviewKind" }), {
+      description:
+        "`agent`: a run of the agent. `wake`: an event of the main session. `job`: reports of a job. Null after an error.",
     }),
     name: text("Name of the run."),
     message: text("The first 100,000 characters of the message for the agent, or of the text of the event."),
@@ -107,6 +135,9 @@ const RunPreview = Type.Object(
     channel: text("The channel for the reply, or `last`."),
     to: text("The recipient; null means that of the main session."),
     model: text("The model; null means the configured default."),
+    reports: s.nullable(Type.Array(ReportPreview), {
+      description: "The first 100 reports that the request would make; null unless `kind` is `job`.",
+    }),
     missingValues: MissingValues("The placeholders of the mapping that have no value, at most 20."),
     error: s.nullable(RunError, { description: "Why the run would fail; null otherwise." }),
   },

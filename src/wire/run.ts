@@ -60,11 +60,12 @@ export type WaitsFor = Static<typeof WaitsFor>;
 
 const head = {
   runId: Type.String({ description: "Identifies the run." }),
-  kind: Type.Enum(["agent", "wake", "return"], {
+  kind: Type.Enum(["agent", "wake", "return", "job"], {
     title: "RunKind",
     description:
-      "`agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that the session started.",
+      "`agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that the session started. `job`: a report of a job, without an agent.",
   }),
+  jobId: Type.Optional(Type.String({ description: "The job that it reported; present with `kind: job`." })),
   name: s.nullable(Type.String(), { description: "Name from the request or the mapping, for people." }),
   mapping: s.nullable(Type.String(), {
     description: "Name of the mapping that made the run; null for a request to the agent hook.",

@@ -16,7 +16,7 @@ export const ConfiguredMapping = Type.Object(
   {
     mapping: Type.String({ description: "Name of the mapping in runs, requests and the log." }),
     preset: textOrNull("The preset that filled in its keys, such as `github`; null without one."),
-    action: Type.Enum(["agent", "wake"], {
+    action: Type.Enum(["agent", "wake", "job"], {
       description: "`agent`: a request starts a run. `wake`: it adds an event for the main session.",
     }),
     address: textOrNull(

@@ -22,7 +22,7 @@ const TOKEN_KINDS = [
 /** The values of labels that have a series from the start. Others get theirs with the first event. */
 const TURN_OUTCOMES = ["replied", "failed", "lost", "stopped"] satisfies TurnOutcome["kind"][];
 const RUN_ERROR_CODES = ["agent_failed", "agent_unavailable", "timeout", "internal"] satisfies ErrorCode[];
-const MAPPING_OUTCOMES = ["agent", "event", "dropped", "failed"];
+const MAPPING_OUTCOMES = ["agent", "event", "job", "dropped", "failed"];
 const SEND_RESULTS = [
   "sent",
   "rate-limited",

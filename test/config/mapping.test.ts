@@ -55,7 +55,7 @@ describe("hooks.mappings: the check", () => {
       auth("type: 'github', sceret: 'x'"),
       /^auth\.sceret .* did you mean \S+\.auth\.secret\?$/,
     ],
-    ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake$/],
+    ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake, job$/],
     ["an unknown wakeMode", "{ wakeMode: 'later' }", /^wakeMode must be one of now, next-heartbeat$/],
     ["an unknown channel", "{ channel: 'fax' }", /^channel must be one of last, whatsapp, /],
     ["deliver as text", "{ deliver: 'yes' }", /^deliver must be true or false$/],

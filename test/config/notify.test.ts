@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
+import { recipientFault } from "../../src/config/recipients.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";
 import { NOTIFICATION_TYPES } from "../../src/shared/notifications/catalogue.ts";
@@ -411,6 +412,24 @@ describe("recipients", () => {
       expect(problemsOf(file)).to.deep.equal([]);
     }
   });
+
+  const ID = "abcdefghijklmnopqrstuvwxyz".slice(0, 26);
+  const forms: [channel: string, accepted: string[], refused: string[]][] = [
+    ["telegram", ["-100123", "@ops", "1:7"], ["ops", "+49 170", "@a b"]],
+    ["slack", ["C0123", "#ops", "U0123:1.2"], ["my channel", "a:b"]],
+    ["discord", ["123456789012345678", "user:123456789012345678"], ["#general", "12"]],
+    ["mattermost", [ID, `user:${ID}`, "@ann", "team/town-square"], ["some one", "team/"]],
+    ["whatsapp", ["+49 151 00000000", "4915100000000"], ["Ann", "0151 00000000", "+49 (0) 151 00000000"]],
+    ["signal", ["+4915100000000", "u:ann.01"], ["Ann", "015100000000"]],
+    ["imessage", ["+49 151 00000000", "ann@example.com", "iMessage;+;chat1"], ["Ann", "+49 (0) 151 00000000"]],
+    ["msteams", ["19:abc@thread.tacv2"], []],
+  ];
+  for (const [channel, accepted, refused] of forms) {
+    it(`have the forms that ${channel} sends to`, () => {
+      for (const to of accepted) expect(recipientFault(channel, ` ${to} `), to).to.equal(undefined);
+      for (const to of refused) expect(recipientFault(channel, to), to).to.match(/^must be a|^must be the/);
+    });
+  }
 
   it("are checked where a mapping names them without a template", () => {
     const mapping = (to: string) => ({

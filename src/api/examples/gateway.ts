@@ -1,27 +1,24 @@
-import type { Example } from "./example.ts";
+import { Delivery } from "../../wire/delivery.ts";
+import { Run } from "../../wire/run.ts";
+import { type Example, withNulls } from "./example.ts";
 
 const RUN_ID = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
 const EVENT_ID = "5f0c2b7a-91d4-4c3e-b6a8-d2e1f4a9c001";
 
-const DELIVERY = {
+const DELIVERY = withNulls(Delivery, {
   deliveryId: `${RUN_ID}-0`,
   runId: RUN_ID,
   kind: "channel",
-  rule: null,
-  eventType: null,
   channel: "telegram",
   to: "123456789",
   preview: "The build failed in the test stage: two tests of the parser fail.",
   state: "sent",
   attempts: 1,
-  lastStatus: null,
   parts: [{ state: "sent", id: "4711" }],
   maybeTwice: false,
-  reason: null,
-  notBefore: null,
   createdAt: "2026-01-31T18:00:09.000Z",
   sentAt: "2026-01-31T18:00:10.000Z",
-} as const;
+} as const);
 
 const FAILED_DELIVERY = {
   ...DELIVERY,
@@ -31,7 +28,7 @@ const FAILED_DELIVERY = {
   sentAt: null,
 } as const;
 
-const RUN = {
+const RUN = withNulls(Run, {
   runId: RUN_ID,
   kind: "agent",
   name: "CI",
@@ -42,16 +39,12 @@ const RUN = {
   reply: "The build failed in the test stage: two tests of the parser fail.",
   replyCutOff: false,
   usage: { inputTokens: 1_840, cachedInputTokens: 1_024, outputTokens: 212, reasoningTokens: 128, costUsd: null },
-  error: null,
   deliveries: [DELIVERY],
-  requestId: null,
-  replayOf: null,
-  againOf: null,
   returnOf: [],
   createdAt: "2026-01-31T18:00:00.000Z",
   startedAt: "2026-01-31T18:00:01.000Z",
   endedAt: "2026-01-31T18:00:09.000Z",
-} as const;
+} as const);
 
 const QUEUED_RUN = {
   ...RUN,

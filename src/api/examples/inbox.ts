@@ -18,6 +18,7 @@ const ROW = {
   contentType: "application/json",
   bodyBytes: 33,
   runIds: [RUN_ID],
+  jobIds: [],
 } as const;
 
 const REFUSED = {
@@ -29,6 +30,7 @@ const REFUSED = {
   reason: "The signature does not match: other secret, or the body was changed on its way.",
   signature: { type: "github", verdict: "wrong" },
   runIds: [],
+  jobIds: [],
 } as const;
 
 const PREVIEW = {
@@ -56,6 +58,7 @@ const PREVIEW = {
       channel: "last",
       to: null,
       model: null,
+      reports: null,
       missingValues: [{ path: "issue.titel", didYouMean: "issue.title" }],
       error: null,
     },

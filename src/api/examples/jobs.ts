@@ -1,4 +1,5 @@
-import type { Example } from "./example.ts";
+import { JobView } from "../../wire/job.ts";
+import { type Example, withNulls } from "./example.ts";
 
 const params = { jobId: "import-2041" };
 const stepParams = { ...params, stepKey: "load" };
@@ -16,32 +17,33 @@ const RECEIPT = {
   startedAt: "2026-01-31T18:00:05.000Z",
 } as const;
 
-const STEP_SUMMARY = { ...RECEIPT, attempts: 1, lastReportAt: "2026-01-31T18:01:20.000Z", stale: false } as const;
+const STEP_SUMMARY = {
+  ...RECEIPT,
+  attempts: 1,
+  lastReportAt: "2026-01-31T18:01:20.000Z",
+  links: [],
+  stale: false,
+} as const;
 const STEP = { ...STEP_SUMMARY, output: null } as const;
 const COMPLETED_STEP = { ...STEP, status: "completed", progress: 100, output: { rows: 10_000 }, durationMs: 182_000 };
 
-const NEW_JOB = {
+const NEW_JOB = withNulls(JobView, {
   jobId: "import-2041",
   name: "Nightly import",
-  description: null,
   input: { file: "orders.csv" },
   metadata: { team: "data" },
   status: "running",
   progress: 0,
-  message: null,
-  output: null,
   createdAt: "2026-01-31T18:00:00.000Z",
   updatedAt: "2026-01-31T18:00:00.000Z",
-  lastReportAt: null,
   stale: false,
   staleAt: "2026-01-31T18:15:00.000Z",
-  staleAfterSeconds: null,
-  cancel: null,
   waitingFor: [],
-  returnTo: null,
   returns: [],
-  currentStep: null,
-} as const;
+  stepCounts: { running: 0, completed: 0, failed: 0 },
+  links: [],
+  children: { running: 0, completed: 0, failed: 0 },
+} as const);
 
 const JOB = {
   ...NEW_JOB,
@@ -51,6 +53,8 @@ const JOB = {
   lastReportAt: "2026-01-31T18:01:20.000Z",
   staleAt: "2026-01-31T18:16:20.000Z",
   currentStep: STEP_SUMMARY,
+  stepCounts: { running: 1, completed: 0, failed: 0 },
+  links: [{ title: "Orders", url: "https://shop.example.com/orders/2041" }],
 } as const;
 
 const OK = { 200: { ok: true } };
@@ -61,13 +65,19 @@ export const putJob: Example = {
   answers: { 201: NEW_JOB, 200: JOB },
 };
 
-export const getJob: Example = { params, answers: { 200: JOB } };
+export const getJob: Example = {
+  params,
+  answers: { 200: JOB },
+};
 export const listJobs: Example = { answers: { 200: { jobs: [JOB], nextCursor: null } } };
 export const cancelJob: Example = {
   params,
   body: { reason: "The orders were imported by hand" },
   answers: {
-    202: { ...JOB, cancel: { requestedAt: "2026-01-31T18:01:30.000Z", reason: "The orders were imported by hand" } },
+    202: {
+      ...JOB,
+      cancel: { requestedAt: "2026-01-31T18:01:30.000Z", reason: "The orders were imported by hand" },
+    },
   },
 };
 export const deleteJob: Example = { params, answers: OK };

@@ -1,26 +1,23 @@
-import type { Example } from "./example.ts";
+import { Delivery } from "../../wire/delivery.ts";
+import { type Example, withNulls } from "./example.ts";
 
 const EVENT_ID = "697e3f1c5a2b4d0012c8e9f4";
 
-const DELIVERY = {
+const DELIVERY = withNulls(Delivery, {
   deliveryId: `${EVENT_ID}-sales`,
-  runId: null,
   kind: "webhook",
   rule: "sales",
   eventType: "job.failed",
   channel: "webhook",
   to: "sales",
-  preview: null,
   state: "sent",
   attempts: 1,
   lastStatus: 200,
   parts: [],
   maybeTwice: false,
-  reason: null,
-  notBefore: null,
   createdAt: "2026-01-31T18:00:09.000Z",
   sentAt: "2026-01-31T18:00:10.000Z",
-} as const;
+} as const);
 
 export const listNotifyRules: Example = {
   answers: {

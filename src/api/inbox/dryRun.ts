@@ -1,4 +1,5 @@
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
 import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
@@ -8,8 +9,9 @@ import type { DryRun, RunPreview } from "../../wire/hookRequest.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { SelectedMapping } from "./replay.ts";
 
-/** Maximum runs of a dry run that are shown, and the maximum characters of each message. */
+/** Maximum runs of a dry run and reports of each that are shown, and the maximum characters of each message. */
 const MAX_RUNS = 10;
+const MAX_REPORTS = 100;
 const MAX_MESSAGE_CHARS = 100_000;
 
 const NOTHING: RunPreview = {
@@ -22,6 +24,7 @@ const NOTHING: RunPreview = {
   channel: null,
   to: null,
   model: null,
+  reports: null,
   error: null,
   missingValues: [],
 };
@@ -51,6 +54,11 @@ export function dryRun(
 const noList = (mapping: Mapping | undefined): string =>
   `The body has no list ${mapping?.forEach}, which is the forEach of the mapping.`;
 
+const shown = (report: MappedReport): NonNullable<RunPreview["reports"]>[number] => ({
+  ...report,
+  message: report.message?.slice(0, MAX_MESSAGE_CHARS) ?? null,
+});
+
 function preview(
   { hooks, agent, clock }: Pick<ApiDeps, "hooks" | "agent" | "clock">,
   mapping: Mapping,
@@ -62,6 +70,7 @@ function preview(
     const name = made.name ?? mapping.key;
     const missing = [...missingValues(mapping, call, clock.now(), { kind: "kept" })];
     const read = { ...NOTHING, name, missingValues: missing };
+    if (made.kind === "job") return { ...read, kind: "job", reports: made.reports.slice(0, MAX_REPORTS).map(shown) };
     if (made.kind === "wake") {
       const message = made.text.slice(0, MAX_MESSAGE_CHARS);
       return { ...read, kind: "wake", message, sessionKey: MAIN_SESSION, wakeMode: made.mode ?? "now" };

@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import { textLines } from "../../models/jobs/log/logLine.ts";
 import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/slugPing.ts";
 import { AppError } from "../../shared/errors.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";
@@ -34,10 +35,11 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
   );
 
   /** Returns the runs that an address is about, and the rest of its path. */
-  async function resolve(ctx: Context): Promise<{ runs: Omit<PingedRuns, "rid">; rest: readonly string[] }> {
+  async function resolve(ctx: Context): Promise<Address> {
     const [key = "", ...rest] = segmentsOf(ctx.path);
     const one = expected.get(key.toLowerCase());
-    if (one) return { runs: { pinged: one.id, name: one.name }, rest };
+    const hide = (text: string) => text.replaceAll(key, "***");
+    if (one) return { runs: { pinged: one.id, name: one.name }, rest, hide };
     const caller = await auth.identifyToken(ctx, key);
     if (!caller) {
       const isUuid = UUID.test(key) && (rest.length === 0 || stateOf(rest[0]) !== undefined);
@@ -51,7 +53,7 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     const prefix = caller.jobs && "idPrefix" in caller.jobs ? caller.jobs.idPrefix : "";
     if (!SLUG.test(slug)) throw invalid("The slug must have 1 to 100 letters, digits, dots, dashes and underscores.");
     if (prefix.length + slug.length + RUN_LENGTH > MAX_JOB_ID) throw invalid("The slug is too long for this token.");
-    return { runs: { pinged: prefix + slug, name: slug }, rest: more };
+    return { runs: { pinged: prefix + slug, name: slug }, rest: more, hide };
   }
 
   async function answer(ctx: Context): Promise<void> {
@@ -61,15 +63,16 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
         headers: { Allow: METHODS.join(", ") },
       });
     }
-    const { runs, rest } = await resolve(ctx);
+    const { runs, rest, hide } = await resolve(ctx);
     const state = rest.length > 1 ? undefined : stateOf(rest[0] ?? "success");
     if (state === undefined) {
       throw invalid("Behind the slug or UUID stands nothing, start, fail, log or an exit code from 0 to 255.");
     }
     const { rid } = ctx.query;
     if (rid !== undefined && (typeof rid !== "string" || !UUID.test(rid))) throw invalid("rid must be a UUID.");
-    const body = ctx.method === "POST" ? await readBeginning(ctx, options.bodies) : "";
-    await report(deps, { ...runs, rid: rid?.toLowerCase() }, { state, body });
+    const body = ctx.method === "POST" ? hide(await readBeginning(ctx, options.bodies)) : "";
+    const ping = { state, body, log: textLines(body, deps.clock.now()) };
+    await report(deps, { ...runs, rid: rid?.toLowerCase() }, ping);
   }
 
   return {
@@ -95,6 +98,15 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
   };
 }
 
+/** What the address of a ping says. */
+interface Address {
+  readonly runs: Omit<PingedRuns, "rid">;
+  /** What stands behind the slug or the UUID. */
+  readonly rest: readonly string[];
+  /** Returns a text without the secret of the address, which must not be stored. */
+  hide(text: string): string;
+}
+
 const invalid = (detail: string) => new AppError("invalid_query", { detail });
 
 /** Returns the decoded parts of a path behind `PING_PATH`. A slash at the end is none of them. */
@@ -112,7 +124,7 @@ function segmentsOf(path: string): string[] {
 
 /** Returns what the last part of a path reports; undefined if it is nothing of the kind. */
 function stateOf(part = ""): SlugPing["state"] | undefined {
-  if (part === "success" || part === "start" || part === "fail") return part;
+  if (part === "success" || part === "start" || part === "fail" || part === "log") return part;
   return EXIT_CODE.test(part) && Number(part) <= 255 ? Number(part) : undefined;
 }
 
@@ -133,7 +145,9 @@ async function readBeginning(ctx: Context, bodies: MemoryBudget): Promise<string
 }
 
 async function report({ stores, metrics, clock }: ApiDeps, runs: PingedRuns, ping: SlugPing): Promise<void> {
-  const { createdJob, step, ended } = await pingSlug(stores, runs, ping, clock);
+  const result = await pingSlug(stores, runs, ping, clock);
+  if (!result) return;
+  const { createdJob, step, ended } = result;
   if (createdJob) metrics.jobs.inc({ outcome: "created" });
   metrics.reports.inc({ status: step.status });
   if (ended) metrics.jobs.inc({ outcome: ended });

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { version } from "../../shared/process/version.ts";
+import { DISCORD_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { createApiCaller, excerpt } from "../http.ts";
@@ -10,9 +11,6 @@ import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 const LIMIT = 2_000;
-
-/** The id of a channel, a thread or a user. Ids are snowflakes, which exceed the range of a JavaScript number. */
-const RECIPIENT = /^(user:)?(\d{5,20})$/;
 
 /** Matches addresses and special characters. Addresses match as a whole: a backslash would become part of the link. */
 const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
@@ -37,7 +35,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
     style: { dialect: "discord", limit: LIMIT, unit: "utf16" },
     idempotentForMs: 120_000,
     async send({ to, text, plain, key }, signal) {
-      const [, isUser, id = ""] = RECIPIENT.exec(to.trim()) ?? [];
+      const [, isUser, id = ""] = DISCORD_RECIPIENT.exec(to.trim()) ?? [];
       if (id === "") return { kind: "gone", reason: "This is not a Discord recipient: use a channel id or user:ID." };
       const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
       if (opened.kind !== "opened") return opened;

@@ -1,3 +1,4 @@
+import { type ImessageRecipient, namesOf, readRecipient } from "../../shared/recipients/imessage.ts";
 import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { type RequestOutcome, sendRequest } from "../http.ts";
@@ -10,7 +11,7 @@ import {
   failureWithoutResponse,
 } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
-import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
+import { invalidRecipient } from "./invalidRecipient.ts";
 
 const NAME = "BlueBubbles";
 /** BlueBubbles waits up to two minutes for the message to appear in the database of Messages. */

@@ -1,7 +1,8 @@
 import { isTransientStartError, runProcessGroup } from "../../shared/process/processGroup.ts";
+import { type ImessageRecipient, namesOf, readRecipient } from "../../shared/recipients/imessage.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { redactWithNames } from "../redact.ts";
-import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
+import { invalidRecipient } from "./invalidRecipient.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

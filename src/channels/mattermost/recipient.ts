@@ -1,12 +1,10 @@
 import type { Clock } from "../../shared/clock.ts";
+import { MATTERMOST_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { ApiCaller } from "../http.ts";
 import type { Failure } from "../httpStatus.ts";
 import { classifyResponse } from "./errors.ts";
 
 type FindOutcome = { readonly kind: "found"; readonly id: string };
-
-const ID = "[a-z0-9]{26}";
-const RECIPIENT = new RegExp(`^(${ID}|user:${ID}|@\\w[\\w.-]*|[\\w-]+/[\\w-]+)(?::(${ID}))?$`);
 
 const CACHE_TTL_MS = 60 * 60_000;
 const MAX_CACHED = 1_000;
@@ -15,7 +13,7 @@ const MAX_CACHED = 1_000;
 export function readRecipient(
   to: string,
 ): { readonly target: string; readonly rootId?: string | undefined } | undefined {
-  const [, target, rootId] = RECIPIENT.exec(to.trim()) ?? [];
+  const [, target, rootId] = MATTERMOST_RECIPIENT.exec(to.trim()) ?? [];
   return target === undefined ? undefined : { target, rootId };
 }
 

@@ -1,5 +1,5 @@
-import { isNtfyTopic } from "../../config/channels.ts";
 import type { Config } from "../../config/config.ts";
+import { isNtfyTopic } from "../../config/recipients.ts";
 import type { Channel } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";

@@ -1,10 +1,10 @@
+import { readRecipient, type SignalRecipient } from "../../shared/recipients/signal.ts";
 import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { type RequestOutcome, sendRequest } from "../http.ts";
 import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
-import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
-import { classifyRateLimit, classifyResults } from "./results.ts";
+import { classifyRateLimit, classifyResults, INVALID_RECIPIENT } from "./results.ts";
 import { readStyles } from "./styles.ts";
 
 const NAME = "signal-cli";

@@ -1,10 +1,10 @@
+import { readRecipient, type SignalRecipient } from "../../shared/recipients/signal.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { type RequestOutcome, sendRequest } from "../http.ts";
 import { classifyStatus, describeResponse, type Failure, failureWithoutResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
-import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
-import { classifyRateLimit, classifyResults, type RecipientResult } from "./results.ts";
+import { classifyRateLimit, classifyResults, INVALID_RECIPIENT, type RecipientResult } from "./results.ts";
 
 const NAME = "signal-cli-rest-api";
 /** signal-cli-rest-api gives signal-cli two minutes. */

@@ -54,3 +54,9 @@ export function classifyRateLimit(needsCaptcha: boolean, afterMs: number | null)
 }
 
 const positiveOrZero = (value: unknown) => (typeof value === "number" && value > 0 ? value : 0);
+
+/** The result for a text that is no recipient. */
+export const INVALID_RECIPIENT = {
+  kind: "gone",
+  reason: "This is not a Signal recipient: use a number with its country code (+…), a UUID, group.… or u:name.",
+} as const;

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
+import { SLACK_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
@@ -8,8 +9,6 @@ import { classifyRefusal, refusalCode } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** The id or `#name` of a channel, or the id of a user; optionally with a thread. */
-const RECIPIENT = /^(#?[^\s:#]{1,80})(?::(\d{1,12}\.\d{1,12}))?$/;
 const USER = /^[UW][A-Z0-9]{2,}$/;
 
 /** Slack truncates a longer `text`. */
@@ -36,7 +35,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     style: { dialect: "slack", limit: 12_000, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, plain, key }, signal) {
-      const [, channelOrUser = "", thread] = RECIPIENT.exec(to.trim()) ?? [];
+      const [, channelOrUser = "", thread] = SLACK_RECIPIENT.exec(to.trim()) ?? [];
       if (channelOrUser === "")
         return { kind: "gone", reason: "This is not a Slack recipient: use the id of a channel or a user." };
       const isUser = USER.test(channelOrUser);

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { retryAfterMs } from "../../shared/backoff.ts";
+import { TELEGRAM_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
@@ -7,9 +8,6 @@ import { type ApiResponse, classifyStatus, describeResponse, failureWithoutRespo
 import { redactWithNames } from "../redact.ts";
 
 const TIMEOUT_MS = 30_000;
-
-/** The id or public name of a chat; optionally with a topic. */
-const RECIPIENT = /^(-?\d{1,20}|@\w{1,64})(?::(\d{1,15}))?$/;
 
 /** Creates the channel for Telegram's Bot API. Its paths contain the token, so that no path may be logged or returned. */
 export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
@@ -27,7 +25,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
-      const [, chat, topic] = RECIPIENT.exec(to.trim()) ?? [];
+      const [, chat, topic] = TELEGRAM_RECIPIENT.exec(to.trim()) ?? [];
       if (chat === undefined) {
         return { kind: "gone", reason: "This is not a Telegram recipient: use a chat id, @channel or chat:topic." };
       }

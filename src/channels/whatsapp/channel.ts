@@ -1,9 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
+import { hasTrunkZero, readPhoneNumber } from "../../shared/recipients/phoneNumber.ts";
 import type { Channel, SendOutcome } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
-import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
+import { WITH_TRUNK_ZERO } from "../trunkZero.ts";
 import { classifyError } from "./errors.ts";
 
 /** The version of the Graph API. Meta serves each for about two years. */
@@ -23,8 +24,8 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
     idempotentForMs: 0,
     async send({ to, text, key }, signal) {
       if (hasTrunkZero(to)) return WITH_TRUNK_ZERO;
-      const digits = to.replace(/[+\s()-]/g, "");
-      if (!/^[1-9]\d{4,14}$/.test(digits)) {
+      const digits = readPhoneNumber(to);
+      if (digits === undefined) {
         return { kind: "gone", reason: "This is not a number with a country code: use one such as +49 151 00000000." };
       }
       const message = {

@@ -72,9 +72,11 @@ export interface RunSummary {
   runId: string;
   /**
    * `agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that the
-   * session started.
+   * session started. `job`: a report of a job, without an agent.
    */
-  kind: "agent" | "wake" | "return";
+  kind: "agent" | "wake" | "return" | "job";
+  /** The job that it reported; present with `kind: job`. */
+  jobId?: string;
   /** Name from the request or the mapping, for people. */
   name: string | null;
   /** Name of the mapping that made the run; null for a request to the agent hook. */

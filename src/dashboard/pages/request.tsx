@@ -16,6 +16,7 @@ import { hookRequests } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place } from "../router.ts";
+import { visible } from "../text.ts";
 import { bytes } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -53,7 +54,7 @@ function RequestError({ error, retry }: { error: unknown; retry: () => void }) {
 
 function RequestView({ request }: { request: HookRequest }) {
   const { requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
-  const { address: sender, contentType, bodyBytes, runIds, createdAt, url } = request;
+  const { address: sender, contentType, bodyBytes, runIds, jobIds, createdAt, url } = request;
   const [preview, setPreview] = useState<DryRun | null>(null);
   return (
     <>
@@ -86,7 +87,8 @@ function RequestView({ request }: { request: HookRequest }) {
             ["Size", bodyBytes !== null && bytes(bodyBytes)],
             ["Answered with", status],
             ["Note", repeated && "It repeats an earlier request, whose runs it returned."],
-            ["Runs", runIds.length > 0 && <RunLinks runIds={runIds} />],
+            ["Jobs", jobIds.length > 0 && <JobLinks jobIds={jobIds} />],
+            ["Runs", runIds.length > 0 && jobIds.length === 0 && <RunLinks runIds={runIds} />],
           ]}
         />
       </section>
@@ -101,6 +103,19 @@ function RequestView({ request }: { request: HookRequest }) {
         <JsonBlock title="Query" value={request.query} file={`${requestId}-query`} />
       )}
       {request.body !== null && hasScope(access.value, "runs:write") && <EditAndTry request={request} />}
+    </>
+  );
+}
+
+function JobLinks({ jobIds }: { jobIds: readonly string[] }) {
+  return (
+    <>
+      {jobIds.slice(0, MAX_RUNS).map((jobId) => (
+        <a key={jobId} class="id" href={address("/jobs/:jobId", jobId)}>
+          <bdi>{visible(jobId)}</bdi>{" "}
+        </a>
+      ))}
+      {jobIds.length > MAX_RUNS && `and ${jobIds.length - MAX_RUNS} more`}
     </>
   );
 }

@@ -66,7 +66,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
 }
 
 function RequestCells({ request }: { request: HookRequestRow }) {
-  const { requestId, hook, mapping, outcome, reason, repeated, runIds, createdAt } = request;
+  const { requestId, hook, mapping, outcome, reason, repeated, runIds, jobIds, createdAt } = request;
   return (
     <>
       <span role="cell" class="cell-name">
@@ -83,8 +83,8 @@ function RequestCells({ request }: { request: HookRequestRow }) {
         <StatusMark status={outcome} />
       </span>
       <span role="cell" class="cell-time">
-        {runIds.length}
-        <span class="unit"> {runIds.length === 1 ? "run" : "runs"}</span>
+        {jobIds.length || runIds.length}
+        <span class="unit"> {countedAs(jobIds.length > 0 ? "job" : "run", jobIds.length || runIds.length)}</span>
       </span>
       <span role="cell" class="cell-age">
         <When time={createdAt} />
@@ -93,12 +93,15 @@ function RequestCells({ request }: { request: HookRequestRow }) {
   );
 }
 
+const countedAs = (noun: string, count: number): string => (count === 1 ? noun : `${noun}s`);
+
 /** Returns the outcome of a request in a few words. */
-function summaryOf({ outcome, status, reason, runIds }: HookRequestRow): string {
+function summaryOf({ outcome, status, reason, runIds, jobIds }: HookRequestRow): string {
   if (outcome === "refused") return `${status} ${reason ?? ""}`;
   if (outcome === "filtered") return reason ? `Not matched: ${reason}` : "match.when of the mapping left it out";
-  if (outcome === "dropped") return "The transform of the mapping dropped it";
+  if (outcome === "dropped") return "The mapping made nothing of it";
   if (outcome === "failed") return "A run of it failed";
+  if (jobIds.length > 0) return `Reported ${jobIds.length === 1 ? jobIds[0] : `${jobIds.length} jobs`}`;
   if (runIds.length === 0) return "It has no items";
   return runIds.length === 1 ? "Started 1 run" : `Started ${runIds.length} runs`;
 }

@@ -20,7 +20,7 @@ import { runAgain, service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, navigate, type Place } from "../router.ts";
-import { shownText } from "../text.ts";
+import { shownText, visible } from "../text.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { dollars, tokens } from "../usage.ts";
@@ -81,7 +81,18 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
 const replyTitle = ({ replyCutOff }: Run) =>
   replyCutOff ? "Reply (cut off: the model reached its length limit)" : "Reply";
 
-const KINDS = { agent: "agent turn", wake: "main session event", return: "return of jobs" } as const;
+const KINDS = {
+  agent: "agent turn",
+  wake: "main session event",
+  return: "news of jobs",
+  job: "report of a job",
+} as const;
+
+const JobLink = ({ jobId }: { jobId: string }) => (
+  <a href={address("/jobs/:jobId", jobId)}>
+    <bdi>{visible(jobId)}</bdi>
+  </a>
+);
 
 /** The jobs of which a run has the news. */
 function Returns({ returns }: { returns: Run["returnOf"] }) {
@@ -90,10 +101,7 @@ function Returns({ returns }: { returns: Run["returnOf"] }) {
       {returns.map(({ jobId, event }, i) => (
         <span key={jobId}>
           {i > 0 && ", "}
-          <a href={address("/jobs/:jobId", jobId)}>
-            <bdi>{jobId}</bdi>
-          </a>{" "}
-          {event}
+          <JobLink jobId={jobId} /> {event}
         </span>
       ))}
     </>
@@ -130,10 +138,11 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
           facts={[
             ["Kind", KINDS[kind]],
             ["News of", run.returnOf.length > 0 && <Returns returns={run.returnOf} />],
+            ["Job", run.jobId !== undefined && <JobLink jobId={run.jobId} />],
             ["Note", describeMissing(run.missingValues)],
             [
               "Session",
-              sessionKey !== null && (
+              sessionKey !== null && kind !== "job" && (
                 <a href={address("/sessions/:sessionKey", sessionKey)}>
                   <bdi>{sessionKey}</bdi>
                 </a>

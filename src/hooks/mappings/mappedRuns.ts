@@ -116,7 +116,7 @@ function newRun(
     kind: mapping.action,
     name: renderName(mapping, scope),
     // A key that is not allowed is left out here; it fails the run when a worker renders it again.
-    sessionKey: mapping.action === "wake" ? MAIN_SESSION : isUsable ? key : undefined,
+    sessionKey: sessionOf(mapping, isUsable ? key : undefined),
     mapped: {
       mapping: mapping.key,
       ...(typeof stored === "string" ? { call: stored } : { call: null, ...stored }),
@@ -124,6 +124,10 @@ function newRun(
     },
   };
 }
+
+/** A report of a job has no session: its own is never used. */
+const sessionOf = ({ action }: Mapping, key: string | undefined): string | undefined =>
+  action === "wake" ? MAIN_SESSION : action === "job" ? undefined : key;
 
 /** Counts code points, as the worker does. Each takes at most two UTF-16 units. */
 const isShort = (key: string): boolean => key.length <= 2 * MAX_KEY_CHARS && [...key].length <= MAX_KEY_CHARS;

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
-import { decodedName, mappingKey } from "../../config/mapping.ts";
+import { decodedName, jobPrefixOf, mappingKey } from "../../config/mapping.ts";
 import { TEMPLATES } from "../../config/mappingTemplates.ts";
-import { SENDER_PRESETS } from "../../config/presets.ts";
+import { presetTemplates } from "../../config/presets.ts";
 import {
   parseTemplate,
   type Reference,
@@ -10,6 +10,8 @@ import {
   type TemplateScope,
 } from "../../shared/text/template.ts";
 import type { SenderAuth } from "../signatures/verifySender.ts";
+import { CLOUD_EVENT_HEADERS, cloudEvent } from "./cloudEvent.ts";
+import { compileJob, type JobTemplate, referencesOf } from "./mappedJob.ts";
 import { preset } from "./presets.ts";
 import type { ReadNames } from "./secretNames.ts";
 import { type Condition, compileWhen, isAboutItems, unmetCondition } from "./when.ts";
@@ -17,12 +19,15 @@ import { type Condition, compileWhen, isAboutItems, unmetCondition } from "./whe
 type MappingConfig = Config["hooks"]["mappings"][number];
 
 /** A compiled mapping: its templates are parsed and its defaults are filled in. */
-export interface Mapping extends Omit<MappingConfig, (typeof TEMPLATES)[number] | "auth" | "maxBodyBytes"> {
+export interface Mapping extends Omit<MappingConfig, (typeof TEMPLATES)[number] | "auth" | "maxBodyBytes" | "job"> {
   /** Identifies the mapping in logs, metrics and records. It is unique in a configuration. */
   readonly key: string;
   readonly templates: Readonly<Partial<Record<(typeof TEMPLATES)[number], Template>>>;
   /** The templates that the operator wrote, and no preset. */
   readonly ownTemplates: readonly (typeof TEMPLATES)[number][];
+  /** For `action: job`. */
+  readonly job: JobTemplate | undefined;
+  readonly idPrefix: string;
   /** The compiled `match.when`. */
   readonly conditions: readonly Condition[];
   readonly auth: SenderAuth | undefined;
@@ -64,10 +69,12 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
     const text = config[key];
     return text === undefined ? [] : [[key, parseTemplate(text)] as const];
   });
-  const ofPreset = config.preset ? Object.values(SENDER_PRESETS[config.preset]) : [];
+  const ofPreset = presetTemplates(config.preset);
   return {
     ...config,
     key: mappingKey(config),
+    job: config.job && compileJob(config.job, { isPreset: config.preset !== undefined }),
+    idPrefix: jobPrefixOf(config),
     templates: Object.fromEntries(templates),
     ownTemplates: TEMPLATES.filter((key) => !ofPreset.includes(config[key])),
     conditions: compileWhen(config.match?.when),
@@ -89,13 +96,16 @@ export function mappingsNamed(mappings: readonly Mapping[], name: string): reado
 
 /** Returns the names of headers and parameters that the conditions and templates of mappings read. */
 export function readNamesOf(mappings: readonly Mapping[]): ReadNames {
-  const references = mappings.flatMap(({ conditions, templates }) => [
+  const references = mappings.flatMap(({ conditions, templates, job }) => [
+    ...(job ? referencesOf(job) : []),
     ...conditions.map(({ reference }) => reference),
     ...Object.values(templates).flatMap((parts) => parts.filter((part) => typeof part !== "string")),
   ]);
   const namesIn = (root: Reference["root"]) =>
     new Set(references.flatMap((one) => (one.root === root ? one.keys.slice(0, 1) : [])));
-  return { headers: namesIn("headers"), query: namesIn("query") };
+  const headers = namesIn("headers");
+  if (mappings.some((one) => one.preset === "cloudevents")) for (const name of CLOUD_EVENT_HEADERS) headers.add(name);
+  return { headers, query: namesIn("query") };
 }
 
 /** Returns the items of the body's `forEach` array, or undefined if there is no such array. */
@@ -127,8 +137,9 @@ export function withItems(call: HookCall, forEach: string, items: readonly unkno
 
 /** Returns the values that the templates of a mapping can refer to. @param now the time of acceptance */
 export function templateScope(mapping: Mapping, call: HookCall, now: Date): TemplateScope {
-  const { payload, headers, query, path } = call;
-  const items = itemsOf(mapping, payload);
+  const { headers, query, path } = call;
+  const payload = mapping.preset === "cloudevents" ? cloudEvent(call) : call.payload;
+  const items = itemsOf(mapping, call.payload);
   return { payload, headers, query, path, now, item: items && { value: items[0] } };
 }
 

@@ -49,13 +49,19 @@ export function missingValues(
   const used = TEMPLATES.filter(
     (key) => mapping.ownTemplates.includes(key) && !unused.includes(key) && set[FIELD_OF[key]] === undefined,
   );
-  const references = used.flatMap((key) => unresolved(mapping.templates[key] ?? [], scope));
+  const isReport = mapping.job && (set.kind ?? mapping.action) === "job";
+  const templates = isReport ? jobTemplates(mapping) : used.map((key) => mapping.templates[key] ?? []);
+  const references = templates.flatMap((template) => unresolved(template, scope));
   const byPath = new Map(references.map((reference) => [pathOf(reference), reference]));
   return Array.from(byPath, ([path, reference]) => ({ path, didYouMean: correct(reference, scope) })).slice(
     0,
     MAX_REPORTED,
   );
 }
+
+/** Returns the templates of a job that the operator wrote. A step of which not every request is may have no key. */
+const jobTemplates = ({ job, preset }: Mapping): Template[] =>
+  job && preset === undefined ? [job.id, job.name, job.message, job.progress].flatMap((one) => (one ? [one] : [])) : [];
 
 function unresolved(template: Template, scope: TemplateScope): Reference[] {
   const missing: Reference[] = [];

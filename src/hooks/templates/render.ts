@@ -4,13 +4,23 @@ import { AppError } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/text/template.ts";
 import { MappedAgent, MappedWake } from "../mappings/fields.ts";
+import { type JobTemplate, type MappedReport, ReportOverrides, renderJob } from "../mappings/mappedJob.ts";
 import { type HookCall, type Mapping, renderName, renderSessionKey, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
 import { missingValues } from "./missingValues.ts";
 
 const ajv = new Ajv({ verbose: true, strict: false, strictNumbers: true });
 const isAgent = ajv.compile<MappedAgent>(MappedAgent);
+const isReport = ajv.compile<ReportOverrides>(ReportOverrides);
 const isWake = ajv.compile<MappedWake>(MappedWake);
+
+/** The reports of a job that a call of a mapping requests. */
+export interface MappedJob {
+  readonly kind: "job";
+  /** Name of the record of the call, for people. */
+  readonly name: string;
+  readonly reports: readonly MappedReport[];
+}
 
 /**
  * Returns the run or event that a call of a mapping requests: the mapping's rendered fields, overridden by the transform's
@@ -23,20 +33,32 @@ export function renderCall(
   call: HookCall,
   now: Date,
   transformed: TransformOutcome,
-): MappedAgent | MappedWake | null {
+): MappedAgent | MappedWake | MappedJob | null {
   if (transformed.kind === "dropped") return null;
   const overrides = transformed.kind === "result" ? checkObject(transformed.value) : {};
   const { kind = mapping.action } = overrides;
-  if (kind !== "agent" && kind !== "wake") {
-    throw new AppError("transform_failed", { detail: "kind must be one of agent, wake." });
-  }
   const scope = templateScope(mapping, call, now);
+  const missing = () => missingValues(mapping, call, now, transformed).map(({ path }) => path);
+  if (kind === "job" && mapping.job) {
+    const own = check(
+      isReport,
+      overrides,
+      () => "transform_failed",
+      () => [],
+    );
+    const reports = withMissing(missing, () => renderJob(mapping.job as JobTemplate, mapping.idPrefix, scope, own));
+    return reports.length === 0 ? null : { kind, name: renderName(mapping, scope), reports };
+  }
+  if (kind !== "agent" && kind !== "wake") {
+    throw new AppError("transform_failed", {
+      detail: `kind must be one of agent, wake${mapping.job ? ", job" : ""}.`,
+    });
+  }
   const result = { kind, ...renderFields(mapping, scope, kind), ...overrides };
   const codeFor = (field: string) => errorCodeFor(field, transformed);
   checkSize(result, codeFor);
-  const cause = () => missingValues(mapping, call, now, transformed).map(({ path }) => path);
-  if (kind === "wake") return check(isWake, result, codeFor, cause);
-  return check(isAgent, result, codeFor, cause);
+  if (kind === "wake") return check(isWake, result, codeFor, missing);
+  return check(isAgent, result, codeFor, missing);
 }
 
 function checkObject(value: unknown): Record<string, unknown> {
@@ -69,7 +91,7 @@ function checkSize(result: Readonly<Record<string, unknown>>, codeFor: CodeFor):
 const WHOLE_BODY = parseTemplate("{{payload}}");
 
 /** Renders the fields of the mapping itself, without the transform's result. */
-function renderFields(mapping: Mapping, scope: TemplateScope, kind: Mapping["action"]): object {
+function renderFields(mapping: Mapping, scope: TemplateScope, kind: "agent" | "wake"): object {
   const { templates, deliver, channel, model, thinking, timeoutSeconds, wakeMode } = mapping;
   const text = (template: keyof typeof templates) => {
     const parsed = templates[template];
@@ -95,8 +117,19 @@ function check<T>(validate: ValidateFunction<T>, value: unknown, codeFor: CodeFo
   const field = faultyField(error) ?? error.instancePath.split("/")[1] ?? "kind";
   const detail = `${field || '""'} ${describeFault(error)}`;
   const sentence = detail.endsWith("?") ? detail : `${detail}.`;
-  const missing = cause();
-  // The second line is only for those who may read runs, since it shows parts of the configuration.
-  const lines = missing.length > 0 ? [sentence, `Placeholders without a value: ${missing.join(", ")}.`] : [sentence];
-  throw new AppError(codeFor(field), { detail: lines.join("\n") });
+  throw new AppError(codeFor(field), { detail: describeMissing(sentence, cause()) });
+}
+
+/** Adds a line that only those who may read runs get, since it shows parts of the configuration. */
+const describeMissing = (sentence: string, missing: readonly string[]): string =>
+  missing.length > 0 ? `${sentence}\nPlaceholders without a value: ${missing.join(", ")}.` : sentence;
+
+/** Adds the placeholders without a value to the error of a mapping, which may be why. */
+function withMissing<T>(missing: () => readonly string[], render: () => T): T {
+  try {
+    return render();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, { detail: describeMissing(error.message, missing()) });
+  }
 }

@@ -37,6 +37,8 @@ export const HookRequestDoc = f.object({
   /** Those of its runs that have failed, and those that the transform dropped. */
   failedRuns: f.listOf(f.string),
   droppedRuns: f.listOf(f.string),
+  /** The jobs that its runs reported; missing if there are none. */
+  jobIds: f.optional(f.listOf(f.string)),
   /** Whether the request repeats an earlier one, whose runs it returned. */
   repeated: f.boolean,
   /** Set until retention has seen that its first run exists. Such a request counts only if the run exists. */

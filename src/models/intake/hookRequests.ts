@@ -41,11 +41,16 @@ export class HookRequests {
   }
 
   /**
-   * Records how one of a request's runs has ended, and what that makes of the request. Safe to repeat, and to call for a request
+   * Records how one of a request's runs has ended, with the job that it reported, and what that makes of the request. Safe to repeat, and to call for a request
    * that is no longer kept.
    * @throws AppError unavailable
    */
-  async recordRun(_id: string, runId: string, end: "failed" | "dropped" | "completed"): Promise<void> {
+  async recordRun(
+    _id: string,
+    runId: string,
+    end: "failed" | "dropped" | "completed",
+    jobId?: string | undefined,
+  ): Promise<void> {
     const one = [{ $literal: runId }];
     const list = (name: "failedRuns" | "droppedRuns", isIn: boolean) => ({
       [name]: isIn ? { $setUnion: [`$${name}`, one] } : { $setDifference: [`$${name}`, one] },
@@ -56,6 +61,9 @@ export class HookRequests {
     const otherwise = { $cond: [areAllDropped, "dropped", "accepted"] };
     const outcome = { $cond: [{ $gt: [{ $size: "$failedRuns" }, 0] }, "failed", otherwise] };
     const changes = [
+      ...(jobId === undefined
+        ? []
+        : [{ $set: { jobIds: { $setUnion: [{ $ifNull: ["$jobIds", []] }, [{ $literal: jobId }]] } } }]),
       { $set: { ...list("failedRuns", end === "failed"), ...list("droppedRuns", end === "dropped") } },
       { $set: { outcome } },
     ];

@@ -28,7 +28,7 @@ export async function listHookRequests(
     ...createdWithin(from, before),
   };
   const projection = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 };
-  const bytesOf = ({ runIds }: HookRequestDoc) => 500 + runIds.length * 40;
+  const bytesOf = ({ runIds, jobIds = [] }: HookRequestDoc) => 500 + runIds.length * 40 + jobIds.length * 260;
   const { rows, nextCursor } = await readNewest(collection, { query, projection, limit, cursor, bytesOf });
   const existing = await existingRuns(stores, rows);
   return { requests: rows.filter((request) => isVisible(request, existing)).map(viewRow), nextCursor };
@@ -58,7 +58,7 @@ const isVisible = ({ unconfirmed, runIds: [first = ""] }: HookRequestDoc, existi
 
 export function viewRow(request: HookRequestDoc): HookRequestRow {
   const { _id: requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
-  const { address, contentType, bodyBytes, runIds } = request;
+  const { address, contentType, bodyBytes, runIds, jobIds = [] } = request;
   return {
     requestId,
     createdAt: request.createdAt.toISOString(),
@@ -74,5 +74,6 @@ export function viewRow(request: HookRequestDoc): HookRequestRow {
     contentType,
     bodyBytes,
     runIds,
+    jobIds,
   };
 }

@@ -4,6 +4,7 @@ import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
 import { Silence } from "./jobNotes.ts";
+import { Links } from "./link.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
@@ -61,6 +62,11 @@ export const JobDoc = f.object({
   openGates: f.optional(f.listOf(f.object({ gateId: f.string, key: f.string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
+  links: Links,
+  /** The jobId of the job that this one is a part of. */
+  parentJobId: f.nullable(f.string),
+  /** The number of its steps by status. */
+  stepCounts: f.object({ running: f.number, completed: f.number, failed: f.number }),
   /** A copy of the running step with the newest report; null while no step is running. */
   current: f.nullable(StepDoc),
   /** The number of reports on the job's steps. Orders these reports. */
@@ -92,6 +98,9 @@ export const JobDoc = f.object({
 });
 export type JobDoc = f.Stored<typeof JobDoc>;
 
+/** The index that counts children. */
+export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
+
 export const jobSchema = f
   .schemaOf(JobDoc)
   .index({ jobId: 1 }, { unique: true })
@@ -100,6 +109,10 @@ export const jobSchema = f
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })
+  // The children of a job in the order of lists, and the jobs without a parent.
+  .index({ parentJobId: 1, createdAt: -1, _id: -1 })
+  // Counts the children of a job.
+  .index(CHILD_INDEX, { partialFilterExpression: { parentJobId: { $type: "string" } } })
   .index({ updatedMinute: -1 })
   .index({ status: 1, endedAt: 1 })
   .index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } })

@@ -11,6 +11,7 @@ import type { NoteNotifier } from "../notes/note.ts";
 import type { ReturnTo } from "../notes/returnTo.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
+import { Children } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
 import type { JobDoc, ReceivedChange, Status } from "./job.ts";
 import type { CountedJob, JobCounter } from "./jobCounter.ts";
@@ -18,6 +19,7 @@ import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
+import { viewLinks } from "./link.ts";
 import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
@@ -75,10 +77,12 @@ export class Jobs {
   readonly #payloads: Payloads;
   readonly #settings: JobSettings;
   readonly #counter: JobCounter;
+  readonly children: Children;
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(collection: Documents<JobDoc>, payloads: Payloads, options: JobOptions) {
     this.collection = collection;
+    this.children = new Children(collection);
     this.#payloads = payloads;
     this.#clock = options.clock;
     this.#changes = options.changes;
@@ -277,7 +281,7 @@ export class Jobs {
    * Returns a job as clients read it.
    * @param free its free objects
    */
-  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep"> {
+  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep" | "children"> {
     return {
       jobId: job.jobId,
       name: job.name,
@@ -296,6 +300,9 @@ export class Jobs {
       staleAfterSeconds: job.staleAfterSeconds,
       cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
       waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
+      stepCounts: job.stepCounts,
+      links: viewLinks(job.links),
+      parentJobId: job.parentJobId,
       returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
       returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
     };

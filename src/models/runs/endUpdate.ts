@@ -36,6 +36,10 @@ export function mappingUpdate(
       const session = { sessionKey: MAIN_SESSION, singleUse: false };
       return { $set: { stage, ...over, ...used, ...event, ...session }, ...note("completed") };
     }
+    case "job": {
+      const report = { ...mapped, status: "completed" as const, finalized: true, singleUse: false };
+      return { $set: { stage, ...over, ...used, ...report }, ...note("completed") };
+    }
     case "dropped":
       return { $set: { stage, ...over, ...used, status: "dropped", finalized: true }, ...note("dropped") };
     case "failed": {

@@ -41,7 +41,8 @@ export async function finalizeRun(stores: FinalizeStores, run: RunDoc, settings:
   const { _id, requestId, status } = run;
   const end = status === "failed" ? "failed" : "completed";
   const [delivery] = await Promise.all([
-    reportEnd(stores, run, settings),
+    // nobody but its kept request and the rules is concerned by a report that could not be made
+    run.kind === "job" ? null : reportEnd(stores, run, settings),
     addToTranscript(stores, run),
     requestId !== undefined && hookRequests.recordRun(requestId, _id, end),
   ]);
@@ -53,7 +54,8 @@ export async function finalizeRun(stores: FinalizeStores, run: RunDoc, settings:
 /** Returns the id of the records that follow from this end of the run. */
 const recordId = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 
-const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
+const wakesMain = ({ kind, request, mapped }: RunDoc): boolean =>
+  kind !== "job" && (request ?? mapped)?.wakeMode === "now";
 
 /** Ends the job, then writes the summary and the delivery, so that the job has ended for readers of the summary. */
 async function reportEnd(stores: RunStores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {

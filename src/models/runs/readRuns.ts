@@ -147,6 +147,7 @@ export function runHead(run: RunDoc): RunHead {
   return {
     runId,
     kind,
+    ...(run.jobId !== undefined && { jobId: run.jobId }),
     name,
     mapping,
     sessionKey,

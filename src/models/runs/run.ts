@@ -12,7 +12,7 @@ import { StoredUsage } from "./usage.ts";
 /*
  * The states of a run, the values of `status`:
  *
- *   accepted --> queued ------------------------> completed, dropped    the mapping makes it an event, or drops it
+ *   accepted --> queued ------------------------> completed, dropped    the mapping makes it an event or a report, or drops it
  *                  |  ^ \-----------------------> failed                the mapping fails, or it is cancelled
  *          a worker|  |the worker stops, or the turn fails and another try is left
  *         acquires |  |
@@ -31,10 +31,10 @@ import { StoredUsage } from "./usage.ts";
 export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
 /**
- * A run of an agent, `wake` for a mapped hook that became an event of the main session, or `return` for a run
- * with the news of jobs that its session started.
+ * A run of an agent, `wake` for a mapped hook that became an event of the main session, `return` for a run
+ * with the news of jobs that its session started, or `job` for a mapped hook that reported a job.
  */
-export const RunKind = Type.Enum(["agent", "wake", "return"]);
+export const RunKind = Type.Enum(["agent", "wake", "return", "job"]);
 export type RunKind = Static<typeof RunKind>;
 export const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 export type WakeMode = Static<typeof WakeMode>;
@@ -149,6 +149,8 @@ export const RunDoc = f.object({
   /** How often it was retried by hand. Each round has its own summary and delivery. */
   round: f.number,
   reply: f.nullable(f.string),
+  /** The job that a mapped hook reported. */
+  jobId: f.optional(f.string),
   /** Set when the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: f.optional(f.boolean),
   /** The placeholders of the mapping that had no value; missing if all had one. */
@@ -247,6 +249,7 @@ export type AgentRun = RunDoc & {
 export type MappingOutcome =
   | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request" | "missingValues">)
   | ({ readonly kind: "event" } & Pick<RunDoc, "name" | "missingValues">)
+  | ({ readonly kind: "job" } & Pick<RunDoc, "jobId" | "missingValues">)
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: RunError };
 

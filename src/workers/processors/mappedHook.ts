@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
+import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
@@ -14,6 +15,7 @@ import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { WorkerMetrics } from "../metrics.ts";
+import { applyReports } from "../reports/applyReports.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 
@@ -37,7 +39,7 @@ export interface MappedHookDeps {
 
 /**
  * Returns the processor that applies a mapping and its transform to the run of a mapped hook. The result is an agent run,
- * an event, or nothing.
+ * an event, reports of a job, or nothing.
  */
 export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   return async ({ payload, lastTry }, context) => {
@@ -69,8 +71,9 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
 }
 
 type MappedOutcome =
-  | Exclude<MappingOutcome, { kind: "event" }>
-  | (Extract<MappingOutcome, { kind: "event" }> & { text: string; wake: boolean });
+  | Exclude<MappingOutcome, { kind: "event" | "job" }>
+  | (Extract<MappingOutcome, { kind: "event" }> & { text: string; wake: boolean })
+  | (Extract<MappingOutcome, { kind: "job" }> & { jobId: string; reports: readonly MappedReport[] });
 
 /**
  * Returns the failure that an error means for the run.
@@ -100,6 +103,7 @@ async function applyMapping(
   const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
   const made = renderCall(mapping, call, run.createdAt, transformed);
   if (made === null) return { kind: "dropped" };
+  if (made.kind === "job") return jobReports(made.reports, missingValues(mapping, call, run.createdAt, transformed));
   const { length } = made.kind === "agent" ? made.message : made.text;
   if (item && !(await deps.stores.hookCalls.reservePromptChars(item.call, length))) {
     const field = made.kind === "agent" ? "message" : "text";
@@ -130,6 +134,11 @@ async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mappin
   throw new AppError("mapping_failed", { detail });
 }
 
+function jobReports(reports: readonly MappedReport[], missing: ReturnType<typeof missingValues>): MappedOutcome {
+  const [{ jobId }] = reports as [MappedReport];
+  return { kind: "job", jobId, reports, ...(missing.length > 0 && { missingValues: [...missing] }) };
+}
+
 function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): MappedOutcome {
   const { sessionKey: constant, request } = asked;
   // A single-use run received its key when it was accepted.
@@ -147,10 +156,16 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
   const { _id, round, sessionKey, mapped, requestId } = run;
   // These runs end here and are not finalized. Recorded first, because nobody returns to a run that has ended.
   const end = made.kind === "dropped" ? "dropped" : "completed";
-  if (requestId !== undefined && (made.kind === "dropped" || made.kind === "event")) {
-    await hookRequests.recordRun(requestId, _id, end);
+  if (made.kind === "job" && (await runs.isUnmapped(_id, round))) await applyReports(deps.stores, made.reports);
+  if (requestId !== undefined && made.kind !== "agent" && made.kind !== "failed") {
+    await hookRequests.recordRun(requestId, _id, end, made.kind === "job" ? made.jobId : undefined);
   }
   switch (made.kind) {
+    case "job": {
+      const { reports: _, ...report } = made;
+      await runs.applyMapping(_id, round, report);
+      break;
+    }
     case "agent":
       await runs.applyMapping(_id, round, made);
       await enqueueTurn(deps, _id, round);

@@ -152,6 +152,40 @@ describe("/ping", () => {
     expect((await jobs())[0].output.body).to.equal("a\ufffd\ufffd");
   });
 
+  const logOf = async (jobId: string) => {
+    const path = `/api/jobs/${encodeURIComponent(jobId)}/steps/ping/log`;
+    return (await call("GET", path)).body.lines.map(({ text }: { text: string }) => text);
+  };
+
+  it("adds lines to the log of the newest job, an ended one too, and changes nothing else", async () => {
+    await ping("/start", "POST", "Began");
+    await ping("/log", "POST", "One\nTwo\n");
+    await ping("/fail", "POST", "No space");
+    const [before] = await jobs();
+    await ping("/log", "POST", "After the end");
+
+    const [after, ...others] = await jobs();
+    expect(others).to.deep.equal([]);
+    expect(after).to.deep.equal(before);
+    expect(await logOf(after.jobId)).to.deep.equal(["Began", "One", "Two", "No space", "After the end"]);
+  });
+
+  it("adds lines to the log of the run with the rid, and repeats none with a repeated ping", async () => {
+    await ping(`/start?rid=${RID}`, "POST", "Began");
+    await ping("/start");
+    await ping(`/start?rid=${RID}`, "POST", "Began");
+    await ping(`/log?rid=${RID}`, "POST", `with ${KEY}`);
+    await ping(`/log?rid=${RID}`);
+
+    expect(await logOf(`team/${slug}/${RID}`)).to.deep.equal(["Began", "with ***"]);
+  });
+
+  it("answers 404 to lines for a log without a job", async () => {
+    expect(await ping("/log", "POST", "Lost")).to.include({ status: 404 });
+    expect(await ping(`/log?rid=${RID}`, "POST", "Lost")).to.include({ status: 404 });
+    expect(await jobs()).to.deep.equal([]);
+  });
+
   it("takes the UUID of an expected job, in upper case too", async () => {
     await send(`${UUID}/start`);
     await send(`${UUID.toUpperCase()}/0`);

@@ -209,6 +209,13 @@ describe("channels over HTTP", () => {
     expect((await call("GET", "/api/channels")).body.route).to.deep.equal(set.replyTarget);
     expect((await call("DELETE", path)).body).to.deep.equal(configured);
     expect((await call("DELETE", path)).body).to.deep.equal(configured);
+    const never = { channel: "mattermost", to: "some one" };
+    const sent = await call("POST", "/api/channels/mattermost/test", { to: never.to });
+    for (const answer of [await call("PUT", path, never), sent]) {
+      expect([answer.status, answer.body.code, answer.body.errors?.[0].pointer]).to.deep.equal([
+        ...[400, "invalid_body", "/to"],
+      ]);
+    }
     const long = await call("PUT", path, { channel: "log", to: "x".repeat(513) });
     expect([long.status, long.body.errors[0].pointer]).to.deep.equal([400, "/to"]);
     expect((await call("DELETE", path, undefined, READ_ONLY)).status).to.equal(403);

@@ -1,86 +1,28 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { isRunning } from "../../cli/service.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
-
-const TOKEN = "a-hook-token-of-length";
-const bearer = { Authorization: `Bearer ${TOKEN}` };
-
-interface Run {
-  runId: string;
-  sessionKey: string;
-  status: string;
-  attempts: number;
-  reply: string | null;
-  error: { code: string } | null;
-  startedAt: string;
-  endedAt: string;
-  deliveries: { channel: string; to: string | null; state: string; reason: string | null }[];
-}
+import { bearer, CommandAgent } from "./commandAgent.ts";
 
 describe("an agent run with a command as agent", () => {
-  let app: TestApp;
-  let worker: TestWorker;
-  let dir: string;
-
-  /** A worker whose agent is a program that reads the prompt from standard input. */
-  async function start(program: string, { more = "", url = false, concurrency = 10 } = {}): Promise<void> {
-    dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
-    const file = join(dir, "agent.sh");
-    writeFileSync(file, `#!/bin/sh\ncd ${dir}\n${program}\n`);
-    chmodSync(file, 0o755);
-    app = await startApp({
-      config: `{
-        hooks: { enabled: true, token: "${TOKEN}" },
-        agents: { defaults: { runner: "command", ${more} }, runners: { command: { command: ["${file}"] } } },
-        channels: { log: {} },
-        worker: { concurrency: ${concurrency} },
-      }`,
-    });
-    worker = await startWorker(app, url ? { SIGNALBOX_URL: app.url } : {});
-  }
-  afterEach(async () => {
-    await worker.close();
-    await app.close();
-    rmSync(dir, { recursive: true });
-  });
-
-  const agent = async (body: object): Promise<string> => {
-    const { status, body: answer } = await app.call(
-      "POST",
-      "/hooks/agent",
-      { deliver: false, wakeMode: "next-heartbeat", ...body },
-      bearer,
-    );
-    expect(status).to.equal(202);
-    return answer.runId;
-  };
-  const read = async (runId: string): Promise<Run> => (await app.call("GET", `/api/runs/${runId}`)).body;
-  const ended = (runId: string) =>
-    eventually(async () => {
-      const run = await read(runId);
-      return ["completed", "failed", "dropped"].includes(run.status) && run;
-    }, "the run to end");
+  const agent = new CommandAgent();
 
   it("ends with the agent's reply, one summary in the main session and one turn in the transcript", async () => {
-    await start('cat > prompt; echo "All fine."');
+    await agent.start('cat > prompt; echo "All fine."');
 
-    const runId = await agent({ message: "How is it?", name: "Check", sessionKey: "s" });
-    const run = await ended(runId);
+    const runId = await agent.accept({ message: "How is it?", name: "Check", sessionKey: "s" });
+    const run = await agent.ended(runId);
 
     expect(run).to.include({ status: "completed", reply: "All fine.", attempts: 1 });
-    const prompt = readFileSync(join(dir, "prompt"), "utf8");
+    const prompt = readFileSync(join(agent.dir, "prompt"), "utf8");
     expect(prompt).to.include("How is it?").and.to.not.equal("How is it?\n");
     const events = await eventually(async () => {
-      const { events: waiting } = await app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
+      const { events: waiting } = await agent.app.stores.mainEvents.findWaiting({ limit: 10, maxChars: 1e6 });
       return waiting.length > 0 && waiting;
     }, "the summary");
     expect(events.map(({ text }) => text)).to.deep.equal(["Check: completed\nAll fine."]);
-    const { body } = await app.call("GET", "/api/sessions/s/messages");
+    const { body } = await agent.app.call("GET", "/api/sessions/s/messages");
     expect(body.messages.map(({ role, content }: { role: string; content: string }) => [role, content])).to.deep.equal([
       ["user", "How is it?"],
       ["assistant", "All fine."],
@@ -88,29 +30,29 @@ describe("an agent run with a command as agent", () => {
   });
 
   it("fails as timeout when it takes too long, and its program is ended", async () => {
-    await start("echo $$ > pid; sleep 600 & wait");
+    await agent.start("echo $$ > pid; sleep 600 & wait");
 
-    const runId = await agent({ message: "x", timeoutSeconds: 1 });
-    const run = await ended(runId);
+    const runId = await agent.accept({ message: "x", timeoutSeconds: 1 });
+    const run = await agent.ended(runId);
 
     expect(run).to.deep.include({ status: "failed", attempts: 1 });
     expect(run.error?.code).to.equal("timeout");
-    const pid = Number(readFileSync(join(dir, "pid"), "utf8"));
+    const pid = Number(readFileSync(join(agent.dir, "pid"), "utf8"));
     expect(() => process.kill(pid, 0)).to.throw("ESRCH");
   });
 
   it("fails at once when its program fails, and can be retried", async () => {
-    await start('cat > /dev/null; [ -e mended ] && echo "Better." || exit 3');
+    await agent.start('cat > /dev/null; [ -e mended ] && echo "Better." || exit 3');
 
-    const runId = await agent({ message: "x" });
-    const failed = await ended(runId);
-    writeFileSync(join(dir, "mended"), "");
+    const runId = await agent.accept({ message: "x" });
+    const failed = await agent.ended(runId);
+    writeFileSync(join(agent.dir, "mended"), "");
     const retried = await eventually(async () => {
-      const answer = await app.call("POST", `/api/runs/${runId}/retry`);
+      const answer = await agent.app.call("POST", `/api/runs/${runId}/retry`);
       return answer.status === 202 && answer;
     }, "the failed run to be finalized");
     const run = await eventually(async () => {
-      const now = await read(runId);
+      const now = await agent.read(runId);
       return now.status === "completed" && now;
     }, "the second round");
 
@@ -118,24 +60,24 @@ describe("an agent run with a command as agent", () => {
     expect(failed.error?.code).to.equal("agent_failed");
     expect(retried.body.status).to.be.oneOf(["queued", "running", "completed"]);
     expect(run.reply).to.equal("Better.");
-    expect((await app.call("POST", `/api/runs/${runId}/retry`)).body.code).to.equal("run_state_conflict");
+    expect((await agent.app.call("POST", `/api/runs/${runId}/retry`)).body.code).to.equal("run_state_conflict");
   });
 
   it("is aborted within seconds when it is cancelled, and the next run of the session starts", async () => {
-    await start("cat > /dev/null; [ -e go ] && echo ok && exit; echo $$ > pid; sleep 600 & wait");
+    await agent.start("cat > /dev/null; [ -e go ] && echo ok && exit; echo $$ > pid; sleep 600 & wait");
 
-    const runId = await agent({ message: "x", sessionKey: "s" });
+    const runId = await agent.accept({ message: "x", sessionKey: "s" });
     const pid = await eventually(() => {
       try {
-        return Number(readFileSync(join(dir, "pid"), "utf8").trim());
+        return Number(readFileSync(join(agent.dir, "pid"), "utf8").trim());
       } catch {
         return 0;
       }
     }, "the program to run");
-    writeFileSync(join(dir, "go"), "");
-    const next = await agent({ message: "y", sessionKey: "s" });
-    const { status, body } = await app.call("POST", `/api/runs/${runId}/cancel`);
-    const after = await ended(next);
+    writeFileSync(join(agent.dir, "go"), "");
+    const next = await agent.accept({ message: "y", sessionKey: "s" });
+    const { status, body } = await agent.app.call("POST", `/api/runs/${runId}/cancel`);
+    const after = await agent.ended(next);
     await eventually(() => !isRunning(pid), "the program to be gone");
 
     expect(status).to.equal(200);
@@ -145,12 +87,13 @@ describe("an agent run with a command as agent", () => {
   });
 
   it("fences external content also in later turns of the session", async () => {
-    await start('cat > "prompt.$(ls | wc -l)"; echo "Reply."');
+    await agent.start('cat > "prompt.$(ls | wc -l)"; echo "Reply."');
 
-    for (const message of ["first words", "second words"]) await ended(await agent({ message, sessionKey: "s" }));
+    for (const message of ["first words", "second words"])
+      await agent.ended(await agent.accept({ message, sessionKey: "s" }));
 
-    const prompts = readdirSync(dir).filter((name) => name.startsWith("prompt"));
-    const last = readFileSync(join(dir, prompts.sort().at(-1) as string), "utf8");
+    const prompts = readdirSync(agent.dir).filter((name) => name.startsWith("prompt"));
+    const last = readFileSync(join(agent.dir, prompts.sort().at(-1) as string), "utf8");
     for (const words of ["first words", "second words"]) {
       expect(last).to.match(
         new RegExp(
@@ -158,54 +101,57 @@ describe("an agent run with a command as agent", () => {
         ),
       );
     }
-    const { body } = await app.call("GET", "/api/sessions/s/messages");
+    const { body } = await agent.app.call("GET", "/api/sessions/s/messages");
     expect(body.messages[0].content).to.equal("first words");
   });
 
   it("delivers its reply to the requested channel, and records why it could not", async () => {
-    await start('cat > /dev/null; echo "Hello."');
+    await agent.start('cat > /dev/null; echo "Hello."');
 
-    const sent = await agent({ message: "x", deliver: true, channel: "log", to: "me" });
+    const sent = await agent.accept({ message: "x", deliver: true, channel: "log", to: "me" });
     const delivered = await eventually(async () => {
-      const [one] = (await read(sent)).deliveries;
+      const [one] = (await agent.read(sent)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the delivery");
-    const lost = await agent({ message: "x", deliver: true, channel: "telegram", to: "me" });
+    const lost = await agent.accept({ message: "x", deliver: true, channel: "telegram", to: "me" });
     const failed = await eventually(async () => {
-      const [one] = (await read(lost)).deliveries;
+      const [one] = (await agent.read(lost)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the failed delivery");
-    const unmoved = await app.stores.sessions.replyTarget();
-    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the operator" });
-    const last = await agent({ message: "x", deliver: true });
+    const unmoved = await agent.app.stores.sessions.replyTarget();
+    await agent.app.stores.sessions.setReplyTarget({ channel: "log", to: "the operator" });
+    const last = await agent.accept({ message: "x", deliver: true });
     const toLast = await eventually(async () => {
-      const [one] = (await read(last)).deliveries;
+      const [one] = (await agent.read(last)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the delivery to the last recipient");
 
     expect(delivered).to.include({ channel: "log", to: "me", state: "sent" });
     expect(failed).to.include({ channel: "telegram", state: "failed" });
     expect(failed.reason).to.equal("The channel telegram is not configured: add channels.telegram.");
-    expect((await read(lost)).status).to.equal("completed");
+    expect((await agent.read(lost)).status).to.equal("completed");
     expect(unmoved).to.equal(null);
     expect(toLast).to.include({ channel: "log", to: "the operator", state: "sent" });
   });
 
   it("wakes the main session with its summary, and the turn removes the events", async () => {
-    await start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
+    await agent.start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
 
-    await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
-    await eventually(async () => (await app.stores.mainEvents.countWaiting()) === 0, "the turn to receive the event");
+    await agent.app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
+    await eventually(
+      async () => (await agent.app.stores.mainEvents.countWaiting()) === 0,
+      "the turn to receive the event",
+    );
 
-    const { body } = await app.call("GET", "/api/sessions/main/messages");
+    const { body } = await agent.app.call("GET", "/api/sessions/main/messages");
     expect(body.messages[0].content).to.include("Disk is full");
     expect(body.messages[1].content).to.equal("HEARTBEAT_OK");
-    expect(await app.stores.deliveries.collection.native.countDocuments()).to.equal(0);
+    expect(await agent.app.stores.deliveries.collection.native.countDocuments()).to.equal(0);
   });
 
   it("is a tracked job too with trackAsJob, and its agent can report further steps", async () => {
     const report = `curl -s -X PUT -H 'Content-Type: application/json' -H "Authorization: Bearer $SIGNALBOX_TOKEN" -d '{"stepName":"Own step"}'`;
-    await start(
+    await agent.start(
       `cat > /dev/null; ${report} "$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID/steps/own" > /dev/null; [ -e fail ] && exit 1; echo Done.`,
       {
         more: "trackAsJob: true",
@@ -213,14 +159,14 @@ describe("an agent run with a command as agent", () => {
       },
     );
 
-    const good = await agent({ message: "x", name: "Tracked" });
-    await ended(good);
-    writeFileSync(join(dir, "fail"), "");
-    const bad = await agent({ message: "x" });
-    await ended(bad);
+    const good = await agent.accept({ message: "x", name: "Tracked" });
+    await agent.ended(good);
+    writeFileSync(join(agent.dir, "fail"), "");
+    const bad = await agent.accept({ message: "x" });
+    await agent.ended(bad);
     const jobOf = (runId: string, status: string) =>
       eventually(async () => {
-        const { body } = await app.call("GET", `/api/jobs/${runId}?include=steps`);
+        const { body } = await agent.app.call("GET", `/api/jobs/${runId}?include=steps`);
         return body.status === status && body;
       }, `the job to be ${status}`);
 
@@ -234,20 +180,20 @@ describe("an agent run with a command as agent", () => {
     ]);
     expect((await jobOf(bad, "failed")).message).to.match(/exit code 1/);
 
-    rmSync(join(dir, "fail"));
+    rmSync(join(agent.dir, "fail"));
     await eventually(
-      async () => (await app.call("POST", `/api/runs/${bad}/retry`)).status === 202,
+      async () => (await agent.app.call("POST", `/api/runs/${bad}/retry`)).status === 202,
       "it to be finalized",
     );
     expect((await jobOf(bad, "completed")).output).to.deep.equal({ reply: "Done." });
   });
 
   it("writes no prompt, reply or token to the log", async () => {
-    await start('cat > /dev/null; echo "secret reply"');
+    await agent.start('cat > /dev/null; echo "secret reply"');
 
-    await ended(await agent({ message: "secret message", name: "n" }));
-    await worker.close();
+    await agent.ended(await agent.accept({ message: "secret message", name: "n" }));
+    await agent.worker.close();
 
-    expect(JSON.stringify([worker.log, app.log])).to.not.include("secret");
+    expect(JSON.stringify([agent.worker.log, agent.app.log])).to.not.include("secret");
   });
 });

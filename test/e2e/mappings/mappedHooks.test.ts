@@ -33,7 +33,6 @@ describe("a mapped hook", () => {
         match: { path: "settings" }, messageTemplate: "with settings", model: "large", thinking: "high",
         deliver: false, wakeMode: "next-heartbeat",
       },
-      { match: { path: "long" }, timeoutSeconds: 7200, messageTemplate: "long", deliver: false },
       { match: { path: "short" }, timeoutSeconds: 0.2, messageTemplate: "short", deliver: false },
       { match: { path: "job" }, name: "Nightly", trackAsJob: true, messageTemplate: "x", deliver: false },
       { match: { path: "recipient" }, channel: "log", to: "{{room}}", messageTemplate: "x", wakeMode: "next-heartbeat" },

@@ -23,6 +23,26 @@ DeliveryKind = Literal["channel", "webhook", "wake"]
 DeliveryState = Literal["pending", "sent", "failed"]
 
 
+class LinkRecord(TypedDict):
+    """A link of a job or a step."""
+
+    #: A name for people.
+    title: str
+    #: An address that begins with `https://` or `http://`.
+    url: str
+
+
+class StatusCountsRecord(TypedDict):
+    """Numbers of steps or jobs by status."""
+
+    #: The number of running ones.
+    running: int
+    #: The number of completed ones.
+    completed: int
+    #: The number of failed ones.
+    failed: int
+
+
 class StepSummaryRecord(TypedDict):
     """A step without its output, as in live events and in `currentStep`."""
 
@@ -50,6 +70,8 @@ class StepSummaryRecord(TypedDict):
     attempts: int
     #: When the step was last reported.
     lastReportAt: str
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
     #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
     stale: bool
 
@@ -94,6 +116,8 @@ class StepRecord(TypedDict, total=False):
     attempts: int
     #: When the step was last reported.
     lastReportAt: str
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
     #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
     stale: bool
     #: Result of the step: any JSON object.
@@ -214,6 +238,14 @@ class JobRecord(TypedDict, total=False):
     returns: list[JobReturnRecord]
     #: The running step that was reported last. Null if no step is running.
     currentStep: StepSummaryRecord | None
+    #: The number of the job's steps by status.
+    stepCounts: StatusCountsRecord
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
+    #: The number of the jobs that name this one as their parent, by status; at most 100,000.
+    children: StatusCountsRecord
+    #: The job that this one is a part of. It need not exist.
+    parentJobId: str | None
     #: The step that `stepKey` names; null if it does not exist.
     step: StepRecord | None
     #: All steps, oldest first; present with `include=steps`.
@@ -334,8 +366,10 @@ class RunRecord(TypedDict, total=False):
     #: Identifies the run.
     runId: str
     #: `agent`: a run of the agent. `wake`: an event for the main session. `return`: a run with the news of jobs that
-    #: the session started.
-    kind: Literal["agent", "wake", "return"]
+    #: the session started. `job`: a report of a job, without an agent.
+    kind: Literal["agent", "wake", "return", "job"]
+    #: The job that it reported; present with `kind: job`.
+    jobId: str
     #: Name from the request or the mapping, for people.
     name: str | None
     #: Name of the mapping that made the run; null for a request to the agent hook.

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import Type from "typebox";
+import { recipientFault } from "../../../config/recipients.ts";
 import { MAX_RECIPIENT } from "../../../config/session.ts";
 import { recipientOn, unconfigured } from "../../../models/deliveries/addDelivery.ts";
 import { resumeChannel } from "../../../models/deliveries/channelStop.ts";
@@ -67,6 +68,8 @@ const testChannel = route({
     const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = body.to?.trim() ?? recipientOn(channel, target);
     if (to === null) throw invalidField("to", `is required: replies of the main session do not go to ${channel}`);
+    const fault = recipientFault(channel, to);
+    if (fault !== undefined) throw invalidField("to", fault);
     const deliveryId = randomUUID();
     const event = { id: deliveryId, type: "test" as const, rule: null };
     const { text = DEFAULT_TEXT } = body;

@@ -1,6 +1,8 @@
 import Type from "typebox";
+import { recipientFault } from "../../../config/recipients.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { CHANNELS } from "../../../shared/channelNames.ts";
+import { invalidField } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { CurrentReplyTarget } from "../../../wire/channel.ts";
 import type { ApiDeps } from "../../deps.ts";
@@ -58,6 +60,8 @@ const setReplyTarget = route({
   audit: ({ body: { channel, to } }) => ({ action: "reply-target.set", target: `${channel} ${to.trim()}` }),
   async handler({ body: { channel, to } }, deps) {
     requireChannel(channel, deps);
+    const fault = recipientFault(channel, to);
+    if (fault !== undefined) throw invalidField("to", fault);
     await deps.stores.sessions.setReplyTarget({ channel, to });
     return { status: 200, body: await readCurrent(deps.stores, deps) };
   },

@@ -93,6 +93,7 @@ function requestLines(request: HookRequest): string[] {
       ["Arrived", `${createdAt} (${age(createdAt)} ago)`],
       ["Type", contentType],
       ["Size", bodyBytes === null ? null : `${bodyBytes} bytes`],
+      ...request.jobIds.map((jobId) => ["Job", jobId] as const),
       ...request.runIds.map((runId) => ["Run", runId] as const),
     ]),
     ...section("Headers", request.headers),

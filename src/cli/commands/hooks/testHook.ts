@@ -110,10 +110,10 @@ async function readCall(
 const ONE_SOURCE =
   "Either --body or --request is required: name a file with the JSON body (- for standard input), or a kept request.";
 
-/** The run or event that a call starts, with what describes it. */
+/** The run, event or reports that a call makes, with what describes it. */
 interface MappedResult {
   readonly mapping: string;
-  readonly kind: "agent" | "wake" | "dropped";
+  readonly kind: "agent" | "wake" | "job" | "dropped";
   readonly missingValues?: readonly MissingValue[] | undefined;
   readonly prompt?: string;
   readonly [field: string]: unknown;
@@ -131,6 +131,9 @@ async function runMapping(
   const result = renderCall(mapping, call, new Date(), transformed);
   if (!result) return { mapping: mapping.key, kind: "dropped" };
   const missing = missingValues(mapping, call, new Date(), transformed);
+  if (result.kind === "job") {
+    return { mapping: mapping.key, kind: result.kind, reports: result.reports, missingValues: missing };
+  }
   if (result.kind === "wake") return { mapping: mapping.key, ...result, missingValues: missing };
   const { hooks, agents } = config;
   const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
@@ -150,7 +153,9 @@ function requestOf(basePath: string, path: string, { header = {}, query }: HookT
 function describeResult({ prompt, missingValues: missing = [], ...rest }: MappedResult): string {
   const width = Math.max(...Object.keys(rest).map((key) => key.length));
   const lines = Object.entries(rest).flatMap(([key, value]) =>
-    value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],
+    value === null || value === undefined
+      ? []
+      : [`${key.padEnd(width)}  ${typeof value === "object" ? JSON.stringify(value, null, 2) : value}`],
   );
   const warning = describeMissing(missing);
   if (warning) lines.push("", `${warning}.`);

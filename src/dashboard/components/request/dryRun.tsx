@@ -1,7 +1,7 @@
 import { describeMissing } from "../../../client/calls/missingValues.ts";
 import type { DryRun, RunPreview } from "../../../wire/hookRequest.ts";
 import { Facts } from "../values/facts.tsx";
-import { TextBlock } from "../values/json.tsx";
+import { JsonBlock, TextBlock } from "../values/json.tsx";
 
 /** Shows the result that the mappings would have for a request. */
 export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
@@ -29,8 +29,10 @@ export function DryRunView({ result: { mapping, reason, considered, transform, r
   );
 }
 
+const KINDS = { agent: "agent turn", wake: "main session event", job: "report of a job" } as const;
+
 function Preview({ run, at }: { run: RunPreview; at: number }) {
-  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, missingValues, error } = run;
+  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, missingValues, error, reports } = run;
   return (
     <>
       {error && (
@@ -40,9 +42,9 @@ function Preview({ run, at }: { run: RunPreview; at: number }) {
       )}
       <Facts
         facts={[
-          ["Kind", kind === "wake" ? "main session event" : kind && "agent turn"],
+          ["Kind", kind && KINDS[kind]],
           ["Name", name],
-          ["Session", kind && (sessionKey ?? "one of its own")],
+          ["Session", kind !== "job" && kind && (sessionKey ?? "one of its own")],
           ["Wake mode", wakeMode],
           ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
           ["Model", model],
@@ -50,6 +52,7 @@ function Preview({ run, at }: { run: RunPreview; at: number }) {
         ]}
       />
       {message !== null && <TextBlock title={`Message ${at + 1}`} text={message} file={`message-${at + 1}.txt`} />}
+      {reports && <JsonBlock title={`Reports ${at + 1}`} value={reports} file={`reports-${at + 1}`} />}
     </>
   );
 }

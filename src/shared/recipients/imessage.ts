@@ -1,4 +1,4 @@
-import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
+import { hasTrunkZero } from "./phoneNumber.ts";
 
 /** The address of a person, or an existing chat. */
 export type ImessageRecipient =
@@ -43,12 +43,3 @@ function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
   if (name === "imessage") return "iMessage";
   return name === "sms" ? "SMS" : "any";
 }
-
-const INVALID_RECIPIENT = {
-  kind: "gone",
-  reason:
-    "This is not an iMessage recipient: use a number with its country code (+…), a mail address, or a chat's guid.",
-} as const;
-
-/** Returns the result for a recipient that `readRecipient` rejects. */
-export const invalidRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : INVALID_RECIPIENT);

@@ -26,8 +26,3 @@ export function readRecipient(to: string): SignalRecipient | undefined {
   const group = [inner, id].find((candidate) => GROUP_ID.test(candidate));
   return group === undefined ? undefined : { kind: "group", id: group };
 }
-
-export const INVALID_RECIPIENT = {
-  kind: "gone",
-  reason: "This is not a Signal recipient: use a number with its country code (+…), a UUID, group.… or u:name.",
-} as const;

@@ -1,0 +1,96 @@
+import type { MappingJob } from "./mappingJob.ts";
+import type { WhenValue } from "./mappingMatch.ts";
+
+/** The keys of a mapping that reports jobs, as a preset fills them in. */
+export interface JobPreset {
+  /** How the sender authenticates, without its secret; undefined for the hook token. */
+  readonly auth?: { readonly type: string; readonly header?: string };
+  readonly when: Readonly<Record<string, WhenValue>>;
+  readonly job: MappingJob;
+  readonly maxBodyBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Runs of workflows with their jobs as steps. A run that is started again is another attempt, and another job.
+ * Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads#workflow_run
+ */
+const githubActions: JobPreset = {
+  auth: { type: "github" },
+  when: { "headers.x-github-event": ["workflow_run", "workflow_job"] },
+  job: {
+    id: "{{repository.full_name}}/{{workflow_run.id}}{{workflow_job.run_id}}/{{workflow_run.run_attempt}}{{workflow_job.run_attempt}}",
+    name: "{{workflow_run.name}}{{workflow_job.workflow_name}}",
+    message: "{{workflow_run.display_title}}",
+    step: { key: "{{workflow_job.id}}", name: "{{workflow_job.name}}" },
+    status: {
+      path: [
+        "payload.workflow_job.conclusion",
+        "payload.workflow_job.status",
+        "payload.workflow_run.conclusion",
+        "payload.workflow_run.status",
+      ],
+      running: ["requested", "queued", "waiting", "pending", "in_progress", "action_required"],
+      completed: ["success", "neutral", "skipped"],
+      failed: ["failure", "cancelled", "timed_out", "startup_failure", "stale"],
+    },
+  },
+  maxBodyBytes: MIB,
+};
+
+/**
+ * Pipelines with their jobs as steps, from the events of pipelines, and of jobs if they are sent too.
+ * Source: https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events
+ */
+const gitlabPipeline: JobPreset = {
+  auth: { type: "token", header: "X-Gitlab-Token" },
+  when: { "payload.object_kind": ["pipeline", "build"] },
+  job: {
+    id: "{{project.path_with_namespace}}/{{object_attributes.id}}{{pipeline_id}}",
+    name: "{{project.name}}",
+    message: "{{commit.title}}",
+    step: {
+      key: "{{item.id}}{{build_id}}",
+      name: "{{item.stage}}{{build_stage}}: {{item.name}}{{build_name}}",
+      forEach: "payload.builds",
+    },
+    status: {
+      path: ["item.status", "payload.build_status", "payload.object_attributes.status"],
+      running: ["created", "waiting_for_resource", "preparing", "pending", "running", "manual", "scheduled"],
+      completed: ["success", "skipped"],
+      failed: ["failed", "canceled"],
+    },
+  },
+  maxBodyBytes: MIB,
+};
+
+/**
+ * Events about a subject, which is the job. The last word of the type is the status, such as `started` in
+ * `com.example.backup.started`.
+ * Source: https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/http-protocol-binding.md
+ */
+const cloudEvents: JobPreset = {
+  when: {},
+  job: {
+    id: "{{payload.subject}}",
+    name: "{{payload.subject}}",
+    message: "{{payload.data.message}}",
+    progress: "{{payload.data.progress}}",
+    status: {
+      path: "payload.status",
+      running: ["created", "queued", "scheduled", "start", "started", "running", "progress", "updated", "resumed"],
+      completed: ["complete", "completed", "done", "finished", "passed", "succeeded", "success", "successful"],
+      failed: ["aborted", "canceled", "cancelled", "error", "errored", "fail", "failed", "failure", "timeout"],
+    },
+    output: "payload.data",
+  },
+  maxBodyBytes: MIB,
+};
+
+/** The presets of mappings that report jobs. */
+export const JOB_PRESETS = {
+  "github-actions": githubActions,
+  "gitlab-pipeline": gitlabPipeline,
+  cloudevents: cloudEvents,
+} as const satisfies Readonly<Record<string, JobPreset>>;

@@ -1,0 +1,48 @@
+import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
+import { reportStep, type StepReport } from "../../models/jobs/reports/reportStep.ts";
+import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
+
+/** The orders of reports, so that one that comes late does not undo an end, and a failure stays. */
+const ORDER = { running: 0, completed: 1, failed: 2 } as const;
+
+/**
+ * Applies the reports of a mapping to their job, one after the other. Safe to repeat.
+ * @throws AppError too_many_steps, body_too_large, unavailable
+ */
+export async function applyReports(stores: Stores, reports: readonly MappedReport[]): Promise<void> {
+  for (const report of reports) await (report.step ? applyToStep : applyToJob)(stores, report);
+}
+
+async function applyToJob({ jobs }: Stores, report: MappedReport): Promise<void> {
+  const { jobId, name, status, progress, message, output } = report;
+  await jobs.put(jobId, {
+    ...given({ name, status, progress, message, output }),
+    order: ORDER[status ?? "running"],
+    isQuiet: true,
+  });
+}
+
+async function applyToStep(stores: Stores, report: MappedReport): Promise<void> {
+  const { jobId, step, status, progress, message, output, name } = report;
+  if (!step) return;
+  const { key, name: stepName, from, to, failJob } = step;
+  const change: StepReport = {
+    ...given({ status, progress, message, output }),
+    stepName,
+    failJob,
+    ...(from !== undefined && to !== undefined && { jobProgressStart: from, jobProgressEnd: to }),
+    order: ORDER[status ?? "running"],
+  };
+  await reportStep(stores, jobId, key, change).catch(async (error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== "job_not_found") throw error;
+    await stores.jobs.put(jobId, { ...given({ name }), isQuiet: true });
+    await reportStep(stores, jobId, key, change);
+  });
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], null> };
+
+/** Returns the fields that are not null. */
+const given = <T extends object>(fields: T): Given<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Given<T>;
