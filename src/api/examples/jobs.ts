@@ -174,6 +174,18 @@ export const pingState: Example = { params: { ...PING, state: "40" }, text: "4 o
 
 export const pingExit: Example = { params: { ...PING, code: 0 }, text: "10 folders copied", answers: PONG };
 
+export const shareJob: Example = {
+  params,
+  body: { ttlSeconds: 86_400, include: ["output"] },
+  answers: {
+    201: {
+      url: "https://jobs.example.com/s/sbs_WyJyZXBvcnQtMjAyNi0wMiJd.c2VhbC1vZi10aGUtdG9rZW4tYXMtYmFzZTY0dXJsLi4uLi4",
+      expiresAt: "2026-02-03T11:15:30.000Z",
+    },
+  },
+};
+
+export const revokeShares: Example = { params, answers: OK };
 export const pingLog: Example = { params: PING, text: "skipped /srv/tmp\n", answers: PONG };
 
 export const createJobToken: Example = {

@@ -89,6 +89,8 @@ export const JobDoc = f.object({
   /** The latest transitions that have woken a session, oldest first; missing before the first one. */
   returns: f.optional(f.listOf(Return)),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
+  /** How often the links that show the job were revoked; missing before the first time. */
+  shareEpoch: f.optional(f.number),
   nextRunId: f.optional(f.string),
   /** Missing unless the job was announced as stale, and not reported since. */
   silence: f.optional(Silence),
