@@ -20,7 +20,7 @@ describe("parseConfig", () => {
 
     expect(config.server).to.include({ port: 3000, host: "127.0.0.1", bodyLimit: 4_194_304, trustProxy: 0 });
     expect(config.jobs.staleAfterSeconds).to.equal(900);
-    expect(config.retention).to.deep.equal({ auditAfter: "90d" });
+    expect(config.retention).to.deep.equal({ auditAfter: "90d", logsAfter: "30d" });
     expect(config.mongodb.uri).to.equal(undefined);
     expect(config.hooks).to.deep.equal({
       enabled: false,

@@ -120,6 +120,8 @@ export type AuditAction =
   | "jobs.delete"
   | "job.cancel"
   | "token.create"
+  | "share.create"
+  | "share.revoke"
   | "gate.answer"
   | "gate.withdraw"
   | "gate.expire"
@@ -152,7 +154,10 @@ export interface AuditEntry {
    * `anonymous`.
    */
   actor: string;
-  /** `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid. */
+  /**
+   * `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not
+   * valid.
+   */
   action: AuditAction;
   /**
    * Id of the record, or the filters of a deletion. A gate is `JOB/KEY`, with `%2F` for a slash within either. Null for

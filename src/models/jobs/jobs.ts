@@ -10,6 +10,7 @@ import type { Documents } from "../db/documents.ts";
 import type { NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
+import { Children } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { type JobDoc, type JobHead, type ReceivedChange, type Status, viewJob } from "./job.ts";
 import type { CountedJob, JobCounter } from "./jobCounter.ts";
@@ -71,10 +72,12 @@ export class Jobs {
   readonly #payloads: Payloads;
   readonly #settings: JobSettings;
   readonly #counter: JobCounter;
+  readonly children: Children;
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(collection: Documents<JobDoc>, payloads: Payloads, options: JobOptions) {
     this.collection = collection;
+    this.children = new Children(collection);
     this.#payloads = payloads;
     this.#clock = options.clock;
     this.#changes = options.changes;
@@ -270,7 +273,7 @@ export class Jobs {
   }
 
   /** Returns a job as clients read it: see `viewJob`. */
-  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep"> {
+  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep" | "children"> {
     return viewJob(job, free, this.#clock.now());
   }
 

@@ -20,6 +20,9 @@ const address = (scheme = "https") => `${scheme}://me:${secret()}@example.com/?k
 const withQuery = () => `https://example.com/?key=${secret()}`;
 const signing = () => `whsec_${Buffer.from(`${SENTINEL}${made++}`.padEnd(24, "x")).toString("base64")}`;
 
+/** A secret that has no place for the sentinel. */
+const PING = "5d0c1f62-8f0a-4c57-9d0a-3b1f8f2f6c11";
+
 /** A configuration with a value for each secret of the schema. */
 const WITH_SECRETS = {
   server: {
@@ -65,6 +68,7 @@ const WITH_SECRETS = {
       },
     },
   ],
+  expect: [{ id: "backup", name: "Backup", every: "1d", ping: PING }],
   outbound: { allowedHosts: ["example.com"], secret: [signing(), signing()] },
 };
 
@@ -138,6 +142,7 @@ describe("GET /api/settings", () => {
     app = await startApp({ config: JSON.stringify(WITH_SECRETS) });
 
     const { status, body } = await app.call("GET", "/api/settings", undefined, bearer);
+    expect(JSON.stringify(body)).to.not.include(PING);
 
     expect(status).to.equal(200);
     const text = JSON.stringify(body);

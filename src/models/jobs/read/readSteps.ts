@@ -79,6 +79,17 @@ function stepsTooLarge(): AppError {
   return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
 }
 
+/** Returns the last steps of a job in the order of their creation, and the number of all. @throws AppError job_not_found, unavailable */
+export async function lastSteps(
+  stores: JobStores,
+  jobId: string,
+  limit: number,
+): Promise<{ steps: StepDoc[]; count: number }> {
+  const expressions = { last: { $slice: [ALL_STEPS, -limit] }, count: { $size: ALL_STEPS } };
+  const { last, count } = await findWith<{ last: StepDoc[]; count: number }>(stores, jobId, expressions);
+  return { steps: last, count };
+}
+
 /** Reads one step. @throws AppError job_not_found, step_not_found, unavailable */
 export async function readStep(stores: JobStores, jobId: string, stepKey: string): Promise<SingleStep> {
   const { step } = await readJobWithSteps(stores, jobId, { stepKey, withSteps: false });

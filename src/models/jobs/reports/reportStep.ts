@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
-import { AppError } from "../../../shared/errors.ts";
+import { AppError, ignore } from "../../../shared/errors.ts";
 import type { StepReceipt } from "../../../wire/step.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
@@ -13,7 +13,10 @@ import type { ReportChange } from "./reportUpdate.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport
-  extends Pick<ReportChange, "stepName" | "status" | "progress" | "message" | "order" | "at" | "countsSteps"> {
+  extends Pick<
+    ReportChange,
+    "stepName" | "status" | "progress" | "message" | "links" | "order" | "at" | "countsSteps"
+  > {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
@@ -24,7 +27,7 @@ export interface StepReport
 }
 
 /**
- * Applies a report to a step and its job, in one batch with concurrent reports, and then adds its lines to the log of the step.
+ * Applies a report to a step and its job, in one batch with concurrent reports, and adds its lines to the log of the step.
  * @returns the step as the reporter reads it, whether it is new, the job's final status if the report ended the job, and whether
  *   the report set the status: an event that comes late does not
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
@@ -37,9 +40,11 @@ export async function reportStep(
   report: StepReport,
 ): Promise<{ created: boolean; step: StepReceipt; ended: Status | null; isNewest: boolean }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
-  const { stepName, status, progress, message, order, at, countsSteps } = report;
+  const { stepName, status, progress, message, links, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
+  // Before the report if the step exists: what follows from the end of a job shows its last lines.
+  const isLogged = report.log && (await logs.append(jobId, stepKey, report.log).then(() => true, ignore(...UNKNOWN)));
   const reportId = new mongo.ObjectId();
   const { job, created, step, ended, cancelRequested } = await reports.add({
     reportId,
@@ -50,6 +55,7 @@ export async function reportStep(
     status,
     progress,
     message,
+    links,
     order,
     at,
     countsSteps,
@@ -57,10 +63,12 @@ export async function reportStep(
     ...effect,
     payloads: writes.docs,
   });
-  if (report.log) await logs.appendTo({ job, jobId, stepKey }, report.log);
+  if (report.log && !isLogged) await logs.appendTo({ job, jobId, stepKey }, report.log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
   return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }
+
+const UNKNOWN = ["job_not_found", "step_not_found"] as const;
 
 /**
  * Returns what a report changes of its job.
