@@ -13,7 +13,7 @@ import type { WatchedJob } from "./watchJob.ts";
 export type { CallOptions, HookOptions } from "./api.ts";
 export { CancelledError, type Fault, SignalboxError } from "./error.ts";
 export type { Answer, Question } from "./gate.ts";
-export type { JobReporter, StepPlace } from "./job.ts";
+export type { JobReporter, ParallelStep, StepPlace } from "./job.ts";
 export type * from "./records/deliveries.ts";
 export type * from "./records/gates.ts";
 export type * from "./records/jobs.ts";

@@ -26,9 +26,14 @@ interface Result {
 /** The job of a program. */
 export interface JobReport {
   report(update: { message?: string; progress?: number }): void;
+  /** Adds lines to the log of the step; those before the job exists are kept until then, the last 64 Ki characters of them. */
+  log(text: string): void;
   /** Reports the end. @throws the error of the service, or of a closed client */
   end(client: Client, result: Result, message: string | undefined): Promise<void>;
 }
+
+/** Lines of a program that are kept while its job cannot be created. */
+const MAX_UNSENT_CHARS = 65_536;
 
 /** The service's limit. */
 const MAX_NAME_CHARS = 1_024;
@@ -51,6 +56,7 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
   let jobId: string | undefined;
   let latest: { message?: string; progress?: number } = {};
   let step: StepReporter | undefined;
+  let unsent = "";
   let wasKeptAlive = false;
   let hasEnded = false;
   let stop = () => {};
@@ -84,6 +90,7 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
   const opened = open(client).then(({ reporter, staleMs }) => {
     step = reporter;
     step.update({ progress: 0, ...latest });
+    if (unsent) step.log(unsent);
     if (hasEnded) return step;
     const stopKeepingAlive = keepAlive(staleMs);
     const stopListening = step.onCancel((error) => cancelled.abort(error));
@@ -101,11 +108,16 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
       latest = next;
       step?.update(latest);
     },
+    log(text) {
+      if (step) step.log(text);
+      else unsent = (unsent + text).slice(-MAX_UNSENT_CHARS);
+    },
     async end(through, result, message) {
       hasEnded = true;
       stop();
       const reporter = through === client ? await opened : (await open(through)).reporter;
       const { aborted, reason } = cancelled.signal;
+      if (reporter !== step && unsent) reporter.log(unsent);
       if (latest.progress !== undefined) reporter.update({ progress: latest.progress });
       if (result.exitCode === 0) {
         return reporter.complete({ output: result, message: message ?? (wasKeptAlive ? "Exit code 0" : undefined) });

@@ -8,6 +8,7 @@ import { throttle } from "../../../throttle.ts";
 import { onceEach } from "../reporting.ts";
 import { execute } from "./execute.ts";
 import { type JobOptions, type JobReport, reportJob } from "./jobReport.ts";
+import { OutputLog } from "./outputLog.ts";
 import { LineSplitter, OutputTail, type StreamName } from "./outputTail.ts";
 import { programGroup } from "./programGroup.ts";
 import { watchLink } from "./serviceLink.ts";
@@ -15,6 +16,8 @@ import { watchLink } from "./serviceLink.ts";
 interface RunProgramOptions extends ServiceOptions, JobOptions {
   /** Finds the progress in a line of output, by one group (percent) or two (done, total). */
   readonly progressFrom?: RegExp;
+  /** Whether the output becomes the log of the job's step. */
+  readonly log: boolean;
   /** Maximum seconds that the last reports may take after the program has ended. */
   readonly wait: number;
 }
@@ -51,6 +54,7 @@ export const runProgram: Define = (command, environment) =>
           "time without a report after which the job is stale",
           numberFrom(1, 31_536_000),
         )
+        .option("--no-log", "keep the output of the program out of the job's log")
         .option(
           "--wait <seconds>",
           "maximum time for the last report after the program has ended; at most one second while the service cannot be reached",
@@ -92,7 +96,7 @@ async function runAndReport(
     const cancelled = new AbortController();
     cancelled.signal.addEventListener("abort", group.cancel);
     const job = reportJob(client, options, command[0], cancelled);
-    const output = readOutput(job.report, options.progressFrom);
+    const output = readOutput(job, options.progressFrom, options.log);
     const { exitCode, fault } = await execute(command, group, output.add);
     process.exitCode = exitCode;
     if (fault) note(fault);
@@ -129,8 +133,10 @@ async function runAndReport(
 /**
  * Reads the output of a program, and reports its last line.
  * @param pattern finds the progress; without one most of the output is not looked at
+ * @param isLogged whether the output becomes the log of the job's step
  */
-function readOutput(report: JobReport["report"], pattern: RegExp | undefined) {
+function readOutput({ report, log }: JobReport, pattern: RegExp | undefined, isLogged: boolean) {
+  const lines = isLogged ? new OutputLog() : undefined;
   const tail = new OutputTail();
   const splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   let progress: number | undefined;
@@ -144,17 +150,24 @@ function readOutput(report: JobReport["report"], pattern: RegExp | undefined) {
     const message = tail.lines().at(-1);
     report({ ...(message !== undefined && { message }), ...(progress !== undefined && { progress }) });
   };
-  const reportSoon = throttle(reportLine, MESSAGE_INTERVAL_MS);
+  const reportSoon = throttle(() => {
+    reportLine();
+    const text = lines?.take();
+    if (text) log(text);
+  }, MESSAGE_INTERVAL_MS);
   return {
     add(name: StreamName, chunk: Buffer) {
       tail.add(name, chunk);
+      lines?.add(name, chunk);
       if (pattern && findProgress(splitters[name].add(chunk))) reportLine();
-      else reportSoon();
+      reportSoon();
     },
     /** Reports the last progress, and returns the last lines. */
     end(): string[] {
       reportSoon.cancel();
       if (findProgress(Object.values(splitters).flatMap((splitter) => splitter.end()))) reportLine();
+      const text = lines?.take(true);
+      if (text) log(text);
       return tail.lines();
     },
   };
