@@ -6,6 +6,7 @@ import { Channel, Mailbox, MailboxFault } from "../../src/wire/channel.ts";
 import { Delivery, DeliveryKind, DeliveryPart, DeliveryState } from "../../src/wire/delivery.ts";
 import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
+import { Link } from "../../src/wire/link.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
 import { JobReturn, ReturnEvent, ReturnOf, ReturnTarget, ReturnTo } from "../../src/wire/return.ts";
 import {
@@ -48,6 +49,12 @@ export const TYPES = {
   "jobs.ts": {
     FreeObject: { schema: s.FreeObject(""), about: "Any JSON object." },
     Status: { schema: s.Status, about: "The status of a job or a step.", python: "Status" },
+    Link: { schema: Link, about: "A link of a job or a step.", python: "LinkRecord" },
+    StatusCounts: {
+      schema: s.StatusCounts(""),
+      about: "Numbers of steps or jobs by status.",
+      python: "StatusCountsRecord",
+    },
     StepSummary: {
       schema: StepSummary,
       about: "A step without its output, as in live events and in `currentStep`.",

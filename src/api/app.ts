@@ -13,7 +13,7 @@ import { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { notFound } from "./middleware/notFound.ts";
 import { problemDetails } from "./middleware/problemDetails.ts";
 import { parseQueriesInLinearTime } from "./middleware/query.ts";
-import { ANSWER_PATH, checkTarget, requestLog } from "./middleware/requestLog.ts";
+import { ANSWER_PATH, checkTarget, requestLog, SHARE_PATH } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { isUnder, type Mount, type MountDeps, mountApi, mountHooks, mountMcp, mountPages } from "./mounts.ts";
 import { mountPings } from "./receivers/pings.ts";
@@ -32,6 +32,8 @@ export interface AppSettings {
   readonly readOnlyToken?: TokenList;
   readonly tokens?: Config["server"]["tokens"];
   readonly secret?: string | undefined;
+  readonly shareFrameAncestors?: readonly string[];
+  readonly publicBadges?: readonly string[];
   readonly trustProxy: number;
   readonly bodyLimit: number;
   readonly bodies?: MemoryBudget;
@@ -75,7 +77,8 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   const hookMount = mountHooks(common, mappings);
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
   const mounts: Mount[] = [apiMount, hookMount, mountMcp(common), mountPings(common)];
-  const sendPage = mountPages(common, { basePath, version });
+  const { shareFrameAncestors: frameAncestors = [], publicBadges = [] } = settings;
+  const sendPage = mountPages(common, { basePath, version, frameAncestors, publicBadges });
   const isData = (path: string) => isUnder(path, "/api") || hookMount.owns(path);
   return [
     ...(basePath
@@ -119,8 +122,8 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
 function hostLayer({ apiToken, host, allowedHosts: names }: AppSettings, hooks: Mount): readonly Layer[] {
   if (apiToken !== undefined || !(isLoopback(host) || names.length > 0)) return [];
   const checkHost = allowedHosts(names);
-  // hooks always require authentication, and so do links to answer a gate
-  const needsNoCheck = (path: string) => hooks.owns(path) || isUnder(path, ANSWER_PATH);
+  // hooks always require authentication, and so do links to answer a gate and to see a job
+  const needsNoCheck = (path: string) => hooks.owns(path) || isUnder(path, ANSWER_PATH) || isUnder(path, SHARE_PATH);
   return [
     [
       "allowed hosts",

@@ -55,6 +55,10 @@ export interface ApiDeps {
   readonly probes: readonly Probe[];
   /** The configuration in force, without secrets. */
   readonly shownConfig: unknown;
+  /** `server.publicUrl`, for links to pages. */
+  readonly publicUrl: string | undefined;
+  /** `server.basePath`; empty at the root of a host. */
+  readonly basePath: string;
   /** The address of the hooks: a path unless `server.publicUrl` is set. */
   readonly hooksUrl: string;
   /** Reads facts about MongoDB, Redis and the workers. Never rejects. */

@@ -21,6 +21,7 @@ import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
 import type { AnyRoute } from "./route.ts";
 import { addRoutes, type RouterOptions } from "./router.ts";
+import { mountShare, type ShareSettings } from "./share/share.ts";
 
 const HOOK_ADVICE =
   "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
@@ -144,18 +145,19 @@ export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mo
 }
 
 /**
- * Adds the pages: the API's reference, the dashboard, the page behind the link of a gate, and the guide. They need no caller: the
+ * Adds the pages: the API's reference, the dashboard, the pages behind the links of gates and jobs, and the guide. They need no caller: the
  * dashboard reads through the API, and the link is its own authority. Each of them sets its own cache headers.
  * @returns a function that responds with the dashboard to a browser at an unknown address, and returns whether it has responded
  */
 export function mountPages(
-  { deps, router, options, routes, countFailure, recordRefusal }: MountDeps,
-  { basePath, version }: { readonly basePath: string; readonly version: string },
+  { deps, router, options, routes, auth, countFailure, recordRefusal }: MountDeps,
+  { basePath, version, ...share }: { readonly basePath: string; readonly version: string } & ShareSettings,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
   mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
+  mountShare(router, { ...share, deps, auth, countFailure, recordRefusal });
   mountGuide(router, DASHBOARD, basePath);
   return sendDashboard;
 }

@@ -158,6 +158,8 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         sns,
         probes: overrides.probes ?? probes,
         shownConfig: redactConfig(config, written),
+        publicUrl: server.publicUrl,
+        basePath: server.basePath ?? "",
         hooksUrl: (server.publicUrl ?? server.basePath ?? "") + hooks.path,
         readServers: () => readServers(database, redis, queues),
         jobTokens: new JobTokens(stores, clock, server),

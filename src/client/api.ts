@@ -49,7 +49,9 @@ export type Call = <T>(
 type List<Name extends string, Row> = Record<Name, Row[]> & { nextCursor: string | null };
 
 /** A filter whose values are all set: an unset value would match more jobs than intended. */
-type DeletionFilter = { readonly [Field in keyof Omit<JobFilter, "search">]: Exclude<JobFilter[Field], undefined> };
+type DeletionFilter = {
+  readonly [Field in keyof Omit<JobFilter, "search" | "children">]: Exclude<JobFilter[Field], undefined>;
+};
 
 export type Api = ReturnType<typeof apiCalls>;
 

@@ -15,6 +15,12 @@ export interface StepPlace {
   readonly to?: number | undefined;
 }
 
+/** A step among others that run at the same time. */
+export interface ParallelStep {
+  readonly key: string;
+  readonly name: string;
+}
+
 /**
  * Creates a job and its steps, and reports on a job without steps. Steps advance and complete their job by themselves;
  * complete and fail are for a job without steps, or to override its steps.
@@ -51,5 +57,15 @@ export class JobReporter extends Reporter {
   step(stepKey: string, { name, from, to }: StepPlace): StepReporter {
     const assignment = { jobId: this.jobId, stepKey, stepName: name, jobProgressStart: from, jobProgressEnd: to };
     return new StepReporter(assignment, this.context);
+  }
+
+  /**
+   * Returns steps that run at the same time and share a part of the job's progress, which becomes the mean of theirs: only the
+   * last one to complete reaches the end. All of them must report through this client.
+   */
+  parallel(range: { readonly from: number; readonly to: number }, steps: readonly ParallelStep[]): StepReporter[] {
+    const group = { ...range, points: new Map(steps.map(({ key }) => [key, 0])) };
+    const { jobId, context } = this;
+    return steps.map(({ key, name }) => new StepReporter({ jobId, stepKey: key, stepName: name }, context, group));
   }
 }

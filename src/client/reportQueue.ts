@@ -23,6 +23,8 @@ export interface Report {
   readonly message?: string;
   readonly output?: object;
   readonly failJob?: boolean;
+  /** Lines for the log of a step. Those of merged reports are joined. */
+  readonly log?: string;
 }
 
 /** A report whose absent fields may be given as undefined. */
@@ -118,7 +120,8 @@ export function createReportQueue(
     const report: Report = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const changes = isFinal ? report : changesIn(report);
     if (changes) {
-      latest = { ...latest, ...changes };
+      const { log: _, ...kept } = changes;
+      latest = { ...latest, ...kept };
       enqueue({ report: changes, isFinal, waiters, waitMs: intervalOf(changes) });
     } else {
       const previous = queue.at(-1) ?? inFlight;
@@ -146,9 +149,9 @@ export function createReportQueue(
     return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
   };
 
-  const intervalOf = ({ status, progress, message }: Report): number => {
+  const intervalOf = ({ status, progress, message, log }: Report): number => {
     if (status) return 0;
-    if (progress === undefined) return message === undefined ? OTHER_INTERVAL_MS : MESSAGE_INTERVAL_MS;
+    if (progress === undefined) return (message ?? log) === undefined ? OTHER_INTERVAL_MS : MESSAGE_INTERVAL_MS;
     return Math.abs(progress - sentProgress) >= VISIBLE_POINTS ? PROGRESS_INTERVAL_MS : OTHER_INTERVAL_MS;
   };
 
@@ -241,6 +244,12 @@ const isContentRefused = (error: unknown): boolean =>
 
 const awaitedPart = ({ report, awaited, waiters }: Entry): Report | undefined => awaited ?? (waiters[0] && report);
 
+/** Maximum characters of the lines of one report, which take at most 256 KiB; the newest are kept. */
+export const MAX_LOG_CHARS = 65_536;
+
+const joinLogs = ({ log = "" }: Report = {}, { log: more = "" }: Report = {}): Report =>
+  log + more ? { log: (log + more).slice(-MAX_LOG_CHARS) } : {};
+
 /** Merges two reports into one that leaves the same state; undefined when that would skip a status. */
 function merge(earlier: Entry, later: Entry): Entry | undefined {
   if (earlier.isFinal || (later.isFinal && earlier.report.status)) return undefined;
@@ -248,10 +257,10 @@ function merge(earlier: Entry, later: Entry): Entry | undefined {
   return {
     // A report that a caller waits for has its whole time, however long the report before it has been retried.
     sentAt: later.waiters[0] ? later.sentAt : earlier.sentAt,
-    report: { ...earlier.report, ...later.report },
+    report: { ...earlier.report, ...later.report, ...joinLogs(earlier.report, later.report) },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
-    awaited: (first || second) && { ...first, ...second },
+    awaited: (first || second) && { ...first, ...second, ...joinLogs(first, second) },
     waitMs: Math.min(earlier.waitMs, later.waitMs),
   };
 }

@@ -52,7 +52,7 @@ const MAX_MESSAGE_CHARS = 65_536;
  * and retry while the service is unavailable. The other methods return at once and never throw.
  */
 export abstract class Reporter {
-  readonly #reports: ReportQueue;
+  declare protected readonly reports: ReportQueue;
   readonly #needsOutput: boolean;
   readonly #listeners = new Set<CancelListener>();
   declare protected readonly context: ClientContext;
@@ -77,7 +77,7 @@ export abstract class Reporter {
       const { cancelRequested } = await context.connection.call<Partial<Job>>("PUT", path, { body: toBody(report) });
       if (cancelRequested && this.#listeners.size) await this.#findCancel().catch(() => this.#cancel(null));
     };
-    this.#reports = createReportQueue(put, context, path !== jobPath);
+    this.reports = createReportQueue(put, context, path !== jobPath);
     this.#needsOutput = needsOutput;
     this.context = context;
   }
@@ -87,7 +87,7 @@ export abstract class Reporter {
    * @throws SignalboxError when the service rejects the report
    */
   start(message?: string, { progress = 0, signal }: Start = {}): Promise<void> {
-    return this.#reports.send({ status: "running", progress, message: textOf(message) }, false, signal);
+    return this.reports.send({ status: "running", progress, message: textOf(message) }, false, signal);
   }
 
   /** Reports the progress, 0–100. Call it for every item: it is sent at every five points or after some seconds. */
@@ -104,7 +104,7 @@ export abstract class Reporter {
     const { progress, message, output }: Update = Object(update);
     const given = /^(number|bigint|string)$/.test(typeof progress) ? Number(progress) : Number.NaN;
     const points = Math.min(100, Math.max(0, given));
-    this.#reports.add({
+    this.reports.add({
       progress: points >= 0 ? points : undefined, // NaN is not
       message: textOf(message)?.slice(0, MAX_MESSAGE_CHARS),
       output,
@@ -120,7 +120,7 @@ export abstract class Reporter {
       const detail = "output is required: this completes the job.";
       throw new SignalboxError(400, "output_required", detail);
     }
-    await this.#reports.send({ status: "completed", progress: 100, message: textOf(message), output }, true, signal);
+    await this.reports.send({ status: "completed", progress: 100, message: textOf(message), output }, true, signal);
   }
 
   /**
@@ -134,7 +134,7 @@ export abstract class Reporter {
       output,
       failJob: Boolean(failJob) || undefined,
     } as const;
-    await this.#reports.send(report, true, signal);
+    await this.reports.send(report, true, signal);
   }
 
   /**
@@ -142,7 +142,7 @@ export abstract class Reporter {
    * @throws SignalboxError when the service rejected the last one
    */
   flush({ signal }: CallOptions = {}): Promise<void> {
-    return this.#reports.flush(signal);
+    return this.reports.flush(signal);
   }
 
   /**

@@ -78,6 +78,24 @@ export const ServerSchema = section(
           "Secret that seals job tokens, and the log-ins of tokens that are configured by their hash. Without it `server.apiToken` seals them. A new secret invalidates them. At least 16 characters.",
       }),
     ),
+    shareFrameAncestors: Type.Array(
+      Type.String({
+        pattern: "^(self|https?://(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?)$",
+        examples: ["https://wall.example.com"],
+      }),
+      {
+        default: [],
+        examples: [["https://wall.example.com"]],
+        description:
+          "Sites whose pages may show the page of a share link in a frame, such as a wiki or a wall display. `self` is this service. By default no page may.",
+      },
+    ),
+    publicBadges: Type.Array(Type.String({ minLength: 1, maxLength: 1_024, examples: ["Nightly backup"] }), {
+      default: [],
+      examples: [["Nightly backup"]],
+      description:
+        "Names of jobs whose badge (`/badge/NAME.svg`) needs no token. Whoever reaches the service sees the state of the newest ended job of such a name.",
+    }),
     allowUnauthenticated: Type.Boolean({
       default: false,
       description:

@@ -8,6 +8,8 @@ export const AuditAction = Type.Enum(
     "jobs.delete",
     "job.cancel",
     "token.create",
+    "share.create",
+    "share.revoke",
     "gate.answer",
     "gate.withdraw",
     "gate.expire",
@@ -32,7 +34,7 @@ export const AuditAction = Type.Enum(
   {
     title: "AuditAction",
     description:
-      "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid.",
+      "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not valid.",
   },
 );
 export type AuditAction = Static<typeof AuditAction>;

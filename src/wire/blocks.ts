@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema } from "typebox";
+import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { IDENTIFIER_PATTERN, MAX_CALLBACK_URL_CHARS } from "../shared/text/text.ts";
 
 /** Building blocks of the wire shapes. A schema with a title is a named schema in openapi.json. */
@@ -42,6 +42,18 @@ export const Status = Type.Enum(["running", "completed", "failed"], {
   title: "Status",
   description: "Whether the work is in progress, has succeeded or has failed.",
 });
+
+/** Numbers of records by status. */
+export const StatusCounts = (description: string) =>
+  Type.Object(
+    {
+      running: Count("The number of running ones."),
+      completed: Count("The number of completed ones."),
+      failed: Count("The number of failed ones."),
+    },
+    { ...named("StatusCounts"), description },
+  );
+export type StatusCounts = Static<ReturnType<typeof StatusCounts>>;
 
 /** Returns the options of an object without other fields that is a named schema in openapi.json. */
 export const named = <T extends string>(title: T) => ({ additionalProperties: false as const, title });

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { GivenLinks, Links } from "./link.ts";
 import { JobReturn, ReturnTo, ReturnToChange } from "./return.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
@@ -66,6 +67,10 @@ const job = {
   currentStep: s.nullable(StepSummary, {
     description: "The running step that was reported last. Null if no step is running.",
   }),
+  stepCounts: s.StatusCounts("The number of the job's steps by status."),
+  links: Links,
+  children: s.StatusCounts("The number of the jobs that name this one as their parent, by status; at most 100,000."),
+  parentJobId: s.nullable(s.JobId, { description: "The job that this one is a part of. It need not exist." }),
 };
 
 export const JOB_FIELDS = Object.keys(job) as (keyof typeof job)[];
@@ -117,6 +122,12 @@ export const JobFields = Type.Object({
   metadata: Type.Optional(job.metadata),
   staleAfterSeconds: Type.Optional(s.nullable(StaleAfterSeconds)),
   callbackUrl: Type.Optional(s.nullable(s.CallbackUrl("job"))),
+  links: GivenLinks,
+  parentJobId: Type.Optional(
+    s.nullable(
+      s.Identifier("The job that this one is a part of. It need not exist, and must be one that the token may use."),
+    ),
+  ),
   returnTo: Type.Optional(s.nullable(ReturnToChange)),
 });
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { Links } from "./link.ts";
 
 const receipt = {
   stepId: Type.String({ format: "uuid", description: "Identifies the step. Assigned by the service." }),
@@ -21,6 +22,7 @@ const summary = {
     description: "Number of attempts. Increases when a failed or completed step is reported as running again.",
   }),
   lastReportAt: s.Timestamp("When the step was last reported."),
+  links: Links,
   stale: Type.Boolean({
     description:
       "True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).",

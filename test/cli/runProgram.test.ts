@@ -44,6 +44,21 @@ describe("signalbox run", () => {
     expect(job.steps[0]).to.include({ stepKey: "run", stepName: "Nightly", status: "completed" });
   });
 
+  it("keeps the output as the log of the step, with its colours, unless --no-log is given", async () => {
+    const script = "console.log('\\x1b[31mone\\x1b[0m'); console.error('two'); process.stdout.write('no line end')";
+    await run(script);
+    const first = jobId;
+    jobId = `program-${randomUUID()}`;
+    await run(script, "--no-log");
+
+    const texts = async (id: string) => {
+      const { body } = await app.call("GET", `/api/jobs/${id}/steps/run/log`);
+      return body.lines.map(({ text }: { text: string }) => text);
+    };
+    expect(await texts(first)).to.have.members(["\x1b[31mone\x1b[0m", "two", "no line end"]);
+    expect(await texts(jobId)).to.deep.equal([]);
+  });
+
   it("fails the job of a program that exits with another code, which becomes its own", async () => {
     const { code } = await run("console.log('disk full'); process.exit(7)");
 

@@ -1,58 +1,18 @@
 import { expect } from "chai";
-import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
-import { type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/servers/modelServer.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
-
-const TOKEN = "a-hook-token-of-length";
+import { answers } from "../support/servers/channelServer.ts";
+import { answers as modelAnswers, says } from "../support/servers/modelServer.ts";
+import { outcome, RunPages } from "./runPages.ts";
 
 describe("dashboard pages of runs, sessions and deliveries", () => {
-  const contexts = new BrowserContexts();
-  let model: ModelServer;
-  let telegram: ChannelServer;
-  let app: TestApp;
-  let worker: TestWorker;
-  beforeEach(async () => {
-    model = await startModelServer();
-    telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 7 } } }));
-    app = await startApp({
-      config: `{
-        hooks: { enabled: true, token: "${TOKEN}",
-          mappings: [{ match: { path: "ci" }, name: "CI", sessionKey: "hook:ci", messageTemplate: "Build {{build}} failed",
-            instructions: "Say what broke.", wakeMode: "next-heartbeat", channel: "telegram", to: "7" }] },
-        agents: {
-          defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" } },
-          runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
-        },
-        channels: { telegram: { apiUrl: "${telegram.url}", botToken: "1:t" } },
-      }`,
-    });
-    worker = await startWorker(app);
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await worker.close();
-    await app.close();
-    await telegram.close();
-    await model.close();
-  });
-
-  const ring = async (name: string, body: object) => {
-    const bearer = { Authorization: `Bearer ${TOKEN}` };
-    const { body: answer } = await app.call("POST", `/hooks/${name}`, { wakeMode: "next-heartbeat", ...body }, bearer);
-    return answer.runId as string;
-  };
-  const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Result" }).getByText(state).first();
+  const pages = new RunPages();
 
   it("show a run from the hook's call to the delivered reply", async () => {
-    const page = await contexts.openLive(`${app.url}/runs`);
+    const page = await pages.open(`/runs`);
     await page.getByText("No runs yet").waitFor();
-    model.script(says("The test sum is wrong.", { gapMs: 30 }));
+    pages.model.script(says("The test sum is wrong.", { gapMs: 30 }));
 
-    await ring("ci", { build: 4711 });
+    await pages.ring("ci", { build: 4711 });
     await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("Completed").waitFor();
     await page.getByRole("link", { name: "CI", exact: true }).click();
 
@@ -68,12 +28,12 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("retry a failed run, which then completes", async () => {
-    model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
-    const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
+    pages.model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
+    const runId = await pages.ring("agent", { message: "Try it", name: "Trial", deliver: false });
+    const page = await pages.open(`/runs/${runId}`);
     await outcome(page, "Failed").waitFor();
-    await eventually(async () => (await app.stores.runs.find(runId)).finalized, "all that follows from its end");
-    const { error } = await app.stores.runs.find(runId);
+    await eventually(async () => (await pages.app.stores.runs.find(runId)).finalized, "all that follows from its end");
+    const { error } = await pages.app.stores.runs.find(runId);
 
     await page.getByRole("button", { name: "Retry" }).click();
 
@@ -87,9 +47,9 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("show why a delivery failed, and retry it", async () => {
-    telegram.script(answers(400, { ok: false, error_code: 400, description: "Bad Request: chat not found" }));
-    await ring("agent", { message: "Tell them", name: "Teller", channel: "telegram", to: "7" });
-    const page = await contexts.openLive(`${app.url}/deliveries`);
+    pages.telegram.script(answers(400, { ok: false, error_code: 400, description: "Bad Request: chat not found" }));
+    await pages.ring("agent", { message: "Tell them", name: "Teller", channel: "telegram", to: "7" });
+    const page = await pages.open(`/deliveries`);
     const row = page.getByRole("row").filter({ hasText: "telegram" });
     await row.getByText("Failed").waitFor();
     await row.getByText("chat not found").waitFor();
@@ -102,9 +62,9 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("list the sessions, the waiting events and the channels", async () => {
-    await ring("ci", { build: 1 });
-    await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
-    const page = await contexts.openLive(`${app.url}/sessions`);
+    await pages.ring("ci", { build: 1 });
+    await pages.ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
+    const page = await pages.open(`/sessions`);
     await page.getByRole("link", { name: "hook:ci" }).waitFor();
     await page.getByText("The backup is silent").waitFor();
 

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { indexOfDigest } from "../../src/api/auth/tokenTable.ts";
 import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
-import { openJobToken, sealJobToken } from "../../src/models/jobs/tokens/jobToken.ts";
+import { seal, unseal } from "../../src/models/jobs/tokens/seal.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";
@@ -131,14 +131,16 @@ describe("the comparison of a secret", () => {
   });
 
   it("of a job token covers the whole seal with each secret, whatever differs", async () => {
-    const claims = { jobId: "a", internalId: "0".repeat(24), scope: "read", expiresAt: now } as const;
-    const token = sealJobToken(claims, "one secret");
-    const [content = "", seal = ""] = token.split(".");
-    const forged = [`X${seal.slice(1)}`, `${seal.slice(0, -2)}XX`, "X".repeat(43)].map((one) => `${content}.${one}`);
+    const claims = ["a", "0".repeat(24), "read", 1];
+    const token = seal("job", claims, "one secret");
+    const [content = "", sealed = ""] = token.split(".");
+    const forged = [`X${sealed.slice(1)}`, `${sealed.slice(0, -2)}XX`, "X".repeat(43)].map(
+      (one) => `${content}.${one}`,
+    );
 
     for (const given of [token, ...forged]) {
       const opened: unknown[] = [];
-      const compared = await comparisonsOf(() => opened.push(openJobToken(given, ["another secret", "one secret"])));
+      const compared = await comparisonsOf(() => opened.push(unseal("job", given, ["another secret", "one secret"])));
       expect(compared).to.deep.equal(["32", "32"]);
       expect(opened).to.deep.equal([given === token ? claims : null]);
     }

@@ -82,6 +82,11 @@ export class BrowserContexts {
     return page;
   }
 
+  /** Returns the errors so far, for a test that expects them. */
+  takeErrors(): string[] {
+    return this.#errors.splice(0);
+  }
+
   /** Closes all contexts. @throws if a page had an uncaught error or violated its content security policy */
   async closeAll(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();

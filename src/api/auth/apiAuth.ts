@@ -2,8 +2,7 @@ import type { Context, Middleware, Next } from "koa";
 import { allTokens, type TokenList } from "../../config/tokens.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
-import type { JobTokenScope } from "../../models/jobs/tokens/jobToken.ts";
-import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
+import type { JobTokenScope, JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
@@ -168,6 +167,13 @@ export class ApiAuth {
   async identify(ctx: Context): Promise<Caller | null> {
     const [token] = bearerToken(ctx);
     return (await this.identifyToken(ctx, token)) ?? this.#identifyBrowser(ctx);
+  }
+
+  /** Returns the caller of a request for an image, whose token may be in `?token=`. @throws AppError unauthorized, rate_limited */
+  async identifyBadge(ctx: Context): Promise<Caller> {
+    const [token] = [ctx.query.token ?? []].flat();
+    const caller = token === undefined ? await this.identify(ctx) : await this.identifyToken(ctx, token);
+    return caller ?? this.#rejecter.reject(ctx, token === undefined ? undefined : [token]);
   }
 
   /** Returns the caller with a token, which may come from elsewhere than a header; null for another text. @throws AppError unavailable */

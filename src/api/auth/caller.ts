@@ -22,11 +22,14 @@ export interface Caller {
   readonly requestId: string;
   /** The id that the service gave the request, whatever the caller sent. */
   readonly serviceRequestId: string;
+  /** The address of the service by which the request came, such as `http://127.0.0.1:3000`. */
+  readonly origin: string;
 }
 
 /** Returns where a request came from. */
-export const originOf = ({ ip, state }: Pick<Context, "ip" | "state">) => ({
+export const originOf = ({ ip, protocol, host, state }: Pick<Context, "ip" | "protocol" | "host" | "state">) => ({
   address: ip,
+  origin: `${protocol}://${host}`,
   requestId: String(state.requestId),
   serviceRequestId: String(state.serviceRequestId),
 });

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { isJobToken } from "../../models/jobs/tokens/jobToken.ts";
+import { hasPurpose } from "../../models/jobs/tokens/seal.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
 
@@ -21,7 +21,7 @@ export function makeCookie(token: string, known: KnownToken | undefined, expires
 /** Returns the token of a job in a cookie; undefined when it is a cookie of another kind. */
 export function jobTokenIn(cookie: string): string | undefined {
   const token = cookie.slice(cookie.indexOf(".") + 1);
-  return isJobToken(token) ? token : undefined;
+  return hasPurpose(token, "job") ? token : undefined;
 }
 
 /**

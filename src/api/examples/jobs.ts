@@ -17,7 +17,13 @@ const RECEIPT = {
   startedAt: "2026-01-31T18:00:05.000Z",
 } as const;
 
-const STEP_SUMMARY = { ...RECEIPT, attempts: 1, lastReportAt: "2026-01-31T18:01:20.000Z", stale: false } as const;
+const STEP_SUMMARY = {
+  ...RECEIPT,
+  attempts: 1,
+  lastReportAt: "2026-01-31T18:01:20.000Z",
+  links: [],
+  stale: false,
+} as const;
 const STEP = { ...STEP_SUMMARY, output: null } as const;
 const COMPLETED_STEP = { ...STEP, status: "completed", progress: 100, output: { rows: 10_000 }, durationMs: 182_000 };
 
@@ -34,6 +40,9 @@ const NEW_JOB = withNulls(JobView, {
   staleAt: "2026-01-31T18:15:00.000Z",
   waitingFor: [],
   returns: [],
+  stepCounts: { running: 0, completed: 0, failed: 0 },
+  links: [],
+  children: { running: 0, completed: 0, failed: 0 },
 } as const);
 
 const JOB = {
@@ -44,6 +53,8 @@ const JOB = {
   lastReportAt: "2026-01-31T18:01:20.000Z",
   staleAt: "2026-01-31T18:16:20.000Z",
   currentStep: STEP_SUMMARY,
+  stepCounts: { running: 1, completed: 0, failed: 0 },
+  links: [{ title: "Orders", url: "https://shop.example.com/orders/2041" }],
 } as const;
 
 const OK = { 200: { ok: true } };
@@ -54,13 +65,19 @@ export const putJob: Example = {
   answers: { 201: NEW_JOB, 200: JOB },
 };
 
-export const getJob: Example = { params, answers: { 200: JOB } };
+export const getJob: Example = {
+  params,
+  answers: { 200: JOB },
+};
 export const listJobs: Example = { answers: { 200: { jobs: [JOB], nextCursor: null } } };
 export const cancelJob: Example = {
   params,
   body: { reason: "The orders were imported by hand" },
   answers: {
-    202: { ...JOB, cancel: { requestedAt: "2026-01-31T18:01:30.000Z", reason: "The orders were imported by hand" } },
+    202: {
+      ...JOB,
+      cancel: { requestedAt: "2026-01-31T18:01:30.000Z", reason: "The orders were imported by hand" },
+    },
   },
 };
 export const deleteJob: Example = { params, answers: OK };
@@ -157,6 +174,18 @@ export const pingState: Example = { params: { ...PING, state: "40" }, text: "4 o
 
 export const pingExit: Example = { params: { ...PING, code: 0 }, text: "10 folders copied", answers: PONG };
 
+export const shareJob: Example = {
+  params,
+  body: { ttlSeconds: 86_400, include: ["output"] },
+  answers: {
+    201: {
+      url: "https://jobs.example.com/s/sbs_WyJyZXBvcnQtMjAyNi0wMiJd.c2VhbC1vZi10aGUtdG9rZW4tYXMtYmFzZTY0dXJsLi4uLi4",
+      expiresAt: "2026-02-03T11:15:30.000Z",
+    },
+  },
+};
+
+export const revokeShares: Example = { params, answers: OK };
 export const pingLog: Example = { params: PING, text: "skipped /srv/tmp\n", answers: PONG };
 
 export const createJobToken: Example = {

@@ -14,9 +14,9 @@ import { publicPath } from "../middleware/basePath.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { ANSWER_PATH } from "../middleware/requestLog.ts";
 import { textBody } from "../middleware/textBody.ts";
+import { closedPage, policy } from "../pages/plainPage.ts";
 import { answerGate } from "./answerGate.ts";
-import { POLICY } from "./page.ts";
-import { answeredPage, closedPage, questionPage } from "./pages.ts";
+import { answeredPage, questionPage } from "./pages.ts";
 
 /** Maximum size of a submitted form in bytes. */
 const FORM_LIMIT = 256 * 1024;
@@ -25,7 +25,7 @@ const MAX_NAME_CHARS = 200;
 
 const HEADERS = {
   "Cache-Control": "no-store",
-  "Content-Security-Policy": POLICY,
+  "Content-Security-Policy": policy(),
   "Content-Type": "text/html; charset=utf-8",
   "X-Robots-Tag": "noindex, nofollow",
 };

@@ -3,10 +3,7 @@ import { formOf } from "../../models/gates/question.ts";
 import { unpackObject } from "../../models/jobs/freeObject.ts";
 import { enteredRows, formFields, type Submitted, UTC } from "../../shared/form/form.ts";
 import { type Html, html } from "../../shared/text/html.ts";
-import { page } from "./page.ts";
-
-const when = (time: Date): Html =>
-  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace("T", " ")} UTC</time>`;
+import { page, when } from "../pages/plainPage.ts";
 
 const question = ({ title, message }: GateDoc): Html =>
   html`<h1>${title}</h1>${message && html`<p class="text">${message}</p>`}`;
@@ -54,6 +51,3 @@ export function answeredPage(gate: GateDoc): string {
 ${rows.length > 0 && html`<dl>${rows.map(({ title, value }) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>`}`,
   );
 }
-
-/** Returns a page that says why a link cannot be used. */
-export const closedPage = (title: string, text: string): string => page(title, html`<h1>${title}</h1><p>${text}</p>`);

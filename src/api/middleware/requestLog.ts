@@ -71,8 +71,11 @@ export const checkTarget: Middleware = (ctx, next) => {
 /** Returns the path of a request, or null when its target is not a path. */
 export const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
 
+/** The path below which links show a job. What follows it is a token. */
+export const SHARE_PATH = "/s";
+
 /** Matches what precedes a token in a path. */
-const BEFORE_TOKEN = new RegExp(`^.*?(${ANSWER_PATH}|(?<!/api)${PING_PATH})/`, "is");
+const BEFORE_TOKEN = new RegExp(`^.*?(${ANSWER_PATH}|${SHARE_PATH}|(?<!/api)${PING_PATH})/`, "is");
 
 /** Returns the path for the log. A token in it is left out, also where the path is not served. */
 function loggedPath(ctx: Context): string | null {

@@ -17,6 +17,7 @@ import { cancellationRoutes } from "./jobs/jobCancellation.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
 import { jobTokenRoutes } from "./jobs/jobTokens.ts";
 import { pingRoutes } from "./jobs/ping.ts";
+import { shareRoutes } from "./jobs/share.ts";
 import { stepLogRoutes } from "./jobs/stepLog.ts";
 import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
@@ -34,6 +35,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...jobRoutes,
     ...cancellationRoutes,
     ...jobTokenRoutes,
+    ...shareRoutes,
     ...stepRoutes,
     ...stepLogRoutes,
     ...pingRoutes,

@@ -41,6 +41,13 @@ export const readJobHistory = (call: Call, query: { span: HistorySpan; name?: st
 /** Reads the settings. */
 export const readSettings = (call: Call, options?: CallOptions) => call<Settings>("GET", "/api/settings", options);
 
+/** The calls that create a link which shows a job without a log-in, and that revoke all of a job's. */
+export const shareCalls = (call: Call) => ({
+  create: (jobId: string, body: { ttlSeconds?: number; include?: ("output" | "log")[] }) =>
+    call<{ url: string; expiresAt: string }>("POST", `/api/jobs${pathSegment(jobId)}/share`, { body }),
+  revoke: (jobId: string) => call<{ ok: true }>("DELETE", `/api/jobs${pathSegment(jobId)}/share`),
+});
+
 /** Starts a new run with the request of an ended one. */
 export const runAgain = (call: Call, runId: string, options?: CallOptions) =>
   call<Run>("POST", `/api/runs${pathSegment(runId)}/again`, options);

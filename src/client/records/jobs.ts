@@ -6,6 +6,24 @@ export type FreeObject = Record<string, unknown>;
 /** The status of a job or a step. */
 export type Status = "running" | "completed" | "failed";
 
+/** A link of a job or a step. */
+export interface Link {
+  /** A name for people. */
+  title: string;
+  /** An address that begins with `https://` or `http://`. */
+  url: string;
+}
+
+/** Numbers of steps or jobs by status. */
+export interface StatusCounts {
+  /** The number of running ones. */
+  running: number;
+  /** The number of completed ones. */
+  completed: number;
+  /** The number of failed ones. */
+  failed: number;
+}
+
 /** A step without its output, as in live events and in `currentStep`. */
 export interface StepSummary {
   /** Identifies the step. Assigned by the service. */
@@ -32,6 +50,8 @@ export interface StepSummary {
   attempts: number;
   /** When the step was last reported. */
   lastReportAt: string;
+  /** Links to results, logs and the like. */
+  links: Link[];
   /** True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`). */
   stale: boolean;
 }
@@ -178,6 +198,14 @@ export interface JobSummary {
   returns: JobReturn[];
   /** The running step that was reported last. Null if no step is running. */
   currentStep: StepSummary | null;
+  /** The number of the job's steps by status. */
+  stepCounts: StatusCounts;
+  /** Links to results, logs and the like. */
+  links: Link[];
+  /** The number of the jobs that name this one as their parent, by status; at most 100,000. */
+  children: StatusCounts;
+  /** The job that this one is a part of. It need not exist. */
+  parentJobId: string | null;
 }
 
 /** A job. A token without the scope `jobs:read` receives only its ids, status, progress and times from a change. */
@@ -216,6 +244,10 @@ export interface JobFields {
    * configuration.
    */
   callbackUrl?: string | null;
+  /** Links to show beside it, such as to a log or a result: at most 20. They replace the former ones. */
+  links?: Link[] | null;
+  /** The job that this one is a part of. It need not exist, and must be one that the token may use. */
+  parentJobId?: string | null;
   /**
    * The session of the agent that is woken when the job ends, or by the transitions in `on` (by default `completed` and
    * `failed`). `deliver` is false by default.

@@ -8,6 +8,10 @@ export interface JobFilter {
   search?: string | undefined;
   /** A prefix of the jobId. */
   jobId?: string | undefined;
+  /** The children of this job. */
+  parentJobId?: string | undefined;
+  /** Leaves out the children of all jobs. Lists take it, deletions do not. */
+  children?: "hide" | undefined;
   createdFrom?: string | undefined;
   createdBefore?: string | undefined;
   updatedFrom?: string | undefined;

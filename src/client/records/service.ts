@@ -41,8 +41,12 @@ export interface Expectation {
   expectationId: string;
   /** Beginning of the name of the expected jobs. */
   name: string;
-  /** How often a new job is expected, such as `1d`. */
-  every: string;
+  /** How often a new job is expected, such as `1d`; null with `cron`. */
+  every: string | null;
+  /** The times by which a job must have begun, as cron writes them; null with `every`. */
+  cron: string | null;
+  /** The time zone of `cron`; null with `every`. */
+  timezone: string | null;
   /** How long a job may be late, such as `2h`; null for no time. */
   grace: string | null;
   /** When such a job was last created; null if none was created since the expectation was configured. */
@@ -120,6 +124,8 @@ export type AuditAction =
   | "jobs.delete"
   | "job.cancel"
   | "token.create"
+  | "share.create"
+  | "share.revoke"
   | "gate.answer"
   | "gate.withdraw"
   | "gate.expire"
@@ -152,7 +158,10 @@ export interface AuditEntry {
    * `anonymous`.
    */
   actor: string;
-  /** `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate was not valid. */
+  /**
+   * `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not
+   * valid.
+   */
   action: AuditAction;
   /**
    * Id of the record, or the filters of a deletion. A gate is `JOB/KEY`, with `%2F` for a slash within either. Null for

@@ -7,6 +7,7 @@ import {
   readSettings,
   runAgain as requestRunAgain,
   testHook as requestTestHook,
+  shareCalls,
 } from "../../client/calls/page.ts";
 import { createClient } from "../../client/client.ts";
 import type { HistorySpan } from "../../wire/stats.ts";
@@ -24,6 +25,8 @@ export const service = createClient({
 });
 
 export const channels = channelCalls(service.call);
+
+export const share = shareCalls(service.call);
 
 export const hookRequests = hookRequestCalls(service.call);
 

@@ -17,6 +17,8 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "jobs.delete": "Deleted jobs",
   "job.cancel": "Cancelled a job by force",
   "token.create": "Created a job token",
+  "share.create": "Link to a job created",
+  "share.revoke": "Links to a job ended",
   "gate.answer": "Answered a question",
   "gate.withdraw": "Withdrew a question",
   "gate.expire": "A question expired",

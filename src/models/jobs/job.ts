@@ -1,9 +1,12 @@
-import type { JobChange } from "../../wire/job.ts";
+import type { JobChange, JobView } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
+import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
+import { Links, viewLinks } from "./link.ts";
+import type { PayloadField } from "./payloadFields.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
@@ -61,6 +64,11 @@ export const JobDoc = f.object({
   openGates: f.optional(f.listOf(f.object({ gateId: f.string, key: f.string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
+  links: Links,
+  /** The jobId of the job that this one is a part of. */
+  parentJobId: f.nullable(f.string),
+  /** The number of its steps by status. */
+  stepCounts: f.object({ running: f.number, completed: f.number, failed: f.number }),
   /** A copy of the running step with the newest report; null while no step is running. */
   current: f.nullable(StepDoc),
   /** The number of reports on the job's steps. Orders these reports. */
@@ -83,6 +91,8 @@ export const JobDoc = f.object({
   /** The latest transitions that have woken a session, oldest first; missing before the first one. */
   returns: f.optional(f.listOf(Return)),
   /** The id of the job that the first `?new=1` after this one's end began; missing before. */
+  /** How often the links that show the job were revoked; missing before the first time. */
+  shareEpoch: f.optional(f.number),
   nextRunId: f.optional(f.string),
   /** Missing unless the job was announced as stale, and not reported since. */
   silence: f.optional(Silence),
@@ -91,6 +101,11 @@ export const JobDoc = f.object({
   steps: f.optional(f.free<Record<string, StepDoc>>()),
 });
 export type JobDoc = f.Stored<typeof JobDoc>;
+/** A job without its steps, which may take megabytes. */
+export type JobHead = Omit<JobDoc, "steps">;
+
+/** The index that counts children. */
+export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
 
 export const jobSchema = f
   .schemaOf(JobDoc)
@@ -100,6 +115,10 @@ export const jobSchema = f
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })
+  // The children of a job in the order of lists, and the jobs without a parent.
+  .index({ parentJobId: 1, createdAt: -1, _id: -1 })
+  // Counts the children of a job.
+  .index(CHILD_INDEX, { partialFilterExpression: { parentJobId: { $type: "string" } } })
   .index({ updatedMinute: -1 })
   .index({ status: 1, endedAt: 1 })
   .index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } })
@@ -129,3 +148,46 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
   /** When the sender aborted the job, which the change fails: it counts as cancelled. */
   readonly abortedAt?: Date | undefined;
 }
+
+/**
+ * Returns a job as clients read it, without its current step and its children.
+ * @param free its free objects
+ */
+export function viewJob(
+  job: JobHead,
+  free: Record<PayloadField, FreeObject | null>,
+  now: Date,
+): Omit<JobView, "currentStep" | "children"> {
+  return {
+    jobId: job.jobId,
+    name: job.name,
+    description: job.description,
+    input: free.input,
+    metadata: free.metadata,
+    status: job.status,
+    progress: job.progress,
+    message: job.message,
+    output: free.output,
+    createdAt: job.createdAt.toISOString(),
+    updatedAt: job.updatedAt.toISOString(),
+    lastReportAt: job.lastReportAt?.toISOString() ?? null,
+    stale: job.staleAt !== null && job.staleAt <= now,
+    staleAt: job.staleAt?.toISOString() ?? null,
+    staleAfterSeconds: job.staleAfterSeconds,
+    cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
+    waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
+    stepCounts: job.stepCounts,
+    links: viewLinks(job.links),
+    parentJobId: job.parentJobId,
+    returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
+    returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
+  };
+}
+
+const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
+  sessionKey,
+  on,
+  deliver,
+  channel,
+  to,
+});

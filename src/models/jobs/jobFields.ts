@@ -1,6 +1,7 @@
 import type { JobChange } from "../../wire/job.ts";
 import { nameKey, nameWords } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
+import { NO_COUNTS } from "./children.ts";
 import { packObject } from "./freeObject.ts";
 import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
@@ -51,6 +52,9 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     updatedAt: { $max: ["$updatedAt", now] },
     lastReportAt: isReport(change) ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
     current: or("$current", null),
+    parentJobId: given("parentJobId"),
+    stepCounts: or("$stepCounts", NO_COUNTS),
+    ...(change.links !== undefined && { links: literal(change.links ?? []) }),
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),

@@ -1,5 +1,6 @@
 import type { SingleStep, StepReceipt, StepSummary, StepView } from "../../wire/step.ts";
 import * as f from "../db/fields.ts";
+import { Links, viewLinks } from "./link.ts";
 import { PayloadRef } from "./payloads.ts";
 import { FailedAttempt, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
@@ -24,6 +25,7 @@ export const StepDoc = f.object({
   /** The greatest orders of the events that have set the status and the message (order.ts); missing without such events. */
   order: f.optional(f.number),
   messageOrder: f.optional(f.number),
+  links: Links,
   /** The latest failed attempts, oldest first; missing if none has failed. */
   failedAttempts: f.optional(f.listOf(FailedAttempt)),
 });
@@ -64,6 +66,7 @@ export function stepSummary(
   return {
     ...stepReceipt(jobId, step),
     attempts: step.attempts,
+    links: viewLinks(step.links),
     lastReportAt: step.updatedAt.toISOString(),
     stale: step.status === "running" && silentMs >= staleAfterMs,
   };

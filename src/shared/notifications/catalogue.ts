@@ -1,4 +1,4 @@
-import { after, decided, escapeMarkdown, moment, quote, strong, withoutAnswer } from "./phrases.ts";
+import { after, decided, escapeMarkdown, linked, logBlock, moment, quote, strong, withoutAnswer } from "./phrases.ts";
 import { DELIVERY, GATE, JOB, RUN, SAMPLE_TIME, STEP } from "./samples.ts";
 import { type ShownData, SUBJECTS } from "./subjects.ts";
 
@@ -28,7 +28,11 @@ export const NOTIFICATIONS = {
     about: "job",
     when: "a job completes: by a report, or by `PUT /api/jobs/:jobId`",
     title: "completed",
-    text: (data, at) => [`${jobName(data)} completed${after(data.job.createdAt, at)}.`, ...quote(data.job.message)],
+    text: (data, at) => [
+      `${jobName(data)} completed${after(data.job.createdAt, at)}.`,
+      ...quote(data.job.message),
+      ...linked(data.job.links),
+    ],
     example: { job: { ...JOB, status: "completed", progress: 100, message: "1,030 files loaded" } },
   },
   "job.failed": {
@@ -38,8 +42,13 @@ export const NOTIFICATIONS = {
     text: (data, at) => [
       `${jobName(data)} failed${after(data.job.createdAt, at)}.`,
       ...quote(data.job.message ?? data.reason),
+      ...logBlock(data.log),
+      ...linked(data.job.links),
     ],
-    example: { job: { ...JOB, status: "failed", message: "The disk is full" } },
+    example: {
+      job: { ...JOB, status: "failed", message: "The disk is full" },
+      log: ["412 of 1,030 files", "cp: No space left on device"],
+    },
   },
   "job.stale": {
     about: "job",
@@ -49,7 +58,11 @@ export const NOTIFICATIONS = {
       const { progress, message, currentStep, lastReportAt, createdAt } = data.job;
       const step = currentStep ? ` in step ${strong(currentStep.stepName)}` : "";
       const since = moment(lastReportAt ?? createdAt);
-      return [`${jobName(data)} has not been reported since ${since}, at ${progress} %${step}.`, ...quote(message)];
+      return [
+        `${jobName(data)} has not been reported since ${since}, at ${progress} %${step}.`,
+        ...quote(message),
+        ...linked(data.job.links),
+      ];
     },
     example: {
       job: { ...JOB, stale: true, staleAt: "2026-01-31T18:27:00.000Z", currentStep: STEP },

@@ -24,6 +24,25 @@ export function quote(text: string | null | undefined): string[] {
   return [escapeMarkdown(cut)];
 }
 
+/** Returns links as a paragraph; none without links. */
+export function linked(links: ShownData["job"]["links"]): string[] {
+  const all = links.map(({ title, url }) => {
+    const address = url.replace(/[<>\\]/g, encodeURIComponent);
+    return `[${escapeMarkdown(title.replace(/\s+/g, " ").trim())}](<${address}>)`;
+  });
+  return all.length === 0 ? [] : [all.join(" · ")];
+}
+
+/** Returns the lines of a log as a block of code; none without lines. */
+export function logBlock(lines: readonly string[] = []): string[] {
+  const clean = lines.map((line) => sanitizeText(line).replaceAll("\n", " "));
+  if (clean.every((line) => line.trim() === "")) return [];
+  const runs = clean.join("\n").match(/`+/g) ?? [];
+  const longest = Math.max(2, ...runs.map((run) => run.length));
+  const mark = "`".repeat(longest + 1);
+  return [`${mark}\n${clean.join("\n")}\n${mark}`];
+}
+
 /** Returns an ISO 8601 time as people read it, to the minute. */
 export const moment = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
 

@@ -21,6 +21,10 @@ export const JOB = {
   returnTo: null,
   returns: [],
   currentStep: null,
+  stepCounts: { running: 1, completed: 2, failed: 0 },
+  links: [],
+  children: { running: 0, completed: 0, failed: 0 },
+  parentJobId: null,
 };
 
 export const STEP = {
@@ -36,6 +40,7 @@ export const STEP = {
   startedAt: "2026-01-31T18:01:00.000Z",
   attempts: 1,
   lastReportAt: "2026-01-31T18:12:00.000Z",
+  links: [],
   stale: true,
 };
 

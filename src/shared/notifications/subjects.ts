@@ -8,8 +8,11 @@ export interface ShownData {
     readonly createdAt: string;
     readonly lastReportAt: string | null;
     readonly currentStep: { readonly stepName: string } | null;
+    readonly links: readonly { readonly title: string; readonly url: string }[];
   };
   readonly reason?: string;
+  /** The last lines of the logs of a failed job. */
+  readonly log?: readonly string[];
   readonly gate: {
     readonly title: string;
     readonly message: string | null;

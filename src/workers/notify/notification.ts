@@ -1,5 +1,6 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
+import { readLastLines } from "../../models/jobs/log/readLog.ts";
 import type { PayloadField } from "../../models/jobs/payloadFields.ts";
 import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
@@ -10,6 +11,7 @@ import { ownWords, type RunDoc } from "../../models/runs/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
+import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { Delivery } from "../../wire/delivery.ts";
 import type { Gate } from "../../wire/gate.ts";
 import type { JobView } from "../../wire/job.ts";
@@ -47,6 +49,8 @@ export interface Entry {
 export interface NotificationData {
   readonly job?: JobRow;
   readonly reason?: string;
+  /** The last lines of the logs of a failed job, without colours; missing if it has none. */
+  readonly log?: readonly string[];
   readonly lastReportAt?: string | null;
   readonly run?: RunHead;
   readonly delivery?: Omit<Delivery, "preview">;
@@ -108,6 +112,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw new Error("a job without payloads has no view");
   const { input: _, metadata: __, output: ___, ...row } = view;
+  const log = note.type === "job.failed" ? await lastLines(stores, noted) : [];
   const gate = note.gate as Gate | undefined;
   const isSilence = note.type === "job.stale" || note.type === "job.recovered";
   // A job that shows a run has the run's id, and names it in its metadata.
@@ -116,6 +121,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
     data: {
       job: row,
       ...(note.reason !== undefined && { reason: note.reason }),
+      ...(log.length > 0 && { log }),
       ...(isSilence && { lastReportAt: row.lastReportAt }),
       ...(gate && { gate }),
     },
@@ -130,6 +136,15 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
     ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
     ...(gate && note.type === "gate.opened" && { asks: { _id: gate.gateId, job: job._id } }),
   };
+}
+
+/** The lines of a failed job's logs that alerts carry, and the characters of each. */
+const LAST_LINES = 5;
+const MAX_LINE_CHARS = 500;
+
+async function lastLines({ logs }: Stores, { _id }: Pick<NotedJob, "_id">): Promise<string[]> {
+  const lines = await readLastLines(logs, _id, LAST_LINES);
+  return lines.map(({ text }) => sanitizeText(text).slice(0, MAX_LINE_CHARS).toWellFormed());
 }
 
 function describeRun(run: RunDoc): Described {

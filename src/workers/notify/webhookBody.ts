@@ -17,8 +17,20 @@ const CUTS = [
 ] as const;
 type Cut = (typeof CUTS)[number];
 
-/** The fields that are never cut: receivers read the record by them. The items of `waitingFor` are keys of gates. */
-const IDS = new Set(["jobId", "runId", "stepId", "stepKey", "gateId", "key", "deliveryId", "id", "waitingFor"]);
+/** The fields that are never cut: receivers read the record by them, or open them. The items of `waitingFor` are keys of gates. */
+const IDS = new Set([
+  "jobId",
+  "parentJobId",
+  "runId",
+  "stepId",
+  "stepKey",
+  "gateId",
+  "key",
+  "deliveryId",
+  "id",
+  "waitingFor",
+  "url",
+]);
 /** The objects of any shape. */
 const FREE = new Set(["requestedSchema", "content"]);
 

@@ -125,6 +125,10 @@ const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
   "token.create": [
     { title: "a job token", actor: "ci", act: callOn(newJob, "/api/jobs/ID/token", "POST", { scope: "read" }) },
   ],
+  "share.create": [{ title: "a share link", actor: "ci", act: callOn(newJob, "/api/jobs/ID/share", "POST", {}) }],
+  "share.revoke": [
+    { title: "a revocation of share links", actor: "ci", act: callOn(newJob, "/api/jobs/ID/share", "DELETE") },
+  ],
   "gate.answer": [
     {
       title: "an answer by token",

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { etagOf, matchesETag } from "../../../src/api/routes/jobs/getJob.ts";
+import { etagOf, matchesETag } from "../../../src/api/etag.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report } from "../../support/factories.ts";
 

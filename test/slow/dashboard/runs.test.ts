@@ -1,58 +1,19 @@
 import { expect } from "chai";
-import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { BrowserContexts } from "../../support/browser.ts";
-import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
-import { hangs, type ModelServer, says, saysPlain, startModelServer } from "../../support/servers/modelServer.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
-
-const TOKEN = "a-hook-token-of-length";
+import { outcome, RunPages } from "../../dashboard/runPages.ts";
+import { hangs, says, saysPlain } from "../../support/servers/modelServer.ts";
 
 describe("dashboard pages of runs, sessions and deliveries", () => {
-  const contexts = new BrowserContexts();
-  let model: ModelServer;
-  let telegram: ChannelServer;
-  let app: TestApp;
-  let worker: TestWorker;
-  beforeEach(async () => {
-    model = await startModelServer();
-    telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 7 } } }));
-    app = await startApp({
-      config: `{
-        hooks: { enabled: true, token: "${TOKEN}",
-          mappings: [{ match: { path: "ci" }, name: "CI", sessionKey: "hook:ci", messageTemplate: "Build {{build}} failed",
-            instructions: "Say what broke.", wakeMode: "next-heartbeat", channel: "telegram", to: "7" }] },
-        agents: {
-          defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" } },
-          runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
-        },
-        channels: { telegram: { apiUrl: "${telegram.url}", botToken: "1:t" } },
-      }`,
-    });
-    worker = await startWorker(app);
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await worker.close();
-    await app.close();
-    await telegram.close();
-    await model.close();
-  });
-
-  const ring = async (name: string, body: object) => {
-    const bearer = { Authorization: `Bearer ${TOKEN}` };
-    const { body: answer } = await app.call("POST", `/hooks/${name}`, { wakeMode: "next-heartbeat", ...body }, bearer);
-    return answer.runId as string;
-  };
-  const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Result" }).getByText(state).first();
+  const pages = new RunPages();
 
   it("list a run's reply and usage as soon as it ends", async () => {
-    const page = await contexts.openLive(`${app.url}/runs`);
+    const page = await pages.open(`/runs`);
     await page.getByText("No runs yet").waitFor();
     const details = { prompt_tokens_details: { cached_tokens: 9_000 } };
-    model.script(saysPlain("The test sum is wrong.", { prompt_tokens: 12_000, completion_tokens: 345, ...details }));
+    pages.model.script(
+      saysPlain("The test sum is wrong.", { prompt_tokens: 12_000, completion_tokens: 345, ...details }),
+    );
 
-    await ring("ci", { build: 4711 });
+    await pages.ring("ci", { build: 4711 });
 
     const row = page.getByRole("row").filter({ hasText: "hook:ci" });
     await row.getByText("The test sum is wrong.").waitFor();
@@ -61,9 +22,9 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("run a completed run again, as a new run that links to the old one", async () => {
-    model.script(says("The first reply."), says("The second reply."));
-    const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
+    pages.model.script(says("The first reply."), says("The second reply."));
+    const runId = await pages.ring("agent", { message: "Try it", name: "Trial", deliver: false });
+    const page = await pages.open(`/runs/${runId}`);
     const reply = page.getByRole("region", { name: "Reply, content" });
     await reply.getByText("The first reply.").waitFor();
 
@@ -77,10 +38,10 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("show which run of its session a queued run waits for", async () => {
-    model.script(hangs("It begins"), says("At last."));
-    const first = await ring("agent", { message: "One", name: "Ahead", sessionKey: "in-turn", deliver: false });
-    const second = await ring("agent", { message: "Two", sessionKey: "in-turn", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${second}`);
+    pages.model.script(hangs("It begins"), says("At last."));
+    const first = await pages.ring("agent", { message: "One", name: "Ahead", sessionKey: "in-turn", deliver: false });
+    const second = await pages.ring("agent", { message: "Two", sessionKey: "in-turn", deliver: false });
+    const page = await pages.open(`/runs/${second}`);
 
     await page.getByRole("link", { name: "a run of the same session" }).click();
 
@@ -88,15 +49,15 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     expect(new URL(page.url()).pathname).to.equal(`/runs/${first}`);
     await page.goBack();
     await page.getByRole("link", { name: "a run of the same session" }).waitFor();
-    await app.call("POST", `/api/runs/${first}/cancel`);
+    await pages.app.call("POST", `/api/runs/${first}/cancel`);
     await page.getByRole("region", { name: "Reply, content" }).getByText("At last.").waitFor();
     expect(await page.getByText("a run of the same session").count()).to.equal(0);
   });
 
   it("cancel a running run", async () => {
-    model.script(hangs("It begins"));
-    const runId = await ring("agent", { message: "Take your time", deliver: false });
-    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
+    pages.model.script(hangs("It begins"));
+    const runId = await pages.ring("agent", { message: "Take your time", deliver: false });
+    const page = await pages.open(`/runs/${runId}`);
     await outcome(page, "Running").waitFor();
 
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -107,9 +68,9 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
   });
 
   it("remove an event that blocks the main session", async () => {
-    await ring("wake", { text: "What no model answers", mode: "next-heartbeat" });
-    await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
-    const page = await contexts.openLive(`${app.url}/sessions/main`);
+    await pages.ring("wake", { text: "What no model answers", mode: "next-heartbeat" });
+    await pages.ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
+    const page = await pages.open(`/sessions/main`);
     const first = page.getByRole("listitem").filter({ hasText: "What no model answers" });
 
     await first.getByRole("button", { name: "Remove" }).click();

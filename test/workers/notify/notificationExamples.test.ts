@@ -65,7 +65,7 @@ describe("the examples of notifications", () => {
     const completed = await createJob(app, { name: "Nightly" });
     await app.call("PUT", completed.path, { status: "completed" });
     const failed = await createJob(app, { name: "Nightly" });
-    await report(app, failed.path, "a", { status: "failed", message: "disk full", failJob: true });
+    await report(app, failed.path, "a", { status: "failed", message: "disk full", failJob: true, log: "1\n2" });
     const silent = await createJob(app, { name: "Silent", staleAfterSeconds: 10 });
     await report(app, silent.path, "a", { progress: 40, message: "120 of 300" });
     const cancelled = randomUUID();

@@ -15,6 +15,7 @@ from ._async_client import AsyncClient
 from ._async_reporter import AsyncJob, AsyncStep
 from ._client import Client
 from ._errors import Cancelled, SignalboxError
+from ._logging import StepLogHandler
 from ._options import AgentRequest, Assignment, Event, GateAnswer, JobFields, JobFilter, Question
 from ._queue import Pace
 from ._records import CancelRecord, GateRecord, JobRecord, RunRecord, StepRecord, UsageRecord
@@ -43,6 +44,7 @@ __all__ = [
     "RunRecord",
     "SignalboxError",
     "Step",
+    "StepLogHandler",
     "StepRecord",
     "UsageRecord",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
 from ._options import GateAnswer, JobFields, Question
 from ._records import JobRecord
-from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
+from ._reports import BaseReporter, Output, StepGroup, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 
 if TYPE_CHECKING:
@@ -143,3 +145,19 @@ class AsyncJob(AsyncReporter):
         """See `Job.step`."""
         assignment = make_assignment(self.job_id, step_key, name, start, end)
         return AsyncStep(self._connection, self._sender, self.job_id, assignment)
+
+    @asynccontextmanager
+    async def parallel(
+        self, steps: Sequence[tuple[str, str]], *, start: float, end: float
+    ) -> AsyncIterator[list[AsyncStep]]:
+        """See `Job.parallel`."""
+        group = StepGroup(start, end, [key for key, _ in steps])
+        all_steps = [
+            AsyncStep(
+                self._connection, self._sender, self.job_id, make_assignment(self.job_id, key, name, None, None), group
+            )
+            for key, name in steps
+        ]
+        yield all_steps
+        for step in all_steps:
+            await step.flush()

@@ -43,7 +43,7 @@ class BaseClient:
     ) -> None:
         """
         `url` is the service's address (the environment's SIGNALBOX_URL by default), `token` its `server.apiToken`
-        (SIGNALBOX_API_TOKEN) and `hook_token` its `hooks.token` (SIGNALBOX_HOOKS_TOKEN), where it has them.
+        (SIGNALBOX_API_TOKEN, or in an agent run SIGNALBOX_TOKEN, the token of the run) and `hook_token` its `hooks.token` (SIGNALBOX_HOOKS_TOKEN), where it has them.
 
         `timeout` is the longest wait for the network, in seconds. `retry_for` is how long a failed request is retried
         while the service is unavailable: by default reports, the creation of jobs and waits are retried until they
@@ -54,7 +54,9 @@ class BaseClient:
         address = url or os.environ.get("SIGNALBOX_URL")
         if not address:
             raise ValueError("`url` is required: pass it, or set SIGNALBOX_URL.")
-        self._connection = Connection(address, token or os.environ.get("SIGNALBOX_API_TOKEN"), timeout, ssl_context)
+        own = os.environ.get("SIGNALBOX_TOKEN") if address == os.environ.get("SIGNALBOX_URL") else None
+        api_token = token or os.environ.get("SIGNALBOX_API_TOKEN") or own
+        self._connection = Connection(address, api_token, timeout, ssl_context)
         self._hook_authorization = bearer(hook_token or os.environ.get("SIGNALBOX_HOOKS_TOKEN"), "hook_token")
         self._hooks_path = hooks_path
         self._retry_for = retry_for

@@ -18,6 +18,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+#: Maximum characters of the lines of one report, which take at most 256 KiB; the newest are kept.
+MAX_LOG_CHARS = 65_536
+
 #: The fields to change on the service; absent fields stay as they are.
 Report = dict[str, Any]
 
@@ -103,7 +106,7 @@ class ReportQueue:
         changes = report if is_final else self._changes_in(report)
         last = self._queue[-1] if self._queue else None
         if changes:
-            self._latest = {**self._latest, **changes}
+            self._latest = {**self._latest, **{name: changes[name] for name in changes if name != "log"}}
             entry = Entry(changes, is_final, waiters, self._interval_of(changes))
             merged = last and _merge(last, entry)
             if merged:
@@ -128,7 +131,7 @@ class ReportQueue:
         if "status" in report:
             return 0.0
         if "progress" not in report:
-            return self.pace.message_interval if "message" in report else self.pace.other_interval
+            return self.pace.message_interval if "message" in report or "log" in report else self.pace.other_interval
         moved = abs(report["progress"] - self._sent_progress)
         return self.pace.progress_interval if moved >= self.pace.visible_points else self.pace.other_interval
 
@@ -201,8 +204,9 @@ def _merge(earlier: Entry, later: Entry) -> Entry | None:
     """Merges two reports into one that leaves the same state; None when that would skip a status."""
     if earlier.is_final or (later.is_final and "status" in earlier.report):
         return None
+    log = earlier.report.get("log", "") + later.report.get("log", "")
     return Entry(
-        {**earlier.report, **later.report},
+        {**earlier.report, **later.report, **({"log": log[-MAX_LOG_CHARS:]} if log else {})},
         later.is_final,
         [*earlier.waiters, *later.waiters],
         min(earlier.interval, later.interval),

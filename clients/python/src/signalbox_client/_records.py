@@ -23,6 +23,26 @@ DeliveryKind = Literal["channel", "webhook", "wake"]
 DeliveryState = Literal["pending", "sent", "failed"]
 
 
+class LinkRecord(TypedDict):
+    """A link of a job or a step."""
+
+    #: A name for people.
+    title: str
+    #: An address that begins with `https://` or `http://`.
+    url: str
+
+
+class StatusCountsRecord(TypedDict):
+    """Numbers of steps or jobs by status."""
+
+    #: The number of running ones.
+    running: int
+    #: The number of completed ones.
+    completed: int
+    #: The number of failed ones.
+    failed: int
+
+
 class StepSummaryRecord(TypedDict):
     """A step without its output, as in live events and in `currentStep`."""
 
@@ -50,6 +70,8 @@ class StepSummaryRecord(TypedDict):
     attempts: int
     #: When the step was last reported.
     lastReportAt: str
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
     #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
     stale: bool
 
@@ -94,6 +116,8 @@ class StepRecord(TypedDict, total=False):
     attempts: int
     #: When the step was last reported.
     lastReportAt: str
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
     #: True if the step is running and has not been reported for longer than the job allows (`staleAfterSeconds`).
     stale: bool
     #: Result of the step: any JSON object.
@@ -214,6 +238,14 @@ class JobRecord(TypedDict, total=False):
     returns: list[JobReturnRecord]
     #: The running step that was reported last. Null if no step is running.
     currentStep: StepSummaryRecord | None
+    #: The number of the job's steps by status.
+    stepCounts: StatusCountsRecord
+    #: Links to results, logs and the like.
+    links: list[LinkRecord]
+    #: The number of the jobs that name this one as their parent, by status; at most 100,000.
+    children: StatusCountsRecord
+    #: The job that this one is a part of. It need not exist.
+    parentJobId: str | None
     #: The step that `stepKey` names; null if it does not exist.
     step: StepRecord | None
     #: All steps, oldest first; present with `include=steps`.

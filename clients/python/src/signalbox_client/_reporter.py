@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Request
 from ._options import GateAnswer, JobFields, Question
 from ._records import JobRecord
-from ._reports import BaseReporter, Output, job_ended, make_assignment, raise_unreadable
+from ._reports import BaseReporter, Output, StepGroup, job_ended, make_assignment, raise_unreadable
 from ._requests import wire
 from ._retry import call_with_retry, wait_for_end
 
@@ -173,3 +175,19 @@ class Job(Reporter):
         """
         assignment = make_assignment(self.job_id, step_key, name, start, end)
         return Step(self._connection, self._sender, self.job_id, assignment)
+
+    @contextmanager
+    def parallel(self, steps: Sequence[tuple[str, str]], *, start: float, end: float) -> Iterator[list[Step]]:
+        """
+        Gives a step for each key and name. They run at the same time and share `start` to `end` percent of the job, whose
+        progress becomes the mean of theirs: only the last one to complete reaches the end. All of them must report through
+        this client. At the end of the block, waits until their reports are stored.
+        """
+        group = StepGroup(start, end, [key for key, _ in steps])
+        all_steps = [
+            Step(self._connection, self._sender, self.job_id, make_assignment(self.job_id, key, name, None, None), group)
+            for key, name in steps
+        ]
+        yield all_steps
+        for step in all_steps:
+            step.flush()

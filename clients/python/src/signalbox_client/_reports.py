@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, Optional
 
 from ._errors import Cancelled, SignalboxError, is_transient
 from ._http import Connection, Request, path_segment
-from ._queue import Report, ReportQueue
+from ._queue import MAX_LOG_CHARS, Report, ReportQueue
 from ._options import Assignment
 from ._sender import Sender
 
@@ -30,14 +30,19 @@ class BaseReporter:
     fail_job: bool
 
     def __init__(
-        self, connection: Connection, sender: Sender, job_id: str, assignment: Assignment | None = None
+        self,
+        connection: Connection,
+        sender: Sender,
+        job_id: str,
+        assignment: Assignment | None = None,
+        group: StepGroup | None = None,
     ) -> None:
         """Raises SignalboxError for a jobId or stepKey that cannot be part of a URL."""
         path = f"/api/jobs{path_segment(job_id)}"
         step_path = path + "/steps" + path_segment(assignment["stepKey"]) if assignment else path
 
         def put(report: Report) -> None:
-            body = _step_body(assignment, report) if assignment else report
+            body = _step_body(assignment, report, group) if assignment else report
             answer = connection.call(Request("PUT", step_path, body=body))
             is_requested = isinstance(answer, dict) and answer.get("cancelRequested") is True
             if is_requested and not self._cancelled and report.get("status", "running") == "running":
@@ -88,6 +93,15 @@ class BaseReporter:
         except Exception as error:
             self._sender.report_error(error)
         self._sender.add(self._queue, report)
+
+    def log(self, text: str) -> None:
+        """
+        Adds lines to the log of the step. Returns at once: they are sent once a second, and not after the end of the step.
+        Raises nothing: a job has no log of its own, and ignores them.
+        """
+        if self._assignment and text:
+            lines = text if text.endswith("\n") else text + "\n"
+            self._sender.add(self._queue, {"log": lines[-MAX_LOG_CHARS:]})
 
     def _raise_cancelled(self) -> None:
         if self._cancelled:
@@ -221,9 +235,30 @@ def make_assignment(job_id: str, step_key: str, name: str, start: float | None, 
     return assignment
 
 
-def _step_body(assignment: Assignment, report: Report) -> Report:
+class StepGroup:
+    """Steps that run at the same time, with the part of the job's progress that they share."""
+
+    def __init__(self, start: float, end: float, keys: Iterable[str]) -> None:
+        self._start, self._end = start, end
+        self._points = dict.fromkeys(keys, 0.0)
+
+    def range_for(self, step_key: str, report: Report) -> Report:
+        """Returns a range that brings the job to the mean of the group, whatever the progress of the step is."""
+        if "progress" not in report:
+            return {}
+        self._points[step_key] = report["progress"]
+        mean = sum(self._points.values()) / len(self._points)
+        reached = math.floor((self._start + (self._end - self._start) * mean / 100) * 1e9 + 0.5) / 1e9
+        if reached >= 100 and report.get("status") != "completed":
+            return {}
+        return {"jobProgressStart": reached, "jobProgressEnd": reached}
+
+
+def _step_body(assignment: Assignment, report: Report, group: StepGroup | None) -> Report:
     """Builds the body. Leaves the range out of a report that would bring the job to 100 before its completion."""
     body: Report = {"stepName": assignment["stepName"]}
+    if group:
+        return {**body, **group.range_for(assignment["stepKey"], report), **report}
     is_early = report.get("status") != "completed" and _ends_job(assignment, report.get("progress", 0))
     if "progress" in report and not is_early:
         body.update((key, assignment[key]) for key in ("jobProgressStart", "jobProgressEnd") if key in assignment)

@@ -1,8 +1,10 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
+import { isInScope } from "../../../models/jobs/jobScope.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
+import { AppError, invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import * as s from "../../../wire/blocks.ts";
 import { CHANGE_FIELDS, ChangedJob, JOB_FIELDS, JobBody, JobReceipt, JobRow } from "../../../wire/job.ts";
@@ -14,6 +16,7 @@ import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
+import { checkLinks } from "./links.ts";
 import { resolveReturnTo } from "./returnTo.ts";
 
 const params = Type.Object({ jobId: s.JobId });
@@ -35,6 +38,8 @@ const putJob = route({
   authContext: "api",
   async handler({ params, body, authContext }, { stores, metrics, callbackHosts, maxReturns }) {
     checkCallbackUrl(body.callbackUrl, callbackHosts);
+    checkLinks(body.links);
+    checkParent(params.jobId, body.parentJobId, authContext);
     const context = { ...params, authContext, maxReturns };
     const returnTo = body.returnTo ? await resolveReturnTo(stores, body.returnTo, context) : (body.returnTo as null);
     const change = {
@@ -47,6 +52,14 @@ const putJob = route({
     return { status: created ? 201 : 200, body: await viewWrittenJob(stores, job) };
   },
 });
+
+/** Checks the parent that a job names. @throws AppError invalid_body, forbidden */
+function checkParent(jobId: string, parentJobId: string | null | undefined, { jobs }: Pick<Caller, "jobs">): void {
+  if (parentJobId === undefined || parentJobId === null) return;
+  if (parentJobId === jobId) throw invalidField("parentJobId", "must be another job");
+  if (isInScope(parentJobId, jobs)) return;
+  throw new AppError("forbidden", { detail: "`parentJobId` must be a job that this token may use." });
+}
 
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
@@ -62,6 +75,7 @@ const filters = {
     }),
   ),
   jobId: Type.Optional(s.Identifier("Jobs whose jobId starts with this text.")),
+  parentJobId: Type.Optional(s.Identifier("Jobs that name this one as their parent.")),
   createdFrom: instant("Jobs created at this time or later, such as `2026-01-31T18:00:00Z`. In a URL, write + as %2B."),
   createdBefore: instant("Jobs created before this time."),
   updatedFrom: instant("Jobs last changed at this time or later."),
@@ -79,6 +93,7 @@ const filters = {
 /** The filters of what is read. A deletion takes only exact ones. */
 export const readFilters = {
   ...filters,
+  children: Type.Optional(Type.Enum(["hide"], { description: "`hide`: only jobs without a parent." })),
   search: Type.Optional(
     Type.String({
       minLength: 1,
@@ -93,14 +108,28 @@ const FilterQuery = Type.Object(readFilters);
 
 /** Converts the parameters of a list to a filter, confined to the jobs that the caller may use. @throws AppError invalid_query */
 export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller, "jobs">): JobFilter {
-  const { status, name, search, jobId, stale, cancelled, createdFrom, createdBefore, updatedFrom, updatedBefore } =
-    query;
+  const {
+    status,
+    name,
+    search,
+    jobId,
+    parentJobId,
+    children,
+    stale,
+    cancelled,
+    createdFrom,
+    createdBefore,
+    updatedFrom,
+    updatedBefore,
+  } = query;
   const metadata = metadataOf(query);
   return {
     ...(status && { status }),
     ...(name !== undefined && { name }),
     ...(search !== undefined && { search }),
     ...(jobId !== undefined && { jobId }),
+    ...(parentJobId !== undefined && { parentJobId }),
+    ...(children === "hide" && { hasParent: false }),
     ...(stale !== undefined && { stale }),
     ...(cancelled !== undefined && { cancelled }),
     ...(metadata.length > 0 && { metadata }),

@@ -3,9 +3,11 @@ import { textLines } from "../../../models/jobs/log/logLine.ts";
 import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { invalidField } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
+import { GivenLinks } from "../../../wire/link.ts";
 import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
+import { checkLinks } from "./links.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const ReportBody = Type.Object(
@@ -40,6 +42,7 @@ const ReportBody = Type.Object(
     failJob: Type.Optional(
       Type.Boolean({ description: "With `status: failed`, fails the whole job too. Not stored." }),
     ),
+    links: GivenLinks,
     log: Type.Optional(
       Type.String({
         maxLength: MAX_LOG_BYTES,
@@ -77,14 +80,16 @@ export const putStep = route({
       message,
       output,
       failJob,
+      links,
       log: text = "",
     } = body;
     checkRange(jobProgressStart, jobProgressEnd);
     const range = { jobProgressStart, jobProgressEnd };
     // null equals absence, because clients may send a step back as they read it
-    const content = { message: message ?? undefined, output: output ?? undefined };
+    const content = { message: message ?? undefined, output: output ?? undefined, links: links ?? undefined };
     if (Buffer.byteLength(text) > MAX_LOG_BYTES) throw invalidField("log", "must be at most 256 KiB in UTF-8");
     const log = text === "" ? undefined : textLines(text, clock.now(), authContext.hideToken);
+    checkLinks(links);
     const report = { stepName, status, progress, failJob, log, ...range, ...content };
     const { created, step, ended } = await reportStep(stores, params.jobId, params.stepKey, report);
     metrics.reports.inc({ status: step.status });

@@ -12,6 +12,7 @@ import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 import { CancelJob } from "./cancelJob.tsx";
 import { NotifyWhenDone } from "./notifyWhenDone.tsx";
+import { ShareJob } from "./shareJob.tsx";
 
 interface JobActionsProps {
   readonly job: Job;
@@ -35,6 +36,7 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
   return (
     <div class="acts">
       <MoreActions>
+        {!isDeleted && <ShareJob job={job} />}
         <button type="button" disabled={isRow} onClick={() => copyText(jobJson(), "Job")}>
           <Icon name="copy" /> Copy JSON
         </button>

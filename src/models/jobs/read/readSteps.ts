@@ -3,9 +3,9 @@ import { AppError } from "../../../shared/errors.ts";
 import type { SingleStep, StepSummary, StepView } from "../../../wire/step.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { PAGE_BYTES } from "../../db/page.ts";
-import type { JobDoc } from "../job.ts";
+import type { JobDoc, JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { lengthOf } from "../payloads.ts";
 import { stepPath } from "../reports/reportUpdate.ts";
 import { type StepDoc, singleStep } from "../step.ts";
@@ -77,6 +77,17 @@ function stepsTooLarge(): AppError {
   const detail =
     "must be left out for this job, because its steps are too large for one response: read them in pages with GET /api/jobs/{jobId}/steps";
   return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
+}
+
+/** Returns the last steps of a job in the order of their creation, and the number of all. @throws AppError job_not_found, unavailable */
+export async function lastSteps(
+  stores: JobStores,
+  jobId: string,
+  limit: number,
+): Promise<{ steps: StepDoc[]; count: number }> {
+  const expressions = { last: { $slice: [ALL_STEPS, -limit] }, count: { $size: ALL_STEPS } };
+  const { last, count } = await findWith<{ last: StepDoc[]; count: number }>(stores, jobId, expressions);
+  return { steps: last, count };
 }
 
 /** Reads one step. @throws AppError job_not_found, step_not_found, unavailable */

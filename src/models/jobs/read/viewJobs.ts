@@ -1,8 +1,9 @@
 import { AppError } from "../../../shared/errors.ts";
 import type { JobView } from "../../../wire/job.ts";
+import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
+import type { JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import type { JobHead } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { isStored, type Payload } from "../payloads.ts";
 
@@ -44,9 +45,19 @@ export function unpackPayload(
  * @throws AppError unavailable
  */
 export async function viewJobs(stores: JobStores, jobs: readonly JobHead[]): Promise<(JobView | null)[]> {
-  const texts = await readTexts(stores, jobs);
-  return Promise.all(jobs.map((job) => viewWith(stores, job, texts) ?? viewAgain(stores, job.jobId)));
+  const [texts, children] = await Promise.all([
+    readTexts(stores, jobs),
+    Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
+  ]);
+  return Promise.all(
+    jobs.map(async (job, i) => {
+      const view = viewWith(stores, job, texts) ?? (await viewAgain(stores, job.jobId));
+      return view && { ...view, children: children[i] ?? NO_COUNTS };
+    }),
+  );
 }
+
+type ChildlessView = Omit<JobView, "children">;
 
 /** Reads the texts of all payloads that jobs refer to. */
 function readTexts(stores: JobStores, jobs: readonly JobHead[]): Promise<ReadonlyMap<string, string>> {
@@ -60,7 +71,7 @@ function readTexts(stores: JobStores, jobs: readonly JobHead[]): Promise<Readonl
 }
 
 /** Returns undefined if the text of a payload is missing. */
-function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, string>): JobView | undefined {
+function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, string>): ChildlessView | undefined {
   const free = Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, unpackPayload(job[field], texts)]));
   if (Object.values(free).includes(undefined)) return undefined;
   const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>);
@@ -68,7 +79,7 @@ function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, st
 }
 
 /** Reads a job again after its first read found a payload missing. */
-function viewAgain(stores: JobStores, jobId: string): Promise<JobView | null> {
+function viewAgain(stores: JobStores, jobId: string): Promise<ChildlessView | null> {
   const read = async () => {
     const job = await stores.jobs.find(jobId).catch(ifNotFound);
     return job && viewWith(stores, job, await readTexts(stores, [job]));

@@ -13,7 +13,10 @@ import type { ReportChange } from "./reportUpdate.ts";
 
 /** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport
-  extends Pick<ReportChange, "stepName" | "status" | "progress" | "message" | "order" | "at" | "countsSteps"> {
+  extends Pick<
+    ReportChange,
+    "stepName" | "status" | "progress" | "message" | "links" | "order" | "at" | "countsSteps"
+  > {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
@@ -24,7 +27,7 @@ export interface StepReport
 }
 
 /**
- * Applies a report to a step and its job, in one batch with concurrent reports, and then adds its lines to the log of the step.
+ * Applies a report to a step and its job, in one batch with concurrent reports, and adds its lines to the log of the step.
  * @returns the step as the reporter reads it, whether it is new, the job's final status if the report ended the job, and whether
  *   the report set the status: an event that comes late does not
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
@@ -37,9 +40,12 @@ export async function reportStep(
   report: StepReport,
 ): Promise<{ created: boolean; step: StepReceipt; ended: Status | null; isNewest: boolean }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
-  const { stepName, status, progress, message, order, at, countsSteps } = report;
+  const { stepName, status, progress, message, links, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
+  const { log } = report;
+  // Before the report, because what follows from the end of a job shows its last lines.
+  const isLogged = log && (await logs.appendEarly(jobId, stepKey, log, stepName !== undefined));
   const reportId = new mongo.ObjectId();
   const { job, created, step, ended, cancelRequested } = await reports.add({
     reportId,
@@ -50,6 +56,7 @@ export async function reportStep(
     status,
     progress,
     message,
+    links,
     order,
     at,
     countsSteps,
@@ -57,7 +64,7 @@ export async function reportStep(
     ...effect,
     payloads: writes.docs,
   });
-  if (report.log) await logs.appendTo({ job, jobId, stepKey }, report.log);
+  if (log && !isLogged) await logs.appendTo({ job, jobId, stepKey }, log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
   return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }

@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import type { Link } from "../../../wire/link.ts";
 import type { WantedNotifications } from "../../notes/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
@@ -20,6 +21,8 @@ export interface ReportChange {
   readonly progress?: number | undefined;
   readonly message?: string | undefined;
   readonly output?: PayloadRef | undefined;
+  /** The links of the step; an empty list removes them. */
+  readonly links?: readonly Link[] | undefined;
   /** The place of the event among those of the step and the job: see order.ts. Without it the report takes effect as it arrives. */
   readonly order?: number | undefined;
   /** The sender's time of the event; without it the time of arrival. */
@@ -94,10 +97,17 @@ export function reportUpdate(
         updatedAt: { $max: ["$updatedAt", now] },
         lastReportAt: { $max: ["$lastReportAt", now] },
         ...changedJob(report, now, addsReplaced),
+        statusBefore: `$${path}.status`,
         [path]: { $mergeObjects: [newStep(report, now), `$${path}`, changedStep(report, `$${path}`, now), { seq }] },
       },
     },
-    { $set: changedCurrent(report, `$${path}`) },
+    {
+      $set: {
+        ...changedCurrent(report, `$${path}`),
+        stepCounts: changedCounts(`$${path}.status`),
+        statusBefore: "$$REMOVE",
+      },
+    },
     ...(report.countsSteps ? [{ $set: { progress: { $max: ["$progress", STEPS_ENDED] } } }] : []),
     ...timeStages(staleAfterSeconds, notes),
   ];
@@ -125,7 +135,7 @@ function newStep({ stepId, stepKey, at }: ReportChange, now: Date): mongo.Docume
 }
 
 function changedStep(report: ReportChange, step: string, now: Date): mongo.Document {
-  const { stepName, status, progress, message, output, reportId, order } = report;
+  const { stepName, status, progress, message, output, links, reportId, order } = report;
   if (order !== undefined) return receivedStep(report, step, order, now);
   const isRestart = { $in: [`${step}.status`, ["completed", "failed"]] };
   return {
@@ -135,6 +145,7 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
     ...(progress !== undefined && { progress: { $literal: progress } }),
     ...(message !== undefined && { message: { $literal: message } }),
     ...(output !== undefined && { output: { $literal: output } }),
+    ...(links !== undefined && { links: { $literal: links } }),
     ...(status !== undefined && { status, endedAt: endedAt(status, step, now) }),
     ...(status === "failed" && {
       failedAttempts: failedAttempts(step, {
@@ -156,7 +167,7 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
  * step that events begin again is not another attempt, because the events may only have arrived in this order.
  */
 function receivedStep(report: ReportChange, step: string, order: number, now: Date): mongo.Document {
-  const { stepName, status, progress, message, output, reportId, at = now } = report;
+  const { stepName, status, progress, message, output, links, reportId, at = now } = report;
   const state = {
     reportId,
     order,
@@ -173,6 +184,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
         startedAt: { $min: [`${step}.startedAt`, at] },
         ...(stepName !== undefined && { stepName: { $literal: stepName } }),
         ...(progress !== undefined && { progress: { $max: [`${step}.progress`, progress] } }),
+        ...(links !== undefined && { links: { $literal: links } }),
       },
       ...(message === undefined ? [] : [{ $cond: [maySetMessage(step, order), withMessage, {}] }]),
       ...(status === undefined ? [] : [{ $cond: [isNewer(step, order), state, {}] }]),
@@ -228,12 +240,27 @@ function changedCurrent(report: ReportChange, step: string): mongo.Document {
   };
 }
 
-const STEPS = { $objectToArray: { $ifNull: ["$steps", {}] } };
-const ENDED_STEPS = { $filter: { input: STEPS, cond: { $ne: ["$$this.v.status", "running"] } } };
+/**
+ * Returns the expression for the number of steps by status, after a step that had `statusBefore`, or did not exist, has changed.
+ * @param status the path of its status now
+ */
+function changedCounts(status: string): mongo.Document {
+  const count = (one: Status) => {
+    const change = {
+      $subtract: [{ $cond: [{ $eq: [status, one] }, 1, 0] }, { $cond: [{ $eq: ["$statusBefore", one] }, 1, 0] }],
+    };
+    return { $add: [`$stepCounts.${one}`, change] };
+  };
+  const counts = { running: count("running"), completed: count("completed"), failed: count("failed") };
+  return { $cond: [{ $eq: [status, "$statusBefore"] }, "$stepCounts", counts] };
+}
+
+const ENDED_STEPS = { $add: ["$stepCounts.completed", "$stepCounts.failed"] };
+const ALL_STEPS = { $add: ["$stepCounts.running", ENDED_STEPS] };
 
 /** The expression for the share of steps that have ended in percent, of which the end of the job is the last one. */
 const STEPS_ENDED = {
-  $min: [99, { $floor: { $multiply: [100, { $divide: [{ $size: ENDED_STEPS }, { $size: STEPS }] }] } }],
+  $min: [99, { $floor: { $multiply: [100, { $divide: [ENDED_STEPS, ALL_STEPS] }] } }],
 };
 
 const IS_RUNNING = { $eq: ["$$this.v.status", "running"] };

@@ -2,6 +2,7 @@ import type { mongo } from "mongoose";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
+import { linksLength } from "../link.ts";
 import type { PayloadDoc, Payloads } from "../payloads.ts";
 import { type StepDoc, stepField } from "../step.ts";
 import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
@@ -28,8 +29,10 @@ export interface ReportOutcome {
 export const REPORT_BATCHES = {
   maxBatchSize: 500,
   maxBatchWeight: 8 * 1024 * 1024,
-  weightOf: ({ message, payloads }: Report): number =>
-    2_000 + 9 * (message?.length ?? 0) + payloads.reduce((sum, { text }) => sum + 3 * text.length, 0),
+  weightOf: ({ message, links, payloads }: Report): number =>
+    2_000 +
+    9 * ((message?.length ?? 0) + linksLength(links)) +
+    payloads.reduce((sum, { text }) => sum + 3 * text.length, 0),
   keyOf: ({ jobId }: Report): string => jobId,
 };
 

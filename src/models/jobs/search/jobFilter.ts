@@ -17,6 +17,9 @@ export interface JobFilter {
   readonly jobId?: string;
   /** Pairs of a key in `metadata` (nested keys joined by dots) and its value as text. */
   readonly metadata?: readonly (readonly [key: string, value: string])[];
+  readonly parentJobId?: string;
+  /** Set to leave out the children of other jobs. */
+  readonly hasParent?: false;
   readonly createdFrom?: Date;
   readonly createdBefore?: Date;
   readonly updatedFrom?: Date;
@@ -36,6 +39,8 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   if (filter.name) all.push(nameQuery(filter.name));
   if (filter.search) all.push(searchQuery(filter.search));
   if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
+  if (filter.parentJobId !== undefined) all.push({ parentJobId: filter.parentJobId });
+  if (filter.hasParent === false) all.push({ parentJobId: null });
   for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
@@ -86,7 +91,16 @@ export function hasTerm(terms: readonly SearchTerm[], key: string, value: string
 /** The fields that a filter compares. */
 export type FilteredJob = Pick<
   JobDoc,
-  "jobId" | "nameKey" | "nameWords" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt" | "cancel"
+  | "jobId"
+  | "parentJobId"
+  | "nameKey"
+  | "nameWords"
+  | "metadataTerms"
+  | "status"
+  | "createdAt"
+  | "updatedAt"
+  | "staleAt"
+  | "cancel"
 >;
 
 /** Returns whether a job matches a filter. Agrees with `jobQuery`. */
@@ -100,6 +114,8 @@ export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): b
     (!name || matchesName(job, name)) &&
     (!filter.search || matchesSearch(job, filter.search)) &&
     (!jobId || job.jobId.startsWith(jobId)) &&
+    (filter.parentJobId === undefined || job.parentJobId === filter.parentJobId) &&
+    (filter.hasParent !== false || job.parentJobId === null) &&
     metadata.every(([key, value]) => hasTerm(job.metadataTerms, key, value)) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&

@@ -1,17 +1,48 @@
+import { mongo } from "mongoose";
 import type { Config } from "../../../config/config.ts";
 import { allTokens } from "../../../config/tokens.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
-import type { Jobs } from "../jobs.ts";
-import { isJobToken, type JobTokenClaims, type JobTokenScope, openJobToken, sealJobToken } from "./jobToken.ts";
+import type { JobHead } from "../job.ts";
+import type { OneJob } from "../jobScope.ts";
+import { type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { hasPurpose, seal, unseal } from "./seal.ts";
 
-interface JobTokenLifetime {
+/**
+ * The access that a job token gives to its job: `read` reads it, `report` also reports its steps, and `run` is the token of an
+ * agent run, which also creates and reports the jobs that the run starts.
+ */
+export type JobTokenScope = "report" | "read" | "run";
+
+/** The content of a job token. It names the internal id of its job, so that it ends with the job. */
+export interface JobTokenClaims extends OneJob {
+  readonly scope: JobTokenScope;
+  readonly expiresAt: Date;
+}
+
+/** The parts of a job that a link can show besides its head and its steps. Its input and metadata are never shown. */
+export const SHARED_PARTS = ["output", "log"] as const;
+export type SharedPart = (typeof SHARED_PARTS)[number];
+
+/** What a link shows. */
+export interface Shared {
+  readonly job: JobHead;
+  readonly include: readonly SharedPart[];
+  readonly expiresAt: Date;
+}
+
+interface Lifetime {
   readonly ttlMs: number;
   /** The end of whoever creates the token, which the token does not outlive. */
   readonly notAfter?: Date | undefined;
 }
 
-/** Seals and opens tokens for single jobs. */
+interface Sealed {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Seals and opens tokens for single jobs: those that authenticate requests, and those of links that show a job. */
 export class JobTokens {
   readonly #jobs: Jobs;
   readonly #idempotencyKeys: IdempotencyKeys;
@@ -31,16 +62,11 @@ export class JobTokens {
   }
 
   /** Creates a token for a job. @throws AppError job_not_found, unavailable */
-  async seal(
-    jobId: string,
-    scope: JobTokenScope,
-    { ttlMs, notAfter }: JobTokenLifetime,
-  ): Promise<{ token: string; expiresAt: Date }> {
+  async seal(jobId: string, scope: JobTokenScope, lifetime: Lifetime): Promise<Sealed> {
     const internalId = (await this.#jobs.findId(jobId)).toHexString();
-    const untilMs = Math.min(this.#clock.now().getTime() + ttlMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
-    const expiresAt = new Date(Math.floor(untilMs / 1_000) * 1_000);
-    const [secret] = await this.#allSecrets();
-    return { token: sealJobToken({ jobId, internalId, scope, expiresAt }, secret as string), expiresAt };
+    const expiresAt = this.#endOf(lifetime);
+    const content = [jobId, internalId, scope, secondsOf(expiresAt)];
+    return { token: seal("job", content, await this.#secret()), expiresAt };
   }
 
   /**
@@ -49,13 +75,58 @@ export class JobTokens {
    * @throws AppError unavailable
    */
   async open(token: string): Promise<JobTokenClaims | null> {
-    if (!isJobToken(token)) return null;
-    const claims = openJobToken(token, await this.#allSecrets());
-    if (!claims || claims.expiresAt <= this.#clock.now()) return null;
+    if (!hasPurpose(token, "job")) return null;
+    const content = unseal("job", token, await this.#allSecrets());
+    if (!content) return null;
+    const [jobId, internalId, scope, end] = content as [string, string, JobTokenScope, number];
+    const claims = { jobId, internalId, scope, expiresAt: new Date(end * 1_000) };
+    if (claims.expiresAt <= this.#clock.now()) return null;
     return (await this.#jobs.exists(claims)) ? claims : null;
+  }
+
+  /** Creates the token of a link that shows a job. @throws AppError job_not_found, unavailable */
+  async share(jobId: string, include: readonly SharedPart[], lifetime: Lifetime): Promise<Sealed> {
+    const { _id, shareEpoch = 0 } = await this.#jobs.find(jobId);
+    const expiresAt = this.#endOf(lifetime);
+    const content = [jobId, _id.toHexString(), include, secondsOf(expiresAt), shareEpoch];
+    return { token: seal("share", content, await this.#secret()), expiresAt };
+  }
+
+  /**
+   * Returns what the token of a link shows.
+   * @returns `ended` for a token whose time has passed, whose job was deleted, or whose links were revoked; null for other texts
+   * @throws AppError unavailable
+   */
+  async openShare(token: string): Promise<Shared | "ended" | null> {
+    const content = unseal("share", token, await this.#allSecrets());
+    if (!content) return null;
+    const [jobId, internalId, include, end, epoch] = content as [string, string, SharedPart[], number, number];
+    const expiresAt = new Date(end * 1_000);
+    if (expiresAt <= this.#clock.now()) return "ended";
+    const query = { jobId, _id: new mongo.ObjectId(internalId) };
+    const job = await this.#jobs.collection.findOne<JobHead>(query, { projection: WITHOUT_STEPS });
+    if (!job || (job.shareEpoch ?? 0) !== epoch) return "ended";
+    return { job, include, expiresAt };
+  }
+
+  /** Revokes all links that show a job. @throws AppError job_not_found, unavailable */
+  async revokeShares(jobId: string): Promise<void> {
+    const { matchedCount } = await this.#jobs.collection.updateOne({ jobId }, { $inc: { shareEpoch: 1 } });
+    if (matchedCount === 0) throw jobNotFound(jobId);
+  }
+
+  #endOf({ ttlMs, notAfter }: Lifetime): Date {
+    const untilMs = Math.min(this.#clock.now().getTime() + ttlMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
+    return new Date(Math.floor(untilMs / 1_000) * 1_000);
+  }
+
+  async #secret(): Promise<string> {
+    return (await this.#allSecrets())[0] as string;
   }
 
   async #allSecrets(): Promise<readonly string[]> {
     return this.#secrets.length > 0 ? this.#secrets : [await this.#idempotencyKeys.deriveId("job tokens")];
   }
 }
+
+const secondsOf = (time: Date): number => time.getTime() / 1_000;

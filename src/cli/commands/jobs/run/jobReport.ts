@@ -12,6 +12,10 @@ export interface JobOptions {
   /** The name of the job; by default that of the program. Its arguments may contain secrets. */
   readonly name?: string;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
+  /** The session that the end of the job wakes. */
+  readonly returnTo?: string;
+  /** The beginning of a random id. */
+  readonly idPrefix?: string;
   /** Seconds without a report after which the job is stale. */
   readonly staleAfter?: number;
 }
@@ -26,9 +30,14 @@ interface Result {
 /** The job of a program. */
 export interface JobReport {
   report(update: { message?: string; progress?: number }): void;
+  /** Adds lines to the log of the step; those before the job exists are kept until then, the last 64 Ki characters of them. */
+  log(text: string): void;
   /** Reports the end. @throws the error of the service, or of a closed client */
   end(client: Client, result: Result, message: string | undefined): Promise<void>;
 }
+
+/** Lines of a program that are kept while its job cannot be created. */
+const MAX_UNSENT_CHARS = 65_536;
 
 /** The service's limit. */
 const MAX_NAME_CHARS = 1_024;
@@ -51,19 +60,22 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
   let jobId: string | undefined;
   let latest: { message?: string; progress?: number } = {};
   let step: StepReporter | undefined;
+  let unsent = "";
   let wasKeptAlive = false;
   let hasEnded = false;
   let stop = () => {};
 
   /** Creates the job and returns the reporter of its only step. A job of the given id that has ended stays as it is. */
   const open = async (through: Client) => {
-    jobId ??= options.job === undefined ? randomUUID() : await openJobId(through, options.job);
+    jobId ??=
+      options.job === undefined ? (options.idPrefix ?? "") + randomUUID() : await openJobId(through, options.job);
     const job = through.job(jobId);
-    const { metadata, staleAfter: staleAfterSeconds } = options;
+    const { metadata, staleAfter: staleAfterSeconds, returnTo } = options;
     const { staleAt, lastReportAt, createdAt } = await job.create({
       name: title,
       ...(metadata && { metadata: metadataOf(metadata) }),
       ...(staleAfterSeconds !== undefined && { staleAfterSeconds }),
+      ...(returnTo !== undefined && { returnTo }),
     });
     const staleMs = Date.parse(staleAt ?? "") - Date.parse(lastReportAt ?? createdAt);
     return { reporter: job.step("run", { name: title, from: 0, to: 100 }), staleMs };
@@ -84,6 +96,7 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
   const opened = open(client).then(({ reporter, staleMs }) => {
     step = reporter;
     step.update({ progress: 0, ...latest });
+    if (unsent) step.log(unsent);
     if (hasEnded) return step;
     const stopKeepingAlive = keepAlive(staleMs);
     const stopListening = step.onCancel((error) => cancelled.abort(error));
@@ -101,11 +114,16 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
       latest = next;
       step?.update(latest);
     },
+    log(text) {
+      if (step) step.log(text);
+      else unsent = (unsent + text).slice(-MAX_UNSENT_CHARS);
+    },
     async end(through, result, message) {
       hasEnded = true;
       stop();
       const reporter = through === client ? await opened : (await open(through)).reporter;
       const { aborted, reason } = cancelled.signal;
+      if (reporter !== step && unsent) reporter.log(unsent);
       if (latest.progress !== undefined) reporter.update({ progress: latest.progress });
       if (result.exitCode === 0) {
         return reporter.complete({ output: result, message: message ?? (wasKeptAlive ? "Exit code 0" : undefined) });

@@ -1,13 +1,17 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 import { numberFrom, pair } from "../../../arguments.ts";
 import { type Define, withExamples, withUrl } from "../../../command.ts";
 import { withService } from "../../../service.ts";
 import type { ServiceOptions } from "../../../serviceAccess.ts";
 import { cleanText } from "../../../terminal/cleanText.ts";
+import { print } from "../../../terminal/words.ts";
 import { throttle } from "../../../throttle.ts";
-import { onceEach } from "../reporting.ts";
+import { onceEach, RETURN, returnFields } from "../reporting.ts";
 import { execute } from "./execute.ts";
 import { type JobOptions, type JobReport, reportJob } from "./jobReport.ts";
+import { OutputLog } from "./outputLog.ts";
 import { LineSplitter, OutputTail, type StreamName } from "./outputTail.ts";
 import { programGroup } from "./programGroup.ts";
 import { watchLink } from "./serviceLink.ts";
@@ -15,8 +19,12 @@ import { watchLink } from "./serviceLink.ts";
 interface RunProgramOptions extends ServiceOptions, JobOptions {
   /** Finds the progress in a line of output, by one group (percent) or two (done, total). */
   readonly progressFrom?: RegExp;
+  /** Whether the output becomes the log of the job's step. */
+  readonly log: boolean;
   /** Maximum seconds that the last reports may take after the program has ended. */
   readonly wait: number;
+  readonly return?: boolean;
+  readonly detach?: boolean;
 }
 
 /** How often the last line of output is read. */
@@ -51,6 +59,9 @@ export const runProgram: Define = (command, environment) =>
           "time without a report after which the job is stale",
           numberFrom(1, 31_536_000),
         )
+        .option("--return", RETURN)
+        .option("--detach", "print the id of the job, and let the program go on after the end of this command")
+        .option("--no-log", "keep the output of the program out of the job's log")
         .option(
           "--wait <seconds>",
           "maximum time for the last report after the program has ended; at most one second while the service cannot be reached",
@@ -59,10 +70,26 @@ export const runProgram: Define = (command, environment) =>
         ),
     ),
     "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
+    "signalbox run --return --detach --name Build -- make",
     "signalbox run --id import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
   ).action(async (words: readonly [string, ...string[]], options: RunProgramOptions) =>
-    runAndReport(await environment(), words, options),
+    options.detach ? detach(await environment(), options) : runAndReport(await environment(), words, options),
   );
+
+/**
+ * Starts this command again without `--detach`, in a session of its own: a program that an agent run leaves behind in its process
+ * group ends with the turn.
+ */
+function detach(env: NodeJS.ProcessEnv, { job, return: isReturn }: RunProgramOptions): void {
+  returnFields(isReturn, env);
+  const [node, cli = "", ...given] = process.argv;
+  const jobId = job ?? (ownPrefix(env).idPrefix ?? "") + randomUUID();
+  const at = given.indexOf("--detach");
+  const args = [...given.slice(0, at), ...(job === undefined ? ["--job", jobId] : []), ...given.slice(at + 1)];
+  const options = { env, detached: true, stdio: "ignore" } as const;
+  spawn(node as string, [...process.execArgv, cli, ...args], options).unref();
+  print([jobId]);
+}
 
 /** Parses a regular expression with at least one group. */
 function regularExpression(text: string): RegExp {
@@ -77,12 +104,19 @@ function regularExpression(text: string): RegExp {
   return pattern;
 }
 
+/** Returns the beginning of the ids of the jobs that the token of an agent run may create; none with another token. */
+const ownPrefix = (env: NodeJS.ProcessEnv): { readonly idPrefix?: string } =>
+  env.SIGNALBOX_TOKEN && env.SIGNALBOX_JOB_ID && !env.SIGNALBOX_API_TOKEN
+    ? { idPrefix: `${env.SIGNALBOX_JOB_ID}/` }
+    : {};
+
 /** @throws CommandError for an invalid address or token, before the program starts */
 async function runAndReport(
   env: NodeJS.ProcessEnv,
   command: readonly [string, ...string[]],
   options: RunProgramOptions,
 ): Promise<void> {
+  const jobOptions = { ...options, ...returnFields(options.return, env), ...ownPrefix(env) };
   const link = watchLink();
   await withService(env, { ...options, fetch: link.fetch }, async ({ retrying, url }) => {
     const note = onceEach((text) => process.stderr.write(`signalbox: ${text}\n`));
@@ -91,8 +125,8 @@ async function runAndReport(
     const group = programGroup();
     const cancelled = new AbortController();
     cancelled.signal.addEventListener("abort", group.cancel);
-    const job = reportJob(client, options, command[0], cancelled);
-    const output = readOutput(job.report, options.progressFrom);
+    const job = reportJob(client, jobOptions, command[0], cancelled);
+    const output = readOutput(job, options.progressFrom, options.log);
     const { exitCode, fault } = await execute(command, group, output.add);
     process.exitCode = exitCode;
     if (fault) note(fault);
@@ -129,8 +163,10 @@ async function runAndReport(
 /**
  * Reads the output of a program, and reports its last line.
  * @param pattern finds the progress; without one most of the output is not looked at
+ * @param isLogged whether the output becomes the log of the job's step
  */
-function readOutput(report: JobReport["report"], pattern: RegExp | undefined) {
+function readOutput({ report, log }: JobReport, pattern: RegExp | undefined, isLogged: boolean) {
+  const lines = isLogged ? new OutputLog() : undefined;
   const tail = new OutputTail();
   const splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   let progress: number | undefined;
@@ -144,17 +180,24 @@ function readOutput(report: JobReport["report"], pattern: RegExp | undefined) {
     const message = tail.lines().at(-1);
     report({ ...(message !== undefined && { message }), ...(progress !== undefined && { progress }) });
   };
-  const reportSoon = throttle(reportLine, MESSAGE_INTERVAL_MS);
+  const reportSoon = throttle(() => {
+    reportLine();
+    const text = lines?.take();
+    if (text) log(text);
+  }, MESSAGE_INTERVAL_MS);
   return {
     add(name: StreamName, chunk: Buffer) {
       tail.add(name, chunk);
+      lines?.add(name, chunk);
       if (pattern && findProgress(splitters[name].add(chunk))) reportLine();
-      else reportSoon();
+      reportSoon();
     },
     /** Reports the last progress, and returns the last lines. */
     end(): string[] {
       reportSoon.cancel();
       if (findProgress(Object.values(splitters).flatMap((splitter) => splitter.end()))) reportLine();
+      const text = lines?.take(true);
+      if (text) log(text);
       return tail.lines();
     },
   };

@@ -29,25 +29,37 @@ button[value=accept] { background: var(--main); border-color: var(--main); color
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
 dt { font-weight: 600; }
 dd { margin: 0 0 .75rem; white-space: pre-wrap; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem; }
+progress { display: block; width: 100%; height: 1rem; accent-color: var(--main); }
+ol { padding-left: 1.5rem; }
+pre { white-space: pre-wrap; border: 1px solid var(--line); border-radius: .4rem; padding: .75rem; font-size: .85rem; }
 `;
 
-/** The policy of the pages: no script, nothing from elsewhere, and forms that are sent to this service only. */
-export const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join("; ");
+/**
+ * Returns the policy of the pages: no script, nothing from elsewhere, and forms that are sent to this service only.
+ * @param frameAncestors the sites that may show the page in a frame
+ */
+export const policy = (frameAncestors: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${hash("sha256", STYLE, "base64")}'`,
+    "form-action 'self'",
+    `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(" ") : "'none'"}`,
+    "base-uri 'none'",
+  ].join("; ");
 
-/** Returns a whole page. */
-export const page = (title: string, content: Html): string =>
+/**
+ * Returns a whole page, which needs no script and no log-in.
+ * @param refreshSeconds after how many seconds a browser loads it again; never by default
+ */
+export const page = (title: string, content: Html, refreshSeconds?: number): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
+${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
 <title>${title} · Signalbox</title>
 <style>${new Html(STYLE)}</style>
 </head>
@@ -58,3 +70,11 @@ ${content}
 </body>
 </html>
 `.text;
+
+/** Returns a page that says why a link cannot be used. */
+export const closedPage = (title: string, text: string, refreshSeconds?: number): string =>
+  page(title, html`<h1>${title}</h1><p>${text}</p>`, refreshSeconds);
+
+/** Returns a time as people read it, in UTC to the minute. */
+export const when = (time: Date): Html =>
+  html`<time datetime="${time.toISOString()}">${time.toISOString().slice(0, 16).replace("T", " ")} UTC</time>`;

@@ -1,0 +1,13 @@
+import type { Link as LinkView } from "../../wire/link.ts";
+import * as f from "../db/fields.ts";
+
+/** The links of a job or a step; missing if it has none. */
+export const Links = f.optional(f.listOf(f.object({ title: f.string, url: f.string })));
+
+/** Returns the links as clients read them. */
+export const viewLinks = (links: readonly LinkView[] | undefined): LinkView[] =>
+  (links ?? []).map(({ title, url }) => ({ title, url }));
+
+/** Returns the characters of links, for limits on memory. */
+export const linksLength = (links: readonly LinkView[] = []): number =>
+  links.reduce((sum, { title, url }) => sum + title.length + url.length, 0);
