@@ -288,6 +288,8 @@ describe("/ping without tokens", () => {
 
     expect(await status()).to.equal(200);
     expect(await status({ "Sec-Fetch-Site": "cross-site" })).to.equal(403);
+    expect((await fetch(`${app.url}/ping/${UUID}`)).status).to.equal(404);
+    expect((await fetch(`${app.url}/ping/${UUID}/start`)).status).to.equal(404);
     await app.close();
   });
 });
