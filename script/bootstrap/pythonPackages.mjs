@@ -10,6 +10,7 @@ const VERSION = "4.32.5";
 /**
  * Schemathesis compares the API to its OpenAPI description. The others build the Python client (flit_core), test it
  * (pytest), and compare it to the oldest Python that it supports (vermin). Standardwebhooks verifies what webhooks send.
+ * Openlineage-python and borgmatic report jobs by their own means.
  */
 const PACKAGES = {
   schemathesis: VERSION,
@@ -17,6 +18,8 @@ const PACKAGES = {
   flit_core: "4.2.0",
   vermin: "1.9.2",
   standardwebhooks: "1.1.0",
+  openlineage_python: "1.54.0",
+  borgmatic: "2.1.10",
 };
 
 /** Provides the Python packages of the slow tier at .tools/python. */

@@ -34,7 +34,8 @@ export async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions
   if (named !== undefined) {
     return {
       url: checkedUrl(named, options.url === undefined ? "SIGNALBOX_URL" : "--url"),
-      apiToken: env.SIGNALBOX_API_TOKEN || undefined,
+      // The token of an agent run is for the service that SIGNALBOX_URL names.
+      apiToken: env.SIGNALBOX_API_TOKEN || (named === env.SIGNALBOX_URL && env.SIGNALBOX_TOKEN) || undefined,
       hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
       hooksPath: options.hooksPath ?? "/hooks",
       settingNames: (variable) => `${variable} (the configuration file is not used with --url or SIGNALBOX_URL)`,

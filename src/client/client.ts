@@ -26,7 +26,10 @@ export type { Assignment, StepReporter } from "./step.ts";
 export type { LiveEvent, Topic, WatchOptions } from "./watch.ts";
 export type { WatchedJob } from "./watchJob.ts";
 
-export interface ClientOptions extends ConnectionOptions, HookAccess {
+export interface ClientOptions
+  extends Partial<Pick<ConnectionOptions, "url">>,
+    Omit<ConnectionOptions, "url">,
+    HookAccess {
   /**
    * How long a failed request is retried while the service is unavailable. By default reports, the creation of jobs
    * and waits are retried until they succeed, and other calls are not retried. A POST is never retried.
@@ -40,8 +43,11 @@ export interface ClientOptions extends ConnectionOptions, HookAccess {
 }
 
 export interface Client extends Api {
-  /** Returns a reporter that creates a job and reports on it. Sends nothing by itself. */
-  job(jobId: string): JobReporter;
+  /**
+   * Returns a reporter that creates a job and reports on it. Sends nothing by itself.
+   * @param jobId by default that of the agent run in which the program runs (`SIGNALBOX_JOB_ID`)
+   */
+  job(jobId?: string): JobReporter;
   /** Returns a reporter for a step that an orchestrator assigned, in this process or in another. */
   step(assignment: Assignment): StepReporter;
   /** Yields live events. */
@@ -57,12 +63,27 @@ export interface Client extends Api {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export function createClient(options: ClientOptions): Client {
+/** The variables that an agent run sets for its program; none in a browser. */
+const runEnvironment = (): Readonly<Record<string, string | undefined>> =>
+  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
+
+/**
+ * Returns the connection of a client. Without a URL, or with that of `SIGNALBOX_URL`, an agent run has the token of the run.
+ * @throws TypeError without any URL
+ */
+function connectionOf({ url, token, ...options }: ClientOptions): ConnectionOptions {
+  const { SIGNALBOX_URL, SIGNALBOX_TOKEN } = runEnvironment();
+  const address = url ?? SIGNALBOX_URL;
+  if (address === undefined) throw new TypeError("url is required: pass it, or set SIGNALBOX_URL.");
+  return { ...options, url: address, token: token ?? (address === SIGNALBOX_URL ? SIGNALBOX_TOKEN : undefined) };
+}
+
+export function createClient(options: ClientOptions = {}): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
   const closed = closing.signal;
   const context: ClientContext = {
-    connection: connect(options, closed),
+    connection: connect(connectionOf(options), closed),
     closed,
     retryForMs: retryForMs ?? Number.POSITIVE_INFINITY,
     // Runs in its own microtask: an exception in it must not stop the reports that follow.
@@ -89,7 +110,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     ...apiCalls(call, wait, options),
-    job: (jobId) => new JobReporter(jobId, context),
+    job: (jobId = runEnvironment().SIGNALBOX_JOB_ID ?? "") => new JobReporter(jobId, context),
     step: (assignment) => new StepReporter(assignment, context),
     async *watch(watchOptions) {
       yield* (await import("./watch.ts")).watch(context, watchOptions);

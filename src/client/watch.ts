@@ -2,7 +2,7 @@ import { filterQuery } from "./api.ts";
 import { backoffMs, sleep } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment, toError } from "./connection.ts";
-import { abortedOf, startDeadline, TIMED_OUT } from "./deadline.ts";
+import { abortedOf, onAbort, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents, type SilenceTimer } from "./events.ts";
 import type { Delivery } from "./records/deliveries.ts";
@@ -60,13 +60,13 @@ export async function* watch(
   let lastEventId: string | undefined;
   let retryMs = RETRY_MS;
   for (let tries = 0; !abortedOf(signals); tries++) {
-    const silent = new AbortController();
-    const silence = startSilence(silenceMs, silent);
-    const deadline = startDeadline(Number.POSITIVE_INFINITY, [...signals, silent.signal]);
+    const open = new AbortController();
+    const silence = startSilence(silenceMs, open);
+    const removers = signals.map((one) => onAbort(one, () => open.abort(one?.reason)));
     let failure: unknown;
     try {
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
-      const response = await connection.open("GET", path, { query, headers, signal: deadline.signal });
+      const response = await connection.open("GET", path, { query, headers, signal: open.signal });
       if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
       for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, silence)) {
         tries = 0;
@@ -82,19 +82,21 @@ export async function* watch(
       failure = error;
     } finally {
       silence.pause();
-      deadline.end();
+      for (const remove of removers) remove();
+      open.abort();
     }
     if (tries === 0 && !abortedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
     await sleep(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // The loop's condition handles the abort.
   }
 }
 
-function startSilence(ms: number, silent: AbortController): SilenceTimer {
+/** Aborts the stream when nothing arrives for a time. No timer is left while its reader is busy. */
+function startSilence(ms: number, open: AbortController): SilenceTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const pause = () => clearTimeout(timer);
   const restart = () => {
     pause();
-    timer = setTimeout(() => silent.abort(TIMED_OUT), ms);
+    timer = setTimeout(() => open.abort(TIMED_OUT), ms);
   };
   restart();
   return { restart, pause };

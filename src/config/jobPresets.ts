@@ -24,6 +24,7 @@ const githubActions: JobPreset = {
     name: "{{workflow_run.name}}{{workflow_job.workflow_name}}",
     message: "{{workflow_run.display_title}}",
     step: { key: "{{workflow_job.id}}", name: "{{workflow_job.name}}" },
+    links: [{ title: "GitHub", url: "{{workflow_run.html_url}}{{workflow_job.html_url}}" }],
     status: {
       path: [
         "payload.workflow_job.conclusion",
@@ -55,6 +56,10 @@ const gitlabPipeline: JobPreset = {
       name: "{{item.stage}}{{build_stage}}: {{item.name}}{{build_name}}",
       forEach: "payload.builds",
     },
+    links: [
+      { title: "Job", url: "{{project.web_url}}/-/jobs/{{item.id}}{{build_id}}" },
+      { title: "Pipeline", url: "{{project.web_url}}/-/pipelines/{{object_attributes.id}}{{pipeline_id}}" },
+    ],
     status: {
       path: ["item.status", "payload.build_status", "payload.object_attributes.status"],
       running: ["created", "waiting_for_resource", "preparing", "pending", "running", "manual", "scheduled"],

@@ -67,6 +67,25 @@ export const JobSchema = Type.Object(
     step: Type.Optional(StepSchema),
     status: Type.Optional(StatusSchema),
     progress: template("Progress in percent, of the step if there is one.", "{{payload.percent}}"),
+    links: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            title: text({ examples: ["Log"], description: "Text of the link. A template." }),
+            url: text({
+              examples: ["{{payload.log}}"],
+              description: "Address of the link, http or https. A template.",
+            }),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 20,
+          examples: [[{ title: "Log", url: "{{payload.log}}" }]],
+          description: "Links of the step, or of the job. One for whose address the request has no value is left out.",
+        },
+      ),
+    ),
     output: Type.Optional(
       text({
         examples: ["payload.result"],
@@ -80,7 +99,13 @@ export const JobSchema = Type.Object(
 export type MappingJob = Frozen<Static<typeof JobSchema>>;
 
 /** The templates and the paths of a job with the keys below `job` that have them. */
-const templatesOf = ({ id, name, message, progress, step }: MappingJob) => ({
+const templatesOf = ({ id, name, message, progress, step, links = [] }: MappingJob) => ({
+  ...Object.fromEntries(
+    links.flatMap(({ title, url }, i) => [
+      [`links.${i}.title`, title],
+      [`links.${i}.url`, url],
+    ]),
+  ),
   id,
   name,
   message,

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
 import { aboutOf, NOTIFICATION_TYPES, type NotificationType } from "../shared/notifications/catalogue.ts";
+import { cronFault, isTimezone } from "../shared/text/cron.ts";
 import { parseTemplate, TemplateError } from "../shared/text/template.ts";
 import type { Channels } from "./channels.ts";
 import { type Check, duration, type Frozen, text } from "./nodes.ts";
@@ -117,7 +118,19 @@ export const NotifySchemas = {
       {
         id: id("Name of the expectation. Unique.", "backup"),
         name: text({ examples: ["Nightly backup"], description: "Beginning of the name of the expected jobs." }),
-        every: duration({ examples: ["1d"], description: "How often a new job of that name is expected." }),
+        every: Type.Optional(
+          duration({ examples: ["1d"], description: "How often a new job of that name is expected. Or set `cron`." }),
+        ),
+        cron: Type.Optional(
+          text({
+            examples: ["0 3 * * 1-5"],
+            description:
+              "In place of `every`: the times by which a job must have begun, as five fields of cron. Nothing is started at these times. When clocks change, a time that does not exist counts an hour later, and one that exists twice counts once.",
+          }),
+        ),
+        timezone: Type.Optional(
+          text({ examples: ["Europe/Berlin"], description: "The time zone of `cron`. The default is UTC." }),
+        ),
         ping: Type.Optional(
           text({
             pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
@@ -163,10 +176,19 @@ const WHERE = {
   },
 } as const;
 
+/** The part of an expectation that the checks read. */
+interface Expected {
+  readonly id: string;
+  readonly every?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly ping?: string;
+}
+
 /** The sections that the checks read. */
 interface Sections {
   readonly notify: readonly Rule[];
-  readonly expect: readonly { readonly id: string; readonly ping?: string }[];
+  readonly expect: readonly Expected[];
   readonly channels: Channels;
 }
 
@@ -181,10 +203,27 @@ function notifyFaults(config: Sections): string[] {
     ...notify.flatMap((rule, i) => ruleFaults(rule, config).map((fault) => `notify.${i}.${fault}`)),
     ...repeatedIds("notify", notify),
     ...repeatedIds("expect", expect),
+    ...expect.flatMap((one, i) => scheduleFaults(one).map((fault) => `expect.${i}${fault}`)),
     ...expect.flatMap(({ ping }, i) => {
       const twin = expect.findIndex((one) => one.ping?.toLowerCase() === ping?.toLowerCase());
       return ping !== undefined && twin < i ? [`expect.${i}.ping is used twice: expect.${twin} has it too`] : [];
     }),
+  ];
+}
+
+/** Returns the faults of when a job is expected. */
+function scheduleFaults({ every, cron, timezone }: Expected): string[] {
+  if ((every === undefined) === (cron === undefined)) {
+    return [
+      cron === undefined ? " has neither every nor cron: set one of them" : " has every and cron: remove one of them",
+    ];
+  }
+  if (cron === undefined) return timezone === undefined ? [] : [".timezone has no effect without cron: remove it"];
+  const zone = timezone !== undefined && !isTimezone(timezone);
+  const fault = cronFault(cron);
+  return [
+    ...(zone ? [`.timezone is ${timezone}, which is no time zone: name one such as Europe/Berlin`] : []),
+    ...(fault === undefined ? [] : [`.cron ${fault}`]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
+import { Link } from "./link.ts";
 import { MissingValues, RunError } from "./run.ts";
 
 /**
@@ -115,6 +116,7 @@ const ReportPreview = Type.Object(
     status: s.nullable(s.Status, { description: "The status of the step, or of the job." }),
     progress: s.nullable(s.Progress(""), { description: "Progress of the step, or of the job." }),
     message: text("Message of the step or the job."),
+    links: s.nullable(Type.Array(Link), { description: "Links of the step or the job." }),
     output: s.nullable(s.FreeObject(""), { description: "Output of what is completed." }),
   },
   s.named("ReportPreview"),

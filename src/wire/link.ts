@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { MAX_PAGE_URL, PAGE_URL_PATTERN } from "../shared/text/pageUrl.ts";
 import * as s from "./blocks.ts";
 
 /** Maximum links of a job or a step. */
@@ -8,8 +9,8 @@ export const Link = Type.Object(
   {
     title: Type.String({ minLength: 1, maxLength: 200, description: "A name for people." }),
     url: Type.String({
-      maxLength: 2_048,
-      pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/]\\S*$",
+      maxLength: MAX_PAGE_URL,
+      pattern: PAGE_URL_PATTERN,
       description: "An address that begins with `https://` or `http://`.",
     }),
   },

@@ -63,7 +63,13 @@ export const Expectation = Type.Object(
   {
     expectationId: Type.String({ description: "The id of an entry of `expect`." }),
     name: Type.String({ description: "Beginning of the name of the expected jobs." }),
-    every: Type.String({ description: "How often a new job is expected, such as `1d`." }),
+    every: s.nullable(Type.String(), {
+      description: "How often a new job is expected, such as `1d`; null with `cron`.",
+    }),
+    cron: s.nullable(Type.String(), {
+      description: "The times by which a job must have begun, as cron writes them; null with `every`.",
+    }),
+    timezone: s.nullable(Type.String(), { description: "The time zone of `cron`; null with `every`." }),
     grace: s.nullable(Type.String(), { description: "How long a job may be late, such as `2h`; null for no time." }),
     lastSeenAt: s.TimestampOrNull(
       "When such a job was last created; null if none was created since the expectation was configured.",

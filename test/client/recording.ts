@@ -1,4 +1,4 @@
-import { createClient } from "../../src/client/client.ts";
+import { type ClientOptions, createClient } from "../../src/client/client.ts";
 
 /** A request that was sent to the service. */
 export interface Sent {
@@ -10,7 +10,7 @@ export interface Sent {
 }
 
 /** Returns a client and the list of the requests that it sends. */
-export function recordingClient(options: Parameters<typeof createClient>[0]) {
+export function recordingClient(options: ClientOptions & { readonly url: string }) {
   const sent: Sent[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {
     const { body, headers, method = "" } = init ?? {};

@@ -221,10 +221,22 @@ describe("notify: the check of a rule", () => {
     ]);
   });
 
-  it("refuses expectations without a name or a time", () => {
+  it("refuses expectations without a time, with two, and with a time that does not exist", () => {
+    const of = (time: object) => problemsOf({ expect: [{ id: "a", name: "A", ...time }] });
+    expect(of({})).to.deep.equal(["expect.0 has neither every nor cron: set one of them"]);
+    expect(of({ every: "1d", cron: "0 3 * * *" })).to.deep.equal(["expect.0 has every and cron: remove one of them"]);
+    expect(of({ every: "1d", timezone: "UTC" })).to.deep.equal([
+      "expect.0.timezone has no effect without cron: remove it",
+    ]);
+    expect(of({ cron: "0 3 * *", timezone: "Berlin" })).to.deep.equal([
+      "expect.0.timezone is Berlin, which is no time zone: name one such as Europe/Berlin",
+      "expect.0.cron must have five fields: minute, hour, day of month, month and day of week",
+    ]);
+  });
+
+  it("refuses expectations without a name", () => {
     expect(problemsOf({ expect: [{ id: "a" }, { id: "c", name: "", every: "daily" }] })).to.deep.equal([
       "expect.0.name is missing",
-      "expect.0.every is missing",
       "expect.1.name must not be empty",
       "expect.1.every must look like 1d",
     ]);

@@ -55,10 +55,11 @@ export function withServers(
     name,
     WITH_ADDRESS[name] ? { ...(channel as object), [WITH_ADDRESS[name]]: to.chatUrl } : channel,
   ]);
+  const { tokens, apiToken } = settings.server ?? {};
   const publicUrl = settings.server?.publicUrl !== undefined && { publicUrl: settings.server.publicUrl };
   return {
     ...withHooks(settings),
-    server: { ...publicUrl, host: "127.0.0.1", port: to.port },
+    server: { ...publicUrl, ...(tokens !== undefined && { tokens, apiToken }), host: "127.0.0.1", port: to.port },
     ...(to.stores && {
       mongodb: { uri: to.stores.mongodb },
       redis: { url: to.stores.redis, prefix: to.stores.prefix },

@@ -48,6 +48,8 @@ export const listNotifyRules: Example = {
           expectationId: "backup",
           name: "Nightly backup",
           every: "1d",
+          cron: null,
+          timezone: null,
           grace: "2h",
           lastSeenAt: "2026-01-31T02:00:00.000Z",
           missedAt: null,

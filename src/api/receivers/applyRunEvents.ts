@@ -1,6 +1,7 @@
 import type { Status } from "../../models/jobs/job.ts";
 import { reportStep } from "../../models/jobs/reports/reportStep.ts";
 import { AppError } from "../../shared/errors.ts";
+import { isPageUrl } from "../../shared/text/pageUrl.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { RunEvent } from "./runEvent.ts";
 
@@ -47,7 +48,9 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
   const time = Math.min(Date.parse(event.eventTime), clock.now().getTime());
   const status = STATUS[event.eventType ?? "OTHER"];
   const message = facets?.errorMessage?.message.slice(0, MAX_MESSAGE).toWellFormed();
+  const { url = "" } = event.job.facets?.sourceCodeLocation ?? {};
   const content = {
+    ...(isPageUrl(url) && { links: [{ title: "Source", url }] }),
     ...(status && { status }),
     ...(message !== undefined && { message }),
     order: Math.max(0, time) * RANKS + (status ? RANK[status] : 0),

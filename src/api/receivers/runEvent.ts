@@ -40,6 +40,9 @@ const runFacets = {
 };
 
 const jobFacets = {
+  sourceCodeLocation: Type.Optional(
+    part("SourceCode", { url: Type.Optional(text("Becomes a link.")) }, "The location of the code of the job."),
+  ),
   jobType: Type.Optional(
     part(
       "JobType",

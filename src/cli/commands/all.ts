@@ -79,6 +79,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
       ),
     },
   },
+  channel: leaf(
+    "Send news of jobs to a session of Claude Code that starts this command as an MCP server.",
+    async () => (await import("./jobs/channel/channel.ts")).channel,
+  ),
   gates: {
     description: "List and answer the questions of jobs to people.",
     examples: ["signalbox gates list", "signalbox gates answer report-7 publish accept"],

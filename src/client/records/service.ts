@@ -41,8 +41,12 @@ export interface Expectation {
   expectationId: string;
   /** Beginning of the name of the expected jobs. */
   name: string;
-  /** How often a new job is expected, such as `1d`. */
-  every: string;
+  /** How often a new job is expected, such as `1d`; null with `cron`. */
+  every: string | null;
+  /** The times by which a job must have begun, as cron writes them; null with `every`. */
+  cron: string | null;
+  /** The time zone of `cron`; null with `every`. */
+  timezone: string | null;
   /** How long a job may be late, such as `2h`; null for no time. */
   grace: string | null;
   /** When such a job was last created; null if none was created since the expectation was configured. */

@@ -217,6 +217,24 @@ function JobCrumbs({ jobId }: { jobId: string }) {
   );
 }
 
+/** The runs by which a job has woken a session. */
+function Returns({ job: { returns } }: { job: Job }) {
+  return (
+    <>
+      {returns.map(({ event, runId, at }, i) => (
+        <span key={`${event} ${at}`}>
+          {i > 0 && ", "}
+          {runId === null ? (
+            `${event}: the session no longer existed`
+          ) : (
+            <a href={address("/runs/:runId", runId)}>{event}</a>
+          )}
+        </span>
+      ))}
+    </>
+  );
+}
+
 /** The times of a job. A running one has an estimate while it progresses steadily. */
 function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
   const { status, createdAt, lastReportAt, staleAfterSeconds, cancel } = job;
@@ -232,6 +250,13 @@ function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] 
         ["Time left", left !== null && `about ${duration(roundEstimate(left))}`],
         ["Cancel requested", cancel && <When time={cancel.requestedAt} />],
         ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
+        [
+          "Returns to",
+          job.returnTo && (
+            <a href={address("/sessions/:sessionKey", job.returnTo.sessionKey)}>the session that it wakes</a>
+          ),
+        ],
+        ["Returned", job.returns.length > 0 && <Returns job={job} />],
       ]}
     />
   );

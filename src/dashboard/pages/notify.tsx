@@ -70,7 +70,7 @@ export function NotifyPage() {
 }
 
 function ExpectationCard({ expectation }: { expectation: Expectation }) {
-  const { expectationId, name, every, grace, lastSeenAt, missedAt, nextDueAt } = expectation;
+  const { expectationId, name, every, cron, timezone, grace, lastSeenAt, missedAt, nextDueAt } = expectation;
   return (
     <li class="card">
       <h3>{expectationId}</h3>
@@ -82,7 +82,7 @@ function ExpectationCard({ expectation }: { expectation: Expectation }) {
       <Facts
         facts={[
           ["Name", <bdi>{name}…</bdi>],
-          ["Expected every", every],
+          cron === null ? ["Expected every", every] : ["Expected by", `${cron} (${timezone})`],
           ["Grace", grace],
           ["Last seen", lastSeenAt ? <When time={lastSeenAt} /> : "never"],
           ["Next due", nextDueAt && <When time={nextDueAt} />],

@@ -94,11 +94,25 @@ const JobLink = ({ jobId }: { jobId: string }) => (
   </a>
 );
 
+/** The jobs of which a run has the news. */
+function Returns({ returns }: { returns: Run["returnOf"] }) {
+  return (
+    <>
+      {returns.map(({ jobId, event }, i) => (
+        <span key={jobId}>
+          {i > 0 && ", "}
+          <JobLink jobId={jobId} /> {event}
+        </span>
+      ))}
+    </>
+  );
+}
+
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, usage, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
   const present = now.value;
-  const title = name || (kind === "wake" ? "Wake" : "Hook");
+  const title = name || (kind === "wake" ? "Wake" : kind === "return" ? "Return" : "Hook");
   return (
     <>
       <div class="page-head">
@@ -123,6 +137,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         <Facts
           facts={[
             ["Kind", KINDS[kind]],
+            ["News of", run.returnOf.length > 0 && <Returns returns={run.returnOf} />],
             ["Job", run.jobId !== undefined && <JobLink jobId={run.jobId} />],
             ["Note", describeMissing(run.missingValues)],
             [
@@ -232,7 +247,7 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
   };
   return (
     <div class="acts">
-      {kind === "agent" && (status === "completed" || status === "failed") && (
+      {kind !== "wake" && (status === "completed" || status === "failed") && (
         <button type="button" disabled={isPending} onClick={() => mutate(again, "Run started")}>
           <Icon name="again" /> Run again
         </button>

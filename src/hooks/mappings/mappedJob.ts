@@ -3,6 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { Frozen } from "../../config/nodes.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject } from "../../shared/text/json.ts";
+import { isPageUrl } from "../../shared/text/pageUrl.ts";
 import {
   lookUp,
   parsePath,
@@ -26,6 +27,7 @@ export interface JobTemplate {
   readonly message: Template | undefined;
   readonly progress: Template | undefined;
   readonly output: Reference | undefined;
+  readonly links: readonly { readonly title: Template; readonly url: Template }[];
   readonly step:
     | (Frozen<Pick<NonNullable<JobConfig["step"]>, "from" | "to" | "failJob">> & {
         readonly key: Template;
@@ -51,6 +53,8 @@ export interface MappedReport {
   readonly status: Status | null;
   readonly progress: number | null;
   readonly message: string | null;
+  /** Null without any, which leaves those that there are. */
+  readonly links: { title: string; url: string }[] | null;
   /** Set for what is completed. */
   readonly output: Readonly<Record<string, unknown>> | null;
 }
@@ -74,13 +78,14 @@ export type ReportOverrides = Static<typeof ReportOverrides>;
 const MAX_ID = 256;
 const MAX_NAME = 1_024;
 const MAX_MESSAGE = 65_536;
+const MAX_LINK_TITLE = 200;
 /** Maximum items of `step.forEach`. */
 const MAX_ITEMS = 1_000;
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
 /** @throws TemplateError if the configuration was not checked and has an invalid template */
 export function compileJob(config: JobConfig, { isPreset }: { readonly isPreset: boolean }): JobTemplate {
-  const { id, name, message, progress, output, step, status } = config;
+  const { id, name, message, progress, output, step, status, links = [] } = config;
   const template = (text: string | undefined) => (text === undefined ? undefined : parseTemplate(text));
   const path = (text: string | undefined) => (text === undefined ? undefined : parsePath(text));
   const words = (["running", "completed", "failed"] as const).flatMap((one) =>
@@ -93,6 +98,7 @@ export function compileJob(config: JobConfig, { isPreset }: { readonly isPreset:
     message: template(message),
     progress: template(progress),
     output: path(output),
+    links: links.map(({ title, url }) => ({ title: parseTemplate(title), url: parseTemplate(url) })),
     step: step && {
       ...step,
       key: parseTemplate(step.key),
@@ -105,9 +111,18 @@ export function compileJob(config: JobConfig, { isPreset }: { readonly isPreset:
 }
 
 /** Returns the references of the templates and paths. */
-export const referencesOf = ({ id, name, message, progress, output, step, statusPaths }: JobTemplate): Reference[] => [
-  ...[id, name, message, progress, step?.key, step?.name].flatMap((template) =>
-    (template ?? []).filter((part) => typeof part !== "string"),
+export const referencesOf = ({
+  id,
+  name,
+  message,
+  progress,
+  output,
+  links,
+  step,
+  statusPaths,
+}: JobTemplate): Reference[] => [
+  ...[id, name, message, progress, step?.key, step?.name, ...links.flatMap(({ title, url }) => [title, url])].flatMap(
+    (template) => (template ?? []).filter((part) => typeof part !== "string"),
   ),
   ...[output, step?.forEach].flatMap((one) => one ?? []),
   ...statusPaths,
@@ -166,6 +181,7 @@ function renderReport(
     status,
     progress: status === "completed" ? 100 : (own.progress ?? progressOf(text(job.progress, MAX_NAME))),
     message: own.message ?? text(job.message, MAX_MESSAGE),
+    links: linksOf(job.links, scope),
     output:
       status === "completed"
         ? (own.output ?? outputOf(job.output && lookUp(job.output, scope), String(word ?? status)))
@@ -173,16 +189,34 @@ function renderReport(
   };
 }
 
-/**
- * Renders an identifier. Placeholders side by side are alternatives, of which one value is enough.
- * @param options whether each part needs a value, or one of them
- * @returns null without these values
- */
+/** Renders links. One whose address has a part without a value, or is no address of a page, is left out. */
+function linksOf(links: JobTemplate["links"], scope: TemplateScope): MappedReport["links"] {
+  const rendered = links.flatMap(({ title, url }) => {
+    const { text } = renderTemplate(url, scope);
+    const shown = renderTemplate(title, scope).text.trim().slice(0, MAX_LINK_TITLE).toWellFormed();
+    return hasValues(url, scope, { isWhole: true }) && isPageUrl(text) ? [{ title: shown || "Link", url: text }] : [];
+  });
+  return rendered.length > 0 ? rendered : null;
+}
+
+/** Renders an identifier; null without the values that it needs. */
 function identifier(
   template: Template,
   scope: TemplateScope,
   { field, max, isWhole }: { readonly field: string; readonly max: number; readonly isWhole: boolean },
 ): string | null {
+  const { text } = renderTemplate(template, scope);
+  if (!hasValues(template, scope, { isWhole }) || text.trim() === "") return null;
+  if ([...text].length > max) throw failed(`${field} has more than ${max} characters.`);
+  if (!IDENTIFIER.test(text)) throw failed(`${field} must not contain control characters.`);
+  return text;
+}
+
+/**
+ * Returns whether a request has a value for each placeholder of a template, or for one of them if it need not be whole.
+ * Placeholders side by side are alternatives, of which one value is enough.
+ */
+function hasValues(template: Template, scope: TemplateScope, { isWhole }: { readonly isWhole: boolean }): boolean {
   const values: string[] = [];
   for (const [i, part] of template.entries()) {
     if (typeof part === "string") continue;
@@ -190,12 +224,8 @@ function identifier(
     if (i > 0 && typeof template[i - 1] !== "string") values.push((values.pop() ?? "") + value);
     else values.push(value);
   }
-  const { text } = renderTemplate(template, scope);
-  const isMissing = isWhole ? values.includes("") : values.length > 0 && values.every((value) => value === "");
-  if (isMissing || text.trim() === "") return null;
-  if ([...text].length > max) throw failed(`${field} has more than ${max} characters.`);
-  if (!IDENTIFIER.test(text)) throw failed(`${field} must not contain control characters.`);
-  return text;
+  if (isWhole) return !values.includes("");
+  return values.length === 0 || values.some((value) => value !== "");
 }
 
 /** Returns the progress of what is not completed, which is never whole. */

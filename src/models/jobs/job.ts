@@ -1,10 +1,12 @@
-import type { JobChange } from "../../wire/job.ts";
+import type { JobChange, JobView } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
+import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
-import { Links } from "./link.ts";
+import { Links, viewLinks } from "./link.ts";
+import type { PayloadField } from "./payloadFields.ts";
 import { Payload } from "./payloads.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
@@ -101,6 +103,8 @@ export const JobDoc = f.object({
   steps: f.optional(f.free<Record<string, StepDoc>>()),
 });
 export type JobDoc = f.Stored<typeof JobDoc>;
+/** A job without its steps, which may take megabytes. */
+export type JobHead = Omit<JobDoc, "steps">;
 
 /** The index that counts children. */
 export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
@@ -147,3 +151,46 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
   /** When the sender aborted the job, which the change fails: it counts as cancelled. */
   readonly abortedAt?: Date | undefined;
 }
+
+/**
+ * Returns a job as clients read it, without its current step and its children.
+ * @param free its free objects
+ */
+export function viewJob(
+  job: JobHead,
+  free: Record<PayloadField, FreeObject | null>,
+  now: Date,
+): Omit<JobView, "currentStep" | "children"> {
+  return {
+    jobId: job.jobId,
+    name: job.name,
+    description: job.description,
+    input: free.input,
+    metadata: free.metadata,
+    status: job.status,
+    progress: job.progress,
+    message: job.message,
+    output: free.output,
+    createdAt: job.createdAt.toISOString(),
+    updatedAt: job.updatedAt.toISOString(),
+    lastReportAt: job.lastReportAt?.toISOString() ?? null,
+    stale: job.staleAt !== null && job.staleAt <= now,
+    staleAt: job.staleAt?.toISOString() ?? null,
+    staleAfterSeconds: job.staleAfterSeconds,
+    cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
+    waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
+    stepCounts: job.stepCounts,
+    links: viewLinks(job.links),
+    parentJobId: job.parentJobId,
+    returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
+    returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
+  };
+}
+
+const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
+  sessionKey,
+  on,
+  deliver,
+  channel,
+  to,
+});

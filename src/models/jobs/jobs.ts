@@ -8,27 +8,22 @@ import type { JobView } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
 import type { NoteNotifier } from "../notes/note.ts";
-import type { ReturnTo } from "../notes/returnTo.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import { Children } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
-import type { JobDoc, ReceivedChange, Status } from "./job.ts";
+import { type JobDoc, type JobHead, type ReceivedChange, type Status, viewJob } from "./job.ts";
 import type { CountedJob, JobCounter } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
-import { viewLinks } from "./link.ts";
 import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, stepSummary } from "./step.ts";
-
-/** A job without its steps, which may take megabytes. */
-export type JobHead = Omit<JobDoc, "steps">;
 
 /** The fields of a job that decide how long it and its steps may be silent. */
 type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt">;
@@ -277,35 +272,9 @@ export class Jobs {
     return job?._id;
   }
 
-  /**
-   * Returns a job as clients read it.
-   * @param free its free objects
-   */
+  /** Returns a job as clients read it: see `viewJob`. */
   view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep" | "children"> {
-    return {
-      jobId: job.jobId,
-      name: job.name,
-      description: job.description,
-      input: free.input,
-      metadata: free.metadata,
-      status: job.status,
-      progress: job.progress,
-      message: job.message,
-      output: free.output,
-      createdAt: job.createdAt.toISOString(),
-      updatedAt: job.updatedAt.toISOString(),
-      lastReportAt: job.lastReportAt?.toISOString() ?? null,
-      stale: job.staleAt !== null && job.staleAt <= this.#clock.now(),
-      staleAt: job.staleAt?.toISOString() ?? null,
-      staleAfterSeconds: job.staleAfterSeconds,
-      cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
-      waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
-      stepCounts: job.stepCounts,
-      links: viewLinks(job.links),
-      parentJobId: job.parentJobId,
-      returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
-      returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
-    };
+    return viewJob(job, free, this.#clock.now());
   }
 
   /** Returns a step of a job without its output. */
@@ -319,14 +288,6 @@ export class Jobs {
     return staleAfterMs(job, this.#settings.staleAfterSeconds);
   }
 }
-
-const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
-  sessionKey,
-  on,
-  deliver,
-  channel,
-  to,
-});
 
 export function jobNotFound(jobId: string): AppError {
   return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { lastCron, nextCron } from "../../shared/text/cron.ts";
 import { durationMs } from "../../shared/text/duration.ts";
 import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
@@ -22,41 +23,65 @@ export const ExpectationDoc = f.object({
 });
 export type ExpectationDoc = f.Stored<typeof ExpectationDoc>;
 
-/** How often a job is expected, and how late it may be. */
-export interface Period {
-  readonly everyMs: number;
+/** When jobs are due, without the time by which they may be late. */
+interface Times {
+  /** Returns the last due time until another one, of a job that began or an expectation that started; undefined if there is none. */
+  last(start: Date, until: Date): Date | undefined;
+  /** Returns the first due time after another one. */
+  next(start: Date, after: Date): Date;
+}
+
+/** When a job is expected, and how late it may be. */
+export interface Schedule {
+  readonly times: Times;
   readonly graceMs: number;
 }
 
-export const periodOf = ({ every, grace }: Config["expect"][number]): Period => ({
-  everyMs: durationMs(every),
+export const scheduleOf = ({ every, cron, timezone = "UTC", grace }: Config["expect"][number]): Schedule => ({
+  times: cron === undefined ? regular(durationMs(every as string)) : byCron(cron, timezone),
   graceMs: grace === undefined ? 0 : durationMs(grace),
 });
+
+function regular(everyMs: number): Times {
+  const countUntil = (start: Date, until: Date) => Math.floor((until.getTime() - start.getTime()) / everyMs);
+  const at = (start: Date, count: number) => new Date(start.getTime() + count * everyMs);
+  return {
+    last: (start, until) => (countUntil(start, until) < 1 ? undefined : at(start, countUntil(start, until))),
+    next: (start, after) => at(start, countUntil(start, after) + 1),
+  };
+}
+
+function byCron(cron: string, timezone: string): Times {
+  return {
+    last: (start, until) => {
+      const time = lastCron(cron, timezone, until);
+      return time > start ? time : undefined;
+    },
+    next: (_, after) => nextCron(cron, timezone, after),
+  };
+}
 
 /** The part of an expectation that decides when jobs are due. */
 type DueState = Pick<ExpectationDoc, "since" | "lastSeenAt" | "missedAt">;
 
-/** Returns how many jobs were due until a time since the newest one, or since the expectation began. */
-const countDue = (state: DueState, { everyMs, graceMs }: Period, until: Date): number =>
-  Math.floor((until.getTime() - graceMs - startOf(state)) / everyMs);
-
-const dueTime = (state: DueState, { everyMs, graceMs }: Period, count: number): Date =>
-  new Date(startOf(state) + count * everyMs + graceMs);
-
 /** A job from before the expectation is no reason to miss the next one at once. */
-const startOf = ({ since, lastSeenAt }: DueState): number => Math.max((lastSeenAt ?? since).getTime(), since.getTime());
+const startOf = ({ since, lastSeenAt }: DueState): Date => (lastSeenAt && lastSeenAt > since ? lastSeenAt : since);
+
+const plus = (time: Date, ms: number): Date => new Date(time.getTime() + ms);
 
 /** Returns the latest time by which a job was due and not announced as missing; undefined if there is none. */
-export function latestDue(state: DueState, period: Period, now: Date): Date | undefined {
-  const count = countDue(state, period, now);
-  if (count < 1) return undefined;
-  const due = dueTime(state, period, count);
-  return state.missedAt !== null && due <= state.missedAt ? undefined : due;
+export function latestDue(state: DueState, { times, graceMs }: Schedule, now: Date): Date | undefined {
+  const time = times.last(startOf(state), plus(now, -graceMs));
+  const due = time && plus(time, graceMs);
+  return due && state.missedAt !== null && due <= state.missedAt ? undefined : due;
 }
 
 /** Returns the first time by which a job is due and not announced as missing. It is past if the job is overdue. */
-export const nextDue = (state: DueState, period: Period): Date =>
-  dueTime(state, period, (state.missedAt ? countDue(state, period, state.missedAt) : 0) + 1);
+export function nextDue(state: DueState, { times, graceMs }: Schedule): Date {
+  const start = startOf(state);
+  const announced = state.missedAt && plus(state.missedAt, -graceMs);
+  return plus(times.next(start, announced && announced > start ? announced : start), graceMs);
+}
 
 export const expectationSchema = f.schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 

@@ -3,7 +3,7 @@ import type { Expectation, NotifyRule } from "../../wire/notify.ts";
 import type { ReadDelivery } from "../deliveries/delivery.ts";
 import { viewDelivery } from "../deliveries/readDeliveries.ts";
 import { findNewest } from "../jobs/search/newestJob.ts";
-import { nextDue, periodOf } from "./expectation.ts";
+import { nextDue, scheduleOf } from "./expectation.ts";
 import type { NotificationStores } from "./notificationStores.ts";
 
 type Rule = Config["notify"][number];
@@ -72,20 +72,22 @@ export async function readExpectations(
   const known = new Map((await expectations.list()).map((one) => [one._id, one]));
   return Promise.all(
     expected.map(async (one) => {
-      const { id, name, every, grace } = one;
+      const { id, name, every, cron, timezone, grace } = one;
       const found = known.get(id);
       const state = found?.name === name ? found : undefined; // another name begins it again
       // The scan looks for jobs only when one is due.
-      const newest = state && (await findNewest(jobs, name, state.lastSeenAt ?? state.since));
-      const current = newest ? { ...state, lastSeenAt: newest, missedAt: null } : state;
+      const newest = await findNewest(jobs, name, state?.lastSeenAt ?? state?.since ?? new Date(0));
+      const current = state && newest ? { ...state, lastSeenAt: newest, missedAt: null } : state;
       return {
         expectationId: id,
         name,
-        every,
+        every: every ?? null,
+        cron: cron ?? null,
+        timezone: cron === undefined ? null : (timezone ?? "UTC"),
         grace: grace ?? null,
-        lastSeenAt: current?.lastSeenAt?.toISOString() ?? null,
+        lastSeenAt: (newest ?? current?.lastSeenAt)?.toISOString() ?? null,
         missedAt: current?.missedAt?.toISOString() ?? null,
-        nextDueAt: current ? nextDue(current, periodOf(one)).toISOString() : null,
+        nextDueAt: current ? nextDue(current, scheduleOf(one)).toISOString() : null,
       };
     }),
   );

@@ -1,6 +1,6 @@
 import { AppError, ignore } from "../../shared/errors.ts";
 import type { CancelChange } from "../jobs/cancelUpdate.ts";
-import type { JobHead } from "../jobs/jobs.ts";
+import type { JobHead } from "../jobs/job.ts";
 import type { RunStores } from "./runStores.ts";
 
 /*

@@ -38,7 +38,8 @@ export async function runAgain(stores: Pick<RunStores, "runs" | "jobs">, runId: 
 
 function reasonAgainst({ open, kind, mapped, request }: RunDoc): string | null {
   if (open) return "The run has not ended: wait for its end, or cancel it.";
-  if (kind === "wake") return "Only a run of the agent can run again, not an event of the main session.";
+  if (kind !== "agent" && kind !== "return")
+    return "Only a run of the agent can run again, not an event of the main session.";
   return request || mapped?.call || mapped?.item ? null : "The request of the run is no longer stored.";
 }
 

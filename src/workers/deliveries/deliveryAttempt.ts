@@ -13,9 +13,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
-import type { AttemptOutcome } from "./attemptOutcome.ts";
+import { type AttemptOutcome, locationOf } from "./attemptOutcome.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
-import { locationOf } from "./locationOf.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
 const INTERNAL_FAULT = "The attempt failed because of an internal error";

@@ -1,5 +1,5 @@
 import { findNewest } from "../../models/jobs/search/newestJob.ts";
-import { latestDue, periodOf } from "../../models/notifications/expectation.ts";
+import { latestDue, scheduleOf } from "../../models/notifications/expectation.ts";
 import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /**
@@ -22,12 +22,12 @@ export async function announceMissing(deps: ScanDeps): Promise<void> {
       await stores.expectations.begin(id, name, newest ?? null);
       continue;
     }
-    const period = periodOf(expected);
-    if (latestDue(expectation, period, now) === undefined) continue;
+    const schedule = scheduleOf(expected);
+    if (latestDue(expectation, schedule, now) === undefined) continue;
     const newest = await findNewest(stores.jobs, name, expectation.lastSeenAt ?? expectation.since);
     if (newest) await stores.expectations.seen(expectation, newest);
     const seen = newest ? { ...expectation, lastSeenAt: newest, missedAt: null } : expectation;
-    const due = latestDue(seen, period, now);
+    const due = latestDue(seen, schedule, now);
     if (due === undefined || isExcused(due, resumedAt, staleAfterSeconds, now)) continue;
     await stores.expectations.missed(seen, due);
   }

@@ -15,20 +15,20 @@ export async function applyReports(stores: Stores, reports: readonly MappedRepor
 }
 
 async function applyToJob({ jobs }: Stores, report: MappedReport): Promise<void> {
-  const { jobId, name, status, progress, message, output } = report;
+  const { jobId, name, status, progress, message, output, links } = report;
   await jobs.put(jobId, {
-    ...given({ name, status, progress, message, output }),
+    ...given({ name, status, progress, message, output, links }),
     order: ORDER[status ?? "running"],
     isQuiet: true,
   });
 }
 
 async function applyToStep(stores: Stores, report: MappedReport): Promise<void> {
-  const { jobId, step, status, progress, message, output, name } = report;
+  const { jobId, step, status, progress, message, output, name, links } = report;
   if (!step) return;
   const { key, name: stepName, from, to, failJob } = step;
   const change: StepReport = {
-    ...given({ status, progress, message, output }),
+    ...given({ status, progress, message, output, links }),
     stepName,
     failJob,
     ...(from !== undefined && to !== undefined && { jobProgressStart: from, jobProgressEnd: to }),

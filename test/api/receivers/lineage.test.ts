@@ -92,11 +92,15 @@ describe("POST /api/v1/lineage", () => {
   it("keeps message, nominal time and type, and drops the rest", async () => {
     const nominalTime = { nominalStartTime: at(0), _producer: "x" };
     const jobType = { processingType: "BATCH", integration: "AIRFLOW", jobType: "DAG" };
-    await send(event(0, "START", 0, { nominalTime }, { facets: { jobType, documentation: { description: "no" } } }));
+    const sourceCodeLocation = { type: "git", url: "https://git.example.com/orders.py" };
+    const facets = { jobType, sourceCodeLocation, documentation: { description: "no" } };
+    await send(event(0, "START", 0, { nominalTime }, { facets }));
+    await send(event(0, "RUNNING", 1, {}, { facets: { sourceCodeLocation: { url: "javascript:alert(1)" } } }));
     await send(event(0, "FAIL", 9, { errorMessage: { message: "No space", programmingLanguage: "Python" } }));
 
-    const { metadata, message, status, input } = await read();
-    expect({ metadata, message, status, input }).to.deep.equal({
+    const { metadata, message, status, input, links } = await read();
+    expect({ metadata, message, status, input, links }).to.deep.equal({
+      links: [{ title: "Source", url: "https://git.example.com/orders.py" }],
       metadata: { namespace: "airflow", nominalTime: { nominalStartTime: at(0) }, jobType },
       message: "No space",
       status: "failed",

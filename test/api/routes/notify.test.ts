@@ -81,8 +81,16 @@ describe("rules and expectations over HTTP", () => {
       },
     ]);
     expect(body.expectations).to.deep.equal([
-      { expectationId: "backup", name: "Nightly backup", every: "1d", grace: "2h", ...unseen },
-      { expectationId: "report", name: "Report", every: "1w", grace: null, ...unseen },
+      {
+        expectationId: "backup",
+        name: "Nightly backup",
+        every: "1d",
+        cron: null,
+        timezone: null,
+        grace: "2h",
+        ...unseen,
+      },
+      { expectationId: "report", name: "Report", every: "1w", cron: null, timezone: null, grace: null, ...unseen },
     ]);
     expect(JSON.stringify(body)).to.not.match(/hidden|whsec_/);
   });

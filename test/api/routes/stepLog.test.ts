@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
@@ -276,6 +277,16 @@ describe("step logs", () => {
     await app.call("PUT", job.path, {});
     await report(app, job.path, "a", {});
     expect(await texts()).to.deep.equal([]);
+  });
+
+  it("have the lines of a report before it takes effect, also those of a new step", async () => {
+    const append = sinon.spy(app.stores.logs, "appendTo");
+    const add = sinon.spy(app.stores.reports, "add");
+
+    await report(app, job.path, "new", { log: "the end" });
+
+    expect(append.calledOnce && append.calledBefore(add)).to.equal(true);
+    sinon.restore();
   });
 
   it("show the last lines of all steps of a job together", async () => {

@@ -18,6 +18,7 @@ const DEPLOYS = {
     step: { key: "{{payload.stage}}", name: "Stage {{payload.stage}}", from: 0, to: 50, failJob: true },
     status: { path: "payload.state", running: ["started"], completed: ["done"], failed: ["error", "aborted"] },
     progress: "{{payload.percent}}",
+    links: [{ title: "Log {{payload.stage}}", url: "{{payload.log}}" }],
   },
 };
 
@@ -102,6 +103,16 @@ describe("a mapping with action job", () => {
     expect(built.steps[0]).to.deep.include({ status: "completed", progress: 100, output: { status: "done" } });
   });
 
+  it("links the step or the job, but to pages only", async () => {
+    await send({ stage: "build", log: "https://ci/1" });
+    await send({ log: "https://ci/2" });
+    await send({ log: "javascript:alert(1)" });
+
+    const { links, steps } = await read();
+    expect(steps[0].links).to.deep.equal([{ title: "Log build", url: "https://ci/1" }]);
+    expect(links).to.deep.equal([{ title: "Log", url: "https://ci/2" }]);
+  });
+
   it("fails the job with a step that has failJob", async () => {
     await send({ stage: "build", state: "error", text: "No space" });
 
@@ -167,6 +178,7 @@ describe("a mapping with action job", () => {
           status: "running",
           progress: null,
           message: null,
+          links: null,
           output: null,
         },
       ],
@@ -226,7 +238,15 @@ describe("a mapping with action job", () => {
     const run = (attempt: number, status: string, conclusion: string | null = null) =>
       github("workflow_run", {
         action: status,
-        workflow_run: { id: 9, run_attempt: attempt, name: "CI", display_title: "Fix it", status, conclusion },
+        workflow_run: {
+          html_url: "https://github.com/run/9",
+          id: 9,
+          run_attempt: attempt,
+          name: "CI",
+          display_title: "Fix it",
+          status,
+          conclusion,
+        },
       });
     const job = (attempt: number, name: string, status: string, conclusion: string | null = null) =>
       github("workflow_job", {
@@ -252,7 +272,8 @@ describe("a mapping with action job", () => {
       await job(2, "lint", "completed", "success");
 
       const first = await read(`ci/octo/${id}/9/1`);
-      expect(first).to.include({ name: "CI", status: "failed", message: "Fix it" });
+      expect(first).to.deep.include({ name: "CI", status: "failed", message: "Fix it" });
+      expect(first.links).to.deep.equal([{ title: "GitHub", url: "https://github.com/run/9" }]);
       expect(first.steps.map((one: Body) => [one.stepName, one.status])).to.deep.equal([["lint", "failed"]]);
       expect(await read(`ci/octo/${id}/9/2`)).to.include({ status: "running" });
       await run(2, "completed", "success");
@@ -272,7 +293,7 @@ describe("a mapping with action job", () => {
           status,
           url: "http://192.168.64.1:3005/gitlab-org/gitlab-test/-/pipelines/31",
         },
-        project: { name: "Gitlab Test", path_with_namespace: `gitlab/${id}` },
+        project: { name: "Gitlab Test", path_with_namespace: `gitlab/${id}`, web_url: "https://gitlab/shop" },
         commit: { title: "Fix it" },
         builds,
       });
@@ -293,6 +314,8 @@ describe("a mapping with action job", () => {
       });
       const running = await read(`gl/gitlab/${id}/31`);
       expect(running).to.include({ name: "Gitlab Test", status: "running", message: "Fix it" });
+      expect(running.links).to.deep.equal([{ title: "Pipeline", url: "https://gitlab/shop/-/pipelines/31" }]);
+      expect(running.steps[0].links[0]).to.deep.equal({ title: "Job", url: "https://gitlab/shop/-/jobs/380" });
       expect(running.steps.map((one: Body) => [one.stepName, one.status])).to.deep.equal([
         ["test: lint", "completed"],
         ["test: unit", "failed"],

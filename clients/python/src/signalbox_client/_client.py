@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 Topic = Literal["jobs", "runs", "deliveries"]
 
 
+def own_job(job_id: str | None) -> str:
+    """Returns the id, or that of the job of the agent run in which the program runs."""
+    return os.environ.get("SIGNALBOX_JOB_ID", "") if job_id is None else job_id
+
+
 class BaseClient:
     """The settings of a client."""
 
@@ -43,7 +48,7 @@ class BaseClient:
     ) -> None:
         """
         `url` is the service's address (the environment's SIGNALBOX_URL by default), `token` its `server.apiToken`
-        (SIGNALBOX_API_TOKEN) and `hook_token` its `hooks.token` (SIGNALBOX_HOOKS_TOKEN), where it has them.
+        (SIGNALBOX_API_TOKEN, or in an agent run SIGNALBOX_TOKEN, the token of the run) and `hook_token` its `hooks.token` (SIGNALBOX_HOOKS_TOKEN), where it has them.
 
         `timeout` is the longest wait for the network, in seconds. `retry_for` is how long a failed request is retried
         while the service is unavailable: by default reports, the creation of jobs and waits are retried until they
@@ -54,7 +59,9 @@ class BaseClient:
         address = url or os.environ.get("SIGNALBOX_URL")
         if not address:
             raise ValueError("`url` is required: pass it, or set SIGNALBOX_URL.")
-        self._connection = Connection(address, token or os.environ.get("SIGNALBOX_API_TOKEN"), timeout, ssl_context)
+        own = os.environ.get("SIGNALBOX_TOKEN") if address == os.environ.get("SIGNALBOX_URL") else None
+        api_token = token or os.environ.get("SIGNALBOX_API_TOKEN") or own
+        self._connection = Connection(address, api_token, timeout, ssl_context)
         self._hook_authorization = bearer(hook_token or os.environ.get("SIGNALBOX_HOOKS_TOKEN"), "hook_token")
         self._hooks_path = hooks_path
         self._retry_for = retry_for
@@ -92,9 +99,12 @@ class Client(BaseClient):
     def hooks(self) -> Hooks:
         return Hooks(self)
 
-    def job(self, job_id: str) -> Job:
-        """Returns a reporter that creates a job and reports on it. Sends nothing by itself."""
-        return Job(self._connection, self._sender, job_id)
+    def job(self, job_id: str | None = None) -> Job:
+        """
+        Returns a reporter that creates a job and reports on it. Sends nothing by itself. Without an id it is the job of the
+        agent run in which the program runs (SIGNALBOX_JOB_ID).
+        """
+        return Job(self._connection, self._sender, own_job(job_id))
 
     def step(self, assignment: Assignment) -> Step:
         """Returns a reporter for a step that an orchestrator assigned, in this process or in another."""

@@ -41,6 +41,8 @@ class JobFields(TypedDict, total=False):
     stale_after_seconds: int | None
     #: Where the end of the job is sent. Its host must be one of ``outbound.allowedHosts`` of the service.
     callback_url: str | None
+    #: The session that the end of the job wakes: its key, or in an agent run ``"self"``.
+    return_to: str | Mapping[str, Any] | None
 
 
 class JobFilter(TypedDict, total=False):

@@ -24,7 +24,7 @@ const RULE_COLUMNS: readonly Column<NotifyRule>[] = [
 const EXPECTATION_COLUMNS: readonly Column<Expectation>[] = [
   { title: "EXPECTATION", of: ({ expectationId }) => expectationId },
   { title: "NAME", of: ({ name }) => name, least: 8 },
-  { title: "EVERY", of: ({ every, grace }) => (grace === null ? every : `${every} + ${grace}`) },
+  { title: "EVERY", of: ({ every, cron, grace }) => `${every ?? cron}${grace === null ? "" : ` + ${grace}`}` },
   { title: "LAST SEEN", of: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : `${age(lastSeenAt)} ago`) },
   { title: "NEXT DUE", of: ({ nextDueAt }) => nextDueAt },
   {

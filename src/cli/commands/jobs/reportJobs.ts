@@ -8,7 +8,7 @@ import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
-import { metadataOf, onceEach } from "./reporting.ts";
+import { metadataOf, onceEach, RETURN, returnFields } from "./reporting.ts";
 
 /** The options that `jobs put` and `jobs report` share. */
 interface ReportOptions extends ServiceOptions {
@@ -27,6 +27,7 @@ interface PutOptions extends ReportOptions {
   readonly input?: object;
   readonly staleAfter?: number;
   readonly json?: boolean;
+  readonly return?: boolean;
 }
 
 interface ReportStepOptions extends ReportOptions {
@@ -50,6 +51,7 @@ export const putJob: Define = (command, environment) =>
           "time without a report after which the job is stale",
           numberFrom(1, 31_536_000),
         )
+        .option("--return", RETURN)
         .option("--json", "print the job as one line of JSON"),
     ),
     "signalbox jobs put backup-7 --name 'Nightly backup' --metadata host=db1",
@@ -67,8 +69,10 @@ export const putJob: Define = (command, environment) =>
       output,
       metadata: metadata && metadataOf(metadata),
     };
-    return withReporter(await environment(), options, async (client) => {
-      const job = await client.jobs.put(jobId, fields as JobChange);
+    const env = await environment();
+    const change = { ...fields, ...returnFields(options.return, env) } as JobChange;
+    return withReporter(env, options, async (client) => {
+      const job = await client.jobs.put(jobId, change);
       if (json) print([cleanJson(job)]);
       if (job.cancelRequested && job.status === "running") throw cancelled(job.cancel?.reason ?? null);
     });

@@ -55,18 +55,27 @@ function OlderButton({ onClick }: { onClick: () => void }) {
   );
 }
 
-function Turn({ message: { role, content, createdAt, runId } }: { message: Message }) {
-  const isPrompt = role === "user";
+/** The titles of messages by their roles. Nobody typed a return. */
+const TITLES = { user: "Prompt", return: "Return of a job", assistant: "Agent" } as const;
+
+function Turn({ message: { role, content, createdAt, runId, returnOf } }: { message: Message }) {
+  const isPrompt = role !== "assistant";
   return (
     <>
       <p class="turn-head">
-        <b>{isPrompt ? "Prompt" : "Agent"}</b> <When time={createdAt} />
+        <b>{TITLES[role]}</b> <When time={createdAt} />
         {isPrompt && runId && (
           <>
             {" "}
             <a href={address("/runs/:runId", runId)}>Run</a>
           </>
         )}
+        {returnOf.map(({ jobId, event }) => (
+          <span key={jobId}>
+            {" "}
+            <a href={address("/jobs/:jobId", jobId)}>Job {event}</a>
+          </span>
+        ))}
       </p>
       {isPrompt ? <Prompt text={content} /> : <RichText text={content} />}
     </>

@@ -39,6 +39,19 @@ export class Logs {
     if (added.lines.length > 0) await this.#appends.add({ ...step, ...added });
   }
 
+  /**
+   * Appends lines to the log of a step before the report on it.
+   * @param createsStep whether the report creates the step if it does not exist
+   * @returns whether the lines were added: not without the job or the step, of which the report then says more
+   * @throws AppError unavailable
+   */
+  async appendEarly(jobId: string, stepKey: string, added: LogLines, createsStep: boolean): Promise<boolean> {
+    const query = { jobId, ...(!createsStep && { [stepPath(stepKey)]: { $exists: true } }) };
+    const job = await this.#jobs.collection.findOne(query, { projection: { _id: 1 } });
+    if (job) await this.appendTo({ job: job._id, jobId, stepKey }, added);
+    return job !== null;
+  }
+
   /** Returns the internal id of the job of a step. @throws AppError job_not_found, step_not_found, unavailable */
   async findStep(jobId: string, stepKey: string): Promise<mongo.ObjectId> {
     const projection = { [`${stepPath(stepKey)}.stepId`]: 1 };

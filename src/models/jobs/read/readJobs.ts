@@ -1,9 +1,9 @@
 import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
-import type { JobDoc } from "../job.ts";
+import type { JobDoc, JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { lengthOf } from "../payloads.ts";
 import { type JobFilter, jobQuery, olderThan } from "../search/jobFilter.ts";

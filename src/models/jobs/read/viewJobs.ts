@@ -2,8 +2,8 @@ import { AppError } from "../../../shared/errors.ts";
 import type { JobView } from "../../../wire/job.ts";
 import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
+import type { JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import type { JobHead } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
 import { isStored, type Payload } from "../payloads.ts";
 

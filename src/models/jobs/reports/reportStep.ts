@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
-import { AppError, ignore } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
 import type { StepReceipt } from "../../../wire/step.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
@@ -43,8 +43,9 @@ export async function reportStep(
   const { stepName, status, progress, message, links, order, at, countsSteps } = report;
   const writes = new PayloadWrites();
   const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
-  // Before the report if the step exists: what follows from the end of a job shows its last lines.
-  const isLogged = report.log && (await logs.append(jobId, stepKey, report.log).then(() => true, ignore(...UNKNOWN)));
+  const { log } = report;
+  // Before the report, because what follows from the end of a job shows its last lines.
+  const isLogged = log && (await logs.appendEarly(jobId, stepKey, log, stepName !== undefined));
   const reportId = new mongo.ObjectId();
   const { job, created, step, ended, cancelRequested } = await reports.add({
     reportId,
@@ -63,12 +64,10 @@ export async function reportStep(
     ...effect,
     payloads: writes.docs,
   });
-  if (report.log && !isLogged) await logs.appendTo({ job, jobId, stepKey }, report.log);
+  if (log && !isLogged) await logs.appendTo({ job, jobId, stepKey }, log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
   return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
 }
-
-const UNKNOWN = ["job_not_found", "step_not_found"] as const;
 
 /**
  * Returns what a report changes of its job.

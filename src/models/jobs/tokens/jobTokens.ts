@@ -3,8 +3,9 @@ import type { Config } from "../../../config/config.ts";
 import { allTokens } from "../../../config/tokens.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
+import type { JobHead } from "../job.ts";
 import type { OneJob } from "../jobScope.ts";
-import { type JobHead, type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
 import { hasPurpose, seal, unseal } from "./seal.ts";
 
 /**

@@ -12,6 +12,10 @@ export interface JobOptions {
   /** The name of the job; by default that of the program. Its arguments may contain secrets. */
   readonly name?: string;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
+  /** The session that the end of the job wakes. */
+  readonly returnTo?: string;
+  /** The beginning of a random id. */
+  readonly idPrefix?: string;
   /** Seconds without a report after which the job is stale. */
   readonly staleAfter?: number;
 }
@@ -63,13 +67,15 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
 
   /** Creates the job and returns the reporter of its only step. A job of the given id that has ended stays as it is. */
   const open = async (through: Client) => {
-    jobId ??= options.job === undefined ? randomUUID() : await openJobId(through, options.job);
+    jobId ??=
+      options.job === undefined ? (options.idPrefix ?? "") + randomUUID() : await openJobId(through, options.job);
     const job = through.job(jobId);
-    const { metadata, staleAfter: staleAfterSeconds } = options;
+    const { metadata, staleAfter: staleAfterSeconds, returnTo } = options;
     const { staleAt, lastReportAt, createdAt } = await job.create({
       name: title,
       ...(metadata && { metadata: metadataOf(metadata) }),
       ...(staleAfterSeconds !== undefined && { staleAfterSeconds }),
+      ...(returnTo !== undefined && { returnTo }),
     });
     const staleMs = Date.parse(staleAt ?? "") - Date.parse(lastReportAt ?? createdAt);
     return { reporter: job.step("run", { name: title, from: 0, to: 100 }), staleMs };

@@ -1,11 +1,14 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 import { numberFrom, pair } from "../../../arguments.ts";
 import { type Define, withExamples, withUrl } from "../../../command.ts";
 import { withService } from "../../../service.ts";
 import type { ServiceOptions } from "../../../serviceAccess.ts";
 import { cleanText } from "../../../terminal/cleanText.ts";
+import { print } from "../../../terminal/words.ts";
 import { throttle } from "../../../throttle.ts";
-import { onceEach } from "../reporting.ts";
+import { onceEach, RETURN, returnFields } from "../reporting.ts";
 import { execute } from "./execute.ts";
 import { type JobOptions, type JobReport, reportJob } from "./jobReport.ts";
 import { OutputLog } from "./outputLog.ts";
@@ -20,6 +23,8 @@ interface RunProgramOptions extends ServiceOptions, JobOptions {
   readonly log: boolean;
   /** Maximum seconds that the last reports may take after the program has ended. */
   readonly wait: number;
+  readonly return?: boolean;
+  readonly detach?: boolean;
 }
 
 /** How often the last line of output is read. */
@@ -54,6 +59,8 @@ export const runProgram: Define = (command, environment) =>
           "time without a report after which the job is stale",
           numberFrom(1, 31_536_000),
         )
+        .option("--return", RETURN)
+        .option("--detach", "print the id of the job, and let the program go on after the end of this command")
         .option("--no-log", "keep the output of the program out of the job's log")
         .option(
           "--wait <seconds>",
@@ -63,10 +70,26 @@ export const runProgram: Define = (command, environment) =>
         ),
     ),
     "signalbox run --name 'Nightly backup' -- ./backup.sh /srv",
+    "signalbox run --return --detach --name Build -- make",
     "signalbox run --id import-7 --progress-from '([0-9]+)/([0-9]+) rows' -- node import.js",
   ).action(async (words: readonly [string, ...string[]], options: RunProgramOptions) =>
-    runAndReport(await environment(), words, options),
+    options.detach ? detach(await environment(), options) : runAndReport(await environment(), words, options),
   );
+
+/**
+ * Starts this command again without `--detach`, in a session of its own: a program that an agent run leaves behind in its process
+ * group ends with the turn.
+ */
+function detach(env: NodeJS.ProcessEnv, { job, return: isReturn }: RunProgramOptions): void {
+  returnFields(isReturn, env);
+  const [node, cli = "", ...given] = process.argv;
+  const jobId = job ?? (ownPrefix(env).idPrefix ?? "") + randomUUID();
+  const at = given.indexOf("--detach");
+  const args = [...given.slice(0, at), ...(job === undefined ? ["--job", jobId] : []), ...given.slice(at + 1)];
+  const options = { env, detached: true, stdio: "ignore" } as const;
+  spawn(node as string, [...process.execArgv, cli, ...args], options).unref();
+  print([jobId]);
+}
 
 /** Parses a regular expression with at least one group. */
 function regularExpression(text: string): RegExp {
@@ -81,12 +104,19 @@ function regularExpression(text: string): RegExp {
   return pattern;
 }
 
+/** Returns the beginning of the ids of the jobs that the token of an agent run may create; none with another token. */
+const ownPrefix = (env: NodeJS.ProcessEnv): { readonly idPrefix?: string } =>
+  env.SIGNALBOX_TOKEN && env.SIGNALBOX_JOB_ID && !env.SIGNALBOX_API_TOKEN
+    ? { idPrefix: `${env.SIGNALBOX_JOB_ID}/` }
+    : {};
+
 /** @throws CommandError for an invalid address or token, before the program starts */
 async function runAndReport(
   env: NodeJS.ProcessEnv,
   command: readonly [string, ...string[]],
   options: RunProgramOptions,
 ): Promise<void> {
+  const jobOptions = { ...options, ...returnFields(options.return, env), ...ownPrefix(env) };
   const link = watchLink();
   await withService(env, { ...options, fetch: link.fetch }, async ({ retrying, url }) => {
     const note = onceEach((text) => process.stderr.write(`signalbox: ${text}\n`));
@@ -95,7 +125,7 @@ async function runAndReport(
     const group = programGroup();
     const cancelled = new AbortController();
     cancelled.signal.addEventListener("abort", group.cancel);
-    const job = reportJob(client, options, command[0], cancelled);
+    const job = reportJob(client, jobOptions, command[0], cancelled);
     const output = readOutput(job, options.progressFrom, options.log);
     const { exitCode, fault } = await execute(command, group, output.add);
     process.exitCode = exitCode;
