@@ -211,3 +211,20 @@ def test_events_are_parsed_by_the_standard():
     lines = [b": hello\n", b"id:1\r\n", b"event: job\n", b"data: a\n", b"data:  b\n", b"data\n", b"\n", b"data: c\n"]
 
     assert list(read_events(lines)) == [("message", None, None), ("job", "a\n b\n", "1")]
+
+
+def test_an_agent_run_gives_the_client_its_token_and_its_job(service, monkeypatch):
+    monkeypatch.delenv("SIGNALBOX_API_TOKEN", raising=False)
+    monkeypatch.setenv("SIGNALBOX_URL", service.url)
+    monkeypatch.setenv("SIGNALBOX_TOKEN", "sbj_of-the-run")
+    monkeypatch.setenv("SIGNALBOX_JOB_ID", "run-1")
+
+    with Client(retry_for=0.0) as client, pytest.raises(SignalboxError) as refused:
+        client.job(f"{client.job().job_id}/build").create(return_to="self")
+
+    assert refused.value.code == "unauthorized"  # the service did not make this token
+    request = service.requests[-1]
+    assert request.path == "/api/jobs/run-1%2Fbuild"
+    assert request.body == {"returnTo": "self"}
+    with Client("http://127.0.0.1:9") as other:
+        assert other._connection._headers["Authorization"] is None

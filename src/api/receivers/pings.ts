@@ -41,12 +41,11 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     const hide = (text: string) => text.replaceAll(key, "***");
     if (one) return { runs: { pinged: one.id, name: one.name }, rest, hide };
     const caller = await auth.identifyToken(ctx, key);
-    if (!caller) {
-      const isUuid = UUID.test(key) && (rest.length === 0 || stateOf(rest[0]) !== undefined);
-      if (!isUuid) return keys.reject(ctx, [key]);
-      await countFailure(ctx.ip);
+    if (!caller?.byHeader && UUID.test(key) && (rest.length === 0 || stateOf(rest[0]) !== undefined)) {
+      if (!caller) await countFailure(ctx.ip);
       throw new AppError("not_found", { detail: "No entry of expect has this UUID as its ping." });
     }
+    if (!caller) return keys.reject(ctx, [key]);
     if (!caller.byHeader) rejectCrossSite(ctx);
     requireScope(caller, "jobs:create");
     const [slug = "", ...more] = rest;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
@@ -105,6 +106,17 @@ describe("/ping", () => {
     expect(all.map(({ status }: { status: string }) => status)).to.deep.equal(Array(8).fill("completed"));
   });
 
+  it("finds the newest job of a slug by an index, however many it has and had", async () => {
+    for (let i = 0; i < 20; i++) await ping(i % 4 === 0 ? "/start" : "");
+    const pinged = `team/${slug}`;
+    for (const statuses of [["running"], ["running", "completed", "failed"]] as const) {
+      const query = { pinged, status: { $in: [...statuses] } };
+      const newest = app.stores.jobs.collection.native.find(query).sort({ createdAt: -1 }).limit(1);
+      const { executionStats } = await newest.explain("executionStats");
+      expect(executionStats.totalDocsExamined).to.be.at.most(statuses.length);
+    }
+  });
+
   it("ends only jobs that a ping of the slug has begun", async () => {
     await app.stores.jobs.put(`team/${slug}/by-hand`, { name: slug });
     await ping();
@@ -178,6 +190,23 @@ describe("/ping", () => {
     await ping(`/log?rid=${RID}`);
 
     expect(await logOf(`team/${slug}/${RID}`)).to.deep.equal(["Began", "with ***"]);
+  });
+
+  it("ends in the same record whatever the order and the repetitions of the pings of a run", async () => {
+    for (const end of ["0", "fail"]) {
+      const pings = ["start", "start", end, end].map((state) => `/${state}?rid=${RID}`);
+      await fc.assert(
+        fc.asyncProperty(fc.shuffledSubarray(pings, { minLength: pings.length }), async (order) => {
+          slug = `backup-${number++}`;
+          for (const one of order) await ping(one);
+
+          const [job, ...others] = await jobs();
+          expect(others).to.deep.equal([]);
+          expect(job).to.include({ status: end === "0" ? "completed" : "failed", progress: end === "0" ? 100 : 0 });
+        }),
+        { numRuns: 6, seed: 57 },
+      );
+    }
   });
 
   it("answers 404 to lines for a log without a job", async () => {
@@ -259,6 +288,8 @@ describe("/ping without tokens", () => {
 
     expect(await status()).to.equal(200);
     expect(await status({ "Sec-Fetch-Site": "cross-site" })).to.equal(403);
+    expect((await fetch(`${app.url}/ping/${UUID}`)).status).to.equal(404);
+    expect((await fetch(`${app.url}/ping/${UUID}/start`)).status).to.equal(404);
     await app.close();
   });
 });

@@ -18,7 +18,7 @@ from typing import (
 from . import _requests
 from ._async_calls import call_with_retry, in_thread, wait_for_end
 from ._async_reporter import AsyncJob, AsyncStep
-from ._client import BaseClient, Topic
+from ._client import BaseClient, Topic, own_job
 from ._http import Request
 from ._options import AgentRequest, Assignment, Event, JobFilter
 from ._records import GateAction, GateRecord, GateStatus, JobRecord, RunRecord, StepRecord
@@ -52,9 +52,9 @@ class AsyncClient(BaseClient):
     def hooks(self) -> AsyncHooks:
         return AsyncHooks(self)
 
-    def job(self, job_id: str) -> AsyncJob:
+    def job(self, job_id: str | None = None) -> AsyncJob:
         """See `Client.job`."""
-        return AsyncJob(self._connection, self._sender, job_id)
+        return AsyncJob(self._connection, self._sender, own_job(job_id))
 
     def step(self, assignment: Assignment) -> AsyncStep:
         """See `Client.step`."""

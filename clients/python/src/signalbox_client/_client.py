@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 Topic = Literal["jobs", "runs", "deliveries"]
 
 
+def own_job(job_id: str | None) -> str:
+    """Returns the id, or that of the job of the agent run in which the program runs."""
+    return os.environ.get("SIGNALBOX_JOB_ID", "") if job_id is None else job_id
+
+
 class BaseClient:
     """The settings of a client."""
 
@@ -94,9 +99,12 @@ class Client(BaseClient):
     def hooks(self) -> Hooks:
         return Hooks(self)
 
-    def job(self, job_id: str) -> Job:
-        """Returns a reporter that creates a job and reports on it. Sends nothing by itself."""
-        return Job(self._connection, self._sender, job_id)
+    def job(self, job_id: str | None = None) -> Job:
+        """
+        Returns a reporter that creates a job and reports on it. Sends nothing by itself. Without an id it is the job of the
+        agent run in which the program runs (SIGNALBOX_JOB_ID).
+        """
+        return Job(self._connection, self._sender, own_job(job_id))
 
     def step(self, assignment: Assignment) -> Step:
         """Returns a reporter for a step that an orchestrator assigned, in this process or in another."""

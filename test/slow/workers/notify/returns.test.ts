@@ -225,4 +225,18 @@ describe("returns of jobs to a session", () => {
     expect(all.every(({ returnOf = [] }) => returnOf.length <= 50)).to.equal(true);
     await fixture.startWorker();
   });
+
+  it("are few runs for 500 jobs that end together, each job in exactly one, in the order of the session", async () => {
+    const jobs = await Promise.all(Array.from({ length: 500 }, () => create()));
+    await Promise.all(jobs.map(({ path }) => report(fixture.app, path, "a", completed)));
+
+    const all = await returned(500);
+
+    const ids = all.flatMap(({ returnOf = [] }) => returnOf.map(({ jobId }) => jobId));
+    expect(ids.toSorted()).to.deep.equal(jobs.map(({ jobId }) => jobId).toSorted());
+    expect(all.length).to.be.within(10, 30);
+    const starts = all.map(({ startedAt, endedAt }) => [startedAt?.getTime(), endedAt?.getTime()]);
+    for (const [i, [startedAt = 0]] of starts.entries())
+      if (i > 0) expect(startedAt).to.be.at.least(starts[i - 1]?.[1] ?? 0);
+  });
 });
