@@ -100,7 +100,7 @@ export function createClient(options: ClientOptions = {}): Client {
     const deadline = startDeadline(timeoutMs, []);
     const flushed = Array.from(context.pending, (reports) => reports.flush(deadline.signal));
     const settled = await Promise.allSettled(flushed);
-    const failure: unknown = settled.find((one) => one.status === "rejected")?.reason;
+    const failure = (settled as { reason?: unknown }[]).find((one) => one.reason)?.reason;
     deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);

@@ -46,7 +46,7 @@ export function connect(
   // What can never work is not retried. A user, a query and a token are secrets, which no error may hold.
   const canParse = URL.canParse?.(base, globalThis.location as unknown as URL);
   if (canParse === false || !/^((https?:\/)?\/[^?#@ ]*)? [ -~]*\s*$/.test(`${base} ${token}`))
-    throw new TypeError(`"${base.replace(/.*[?#@].*/s, "url")}" must be http(s)://HOST:PORT, token ASCII.`);
+    throw new TypeError(`"${base.replace(/.*[?#@].*/s, "url")}" is not http(s)://HOST:PORT, token ASCII.`);
   const throwUnreachable = (cause: Error): never => {
     // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.
     const { code = "fetch failed" } = Object(cause.cause) as { code?: string };
@@ -115,6 +115,6 @@ export function toError({ status, headers }: Response, problem: Problem = {}): S
   const { code = "unexpected_answer", title = `The response ${what}: check the URL.` } = problem;
   const { detail = title, errors = [] } = problem;
   const after = headers.get("Retry-After") as string; // seconds or a date
-  const retryAfterMs = Math.max(0, Number(after) * 1000 || Date.parse(after) - Date.now()) || undefined;
+  const retryAfterMs = Math.max(0, (after as unknown as number) * 1000 || Date.parse(after) - Date.now()) || undefined;
   return new SignalboxError(status || 302, code, detail, { errors, retryAfterMs });
 }

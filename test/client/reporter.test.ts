@@ -471,7 +471,7 @@ describe("signalbox/client while the service is unavailable", () => {
       expect(() => createClient({ url: address }))
         .to.throw(TypeError)
         .with.property("message")
-        .that.matches(/^"url" must be /);
+        .that.matches(/^"url" is not /);
     });
   }
 
@@ -487,7 +487,7 @@ describe("signalbox/client while the service is unavailable", () => {
     it(`refuses the address ${JSON.stringify(address)}, which can never work, and names it`, () => {
       expect(() => createClient({ url: address })).to.throw(
         TypeError,
-        `"${address.replace(/\/+$/, "")}" must be http(s)://`,
+        `"${address.replace(/\/+$/, "")}" is not http(s)://`,
       );
     });
   }
