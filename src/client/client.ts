@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type Api, apiCalls, type Call, type CallOptions, type HookAccess, type Wait } from "./api.ts";
+import type { Api, Call, CallOptions, HookAccess, Wait } from "./api.ts";
 import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
@@ -67,6 +67,23 @@ export interface Client extends Api {
 const runEnvironment = (): Readonly<Record<string, string | undefined>> =>
   (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
 
+interface Calls {
+  (...args: unknown[]): unknown;
+  [name: string]: Calls;
+}
+
+/** Returns the calls of the API below a path such as `jobs`. Their code is loaded at the first call. */
+function lazyCalls(load: () => Promise<Calls>, path: readonly string[]): Calls {
+  return new Proxy((() => {}) as unknown as Calls, {
+    get(own, name: string) {
+      // A promise that resolves to such an object looks for its `then`.
+      if (name !== "then") own[name] ??= lazyCalls(load, [...path, name]);
+      return own[name];
+    },
+    apply: async (_own, _this, args) => path.reduce((calls, name) => calls[name] as Calls, await load())(...args),
+  });
+}
+
 /**
  * Returns the connection of a client. Without a URL, or with that of `SIGNALBOX_URL`, an agent run has the token of the run.
  * @throws TypeError without any URL
@@ -108,8 +125,13 @@ export function createClient(options: ClientOptions = {}): Client {
     if (failure) throw failure === TIMED_OUT ? reason : failure;
   };
 
+  const load = async () => (await import("./api.ts")).apiCalls(call, wait, options) as unknown as Calls;
+  const groups = "jobs gates stats runs deliveries notify sessions channels gmail audit hooks access".split(" ");
+  const calls = Object.fromEntries(groups.map((name) => [name, lazyCalls(load, [name])])) as unknown as Api;
+
   return {
-    ...apiCalls(call, wait, options),
+    ...calls,
+    call,
     job: (jobId = runEnvironment().SIGNALBOX_JOB_ID ?? "") => new JobReporter(jobId, context),
     step: (assignment) => new StepReporter(assignment, context),
     async *watch(watchOptions) {

@@ -63,9 +63,18 @@ export class JobReporter extends Reporter {
    * Returns steps that run at the same time and share a part of the job's progress, which becomes the mean of theirs: only the
    * last one to complete reaches the end. All of them must report through this client.
    */
-  parallel(range: { readonly from: number; readonly to: number }, steps: readonly ParallelStep[]): StepReporter[] {
-    const group = { ...range, points: new Map(steps.map(({ key }) => [key, 0])) };
-    const { jobId, context } = this;
-    return steps.map(({ key, name }) => new StepReporter({ jobId, stepKey: key, stepName: name }, context, group));
+  parallel(
+    { from, to }: { readonly from: number; readonly to: number },
+    steps: readonly ParallelStep[],
+  ): StepReporter[] {
+    const points = steps.map(() => 0);
+    return steps.map(({ key, name }, i) => {
+      const place = (progress: number) => {
+        points[i] = progress;
+        const mean = points.reduce((sum, one) => sum + one) / points.length;
+        return Math.min(100, from + ((to - from) * mean) / 100); // 100.00000000000001 would be refused
+      };
+      return new StepReporter({ jobId: this.jobId, stepKey: key, stepName: name }, this.context, place);
+    });
   }
 }

@@ -120,8 +120,7 @@ export function createReportQueue(
     const report: Report = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const changes = isFinal ? report : changesIn(report);
     if (changes) {
-      const { log: _, ...kept } = changes;
-      latest = { ...latest, ...kept };
+      latest = { ...latest, ...changes };
       enqueue({ report: changes, isFinal, waiters, waitMs: intervalOf(changes) });
     } else {
       const previous = queue.at(-1) ?? inFlight;
@@ -146,7 +145,7 @@ export function createReportQueue(
     const hasEnded = status && status !== "running";
     if (!fields[0] || (hasEnded && !report.status)) return undefined;
     if (startsRunning && !status) return { ...report, status: "running" };
-    return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
+    return fields.some((field) => /output|log/.test(field) || report[field] !== latest[field]) ? report : undefined;
   };
 
   const intervalOf = ({ status, progress, message, log }: Report): number => {
@@ -247,8 +246,11 @@ const awaitedPart = ({ report, awaited, waiters }: Entry): Report | undefined =>
 /** Maximum characters of the lines of one report, which take at most 256 KiB; the newest are kept. */
 export const MAX_LOG_CHARS = 65_536;
 
-const joinLogs = ({ log = "" }: Report = {}, { log: more = "" }: Report = {}): Report =>
-  log + more ? { log: (log + more).slice(-MAX_LOG_CHARS) } : {};
+const join = (earlier: Report = {}, later: Report = {}): Report => ({
+  ...earlier,
+  ...later,
+  ...(earlier.log && later.log && { log: `${earlier.log}\n${later.log}`.slice(-MAX_LOG_CHARS) }),
+});
 
 /** Merges two reports into one that leaves the same state; undefined when that would skip a status. */
 function merge(earlier: Entry, later: Entry): Entry | undefined {
@@ -257,10 +259,10 @@ function merge(earlier: Entry, later: Entry): Entry | undefined {
   return {
     // A report that a caller waits for has its whole time, however long the report before it has been retried.
     sentAt: later.waiters[0] ? later.sentAt : earlier.sentAt,
-    report: { ...earlier.report, ...later.report, ...joinLogs(earlier.report, later.report) },
+    report: join(earlier.report, later.report),
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
-    awaited: (first || second) && { ...first, ...second, ...joinLogs(first, second) },
+    awaited: (first || second) && join(first, second),
     waitMs: Math.min(earlier.waitMs, later.waitMs),
   };
 }

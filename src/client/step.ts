@@ -21,27 +21,28 @@ export class StepReporter extends Reporter {
   readonly #assignment: Assignment;
 
   /**
-   * @param group the steps that share a part of the job's progress, if the step is one of them
+   * @param place returns what a progress of this step makes of the job's progress, for a step that shares its range with others
    * @throws SignalboxError for a jobId or stepKey that cannot be part of a URL
    */
-  constructor(assignment: Assignment, context: ClientContext, group?: StepGroup) {
-    const jobPath = `/api/jobs${pathSegment(assignment.jobId)}`;
-    const path = `${jobPath}/steps${pathSegment(assignment.stepKey)}`;
-    const { stepKey, stepName, jobProgressStart, jobProgressEnd } = assignment;
+  constructor(assignment: Assignment, context: ClientContext, place?: (progress: number) => number) {
+    const { jobId, stepKey, stepName, jobProgressStart, jobProgressEnd } = assignment;
+    const range = { jobProgressStart, jobProgressEnd };
+    const jobPath = `/api/jobs${pathSegment(jobId)}`;
     const toBody = (report: Report): object => {
       const { status, progress } = report;
-      if (group) return { stepName, ...rangeInGroup(group, stepKey, report), ...report };
+      if (progress === undefined) return { stepName, ...report };
+      const reached = place?.(progress);
+      const covered = place ? { jobProgressStart: reached, jobProgressEnd: reached } : range;
       // The range is left out of a report that would bring the job to 100 before the step is completed.
-      const isEarly = status !== "completed" && endsJob(assignment, progress);
-      return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
+      return { stepName, ...((status === "completed" || !endsJob(covered, progress)) && covered), ...report };
     };
-    super(path, context, endsJob(assignment, 100), jobPath, toBody);
+    super(`${jobPath}/steps${pathSegment(stepKey)}`, context, endsJob(range, 100), jobPath, toBody);
     this.#assignment = assignment;
   }
 
   /** Adds lines to the log of the step: at most one request a second, and not after the end of the step. */
   log(text: string): void {
-    this.reports.add({ log: (text && `${text}\n`.replace(/\n\n$/, "\n").slice(-MAX_LOG_CHARS)) || undefined });
+    this.reports.add({ log: text.replace(/\n$/, "").slice(-MAX_LOG_CHARS) || undefined });
   }
 
   /** Returns the assignment, for `client.step()` in another process. */
@@ -50,26 +51,10 @@ export class StepReporter extends Reporter {
   }
 }
 
-/** Steps that run at the same time, with the part of the job's progress that they share, and the progress of each. */
-export interface StepGroup {
-  readonly from: number;
-  readonly to: number;
-  readonly points: Map<string, number>;
-}
-
-/** Returns a range that brings the job to the mean of the group, whatever the progress of the step is. */
-function rangeInGroup({ from, to, points }: StepGroup, stepKey: string, { status, progress }: Report): object {
-  if (progress === undefined) return {};
-  points.set(stepKey, progress);
-  const mean = [...points.values()].reduce((sum, one) => sum + one, 0) / points.size;
-  const reached = Math.round((from + ((to - from) * mean) / 100) * 1e9) / 1e9;
-  return reached >= 100 && status !== "completed" ? {} : { jobProgressStart: reached, jobProgressEnd: reached };
-}
-
 /** Whether the step's progress brings the job to 100, calculated as the service does; false without a range. */
 function endsJob(
-  { jobProgressStart: start = Number.NaN, jobProgressEnd: end = Number.NaN }: Assignment,
-  progress = 0,
+  { jobProgressStart: start = Number.NaN, jobProgressEnd: end = Number.NaN }: Partial<Assignment>,
+  progress: number,
 ): boolean {
   return start + (progress / 100) * (end - start) >= 100 - 5e-10;
 }

@@ -55,6 +55,31 @@ const figures = {
 const Figures = Type.Object(figures);
 export type Figures = Static<typeof Figures>;
 
+/** The failures of a window of time, grouped by their message. */
+export const JobErrors = Type.Object(
+  {
+    errors: Type.Array(
+      Type.Object(
+        {
+          message: Type.String({
+            description:
+              "The first line of their message, with `N` for numbers, `ID` for ids and `“…”` for quoted words.",
+          }),
+          count: s.Count("The number of these failures."),
+          newest: Type.Object(
+            { jobId: s.JobId, at: s.Timestamp("When the job failed.") },
+            { ...s.named("NewestFailure"), description: "The newest one." },
+          ),
+        },
+        s.named("JobError"),
+      ),
+      { description: "At most 20 groups, the one with the newest failure first." },
+    ),
+  },
+  s.named("JobErrors"),
+);
+export type JobErrors = Static<typeof JobErrors>;
+
 /** How many jobs were created and ended in each period of a span of time, and how long they took. */
 export const JobHistory = Type.Object(
   {

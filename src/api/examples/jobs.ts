@@ -136,6 +136,20 @@ export const getStats: Example = {
   },
 };
 
+export const getJobErrors: Example = {
+  answers: {
+    200: {
+      errors: [
+        {
+          message: "row N: no price for “…”",
+          count: 7,
+          newest: { jobId: "import-2041", at: "2026-03-01T09:14:00.000Z" },
+        },
+      ],
+    },
+  },
+};
+
 const FIGURES = { started: 12, completed: 11, failed: 1, p50Seconds: 41.8, p95Seconds: 129 };
 const NO_JOBS = { started: 0, completed: 0, failed: 0, p50Seconds: null, p95Seconds: null };
 

@@ -27,7 +27,7 @@ import { runListRoutes } from "./runs/runLists.ts";
 import { runRoutes } from "./runs/runs.ts";
 import { sessionRoutes } from "./runs/sessions.ts";
 import { settingsRoutes } from "./settings.ts";
-import { getJobHistory, getStats } from "./stats.ts";
+import { getJobErrors, getJobHistory, getStats } from "./stats.ts";
 
 /** Returns every route of the API. The first one that matches a request handles it. */
 export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]): readonly AnyRoute[] {
@@ -44,6 +44,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...eventRoutes,
     getStats,
     getJobHistory,
+    getJobErrors,
     ...hookRoutes(hooks),
     // without a mapping too: the description is the same, and the answer is `hook_not_found`
     ...(hooks.enabled ? [mappedHookRoute(hooks, Math.max(0, ...mappings.map((one) => one.maxBodyBytes)))] : []),

@@ -1,7 +1,8 @@
 import Type from "typebox";
+import { readJobErrors } from "../../models/figures/jobErrors.ts";
 import { readJobHistory } from "../../models/figures/readFigures.ts";
 import { AppError } from "../../shared/errors.ts";
-import { HistorySpan, JobHistory, Stats } from "../../wire/stats.ts";
+import { HistorySpan, JobErrors, JobHistory, Stats } from "../../wire/stats.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
@@ -25,6 +26,36 @@ export const getStats = route({
   authContext: "api",
   async handler({ query, authContext }, { stores }) {
     return { status: 200, body: await stores.jobStats.read(toFilter(query, authContext)) };
+  },
+});
+
+const SPAN_MS = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
+
+export const getJobErrors = route({
+  method: "get",
+  path: "/api/stats/jobs",
+  operationId: "getJobErrors",
+  scopes: ["jobs:read"],
+  tag: "jobs",
+  summary: "Get the failures of jobs by message",
+  description:
+    "Groups the jobs that failed in a window of time by their message. Numbers, ids and quoted words do not count, so that failures with one cause are one group. Returns the 20 groups with the newest failures, of the newest 10,000 failures.",
+  example: examples.getJobErrors,
+  schemas: {
+    query: Type.Object(
+      {
+        by: Type.Optional(Type.Enum(["error"], { description: "`error`, the default, groups by message." })),
+        span: Type.Optional(Type.Enum(HistorySpan.enum, { description: "The last hour, day (default) or week." })),
+      },
+      closed,
+    ),
+  },
+  answers: { 200: JobErrors },
+  errors: [],
+  authContext: "api",
+  async handler({ query: { span = "day" }, authContext }, { stores, clock }) {
+    const since = new Date(clock.now().getTime() - SPAN_MS[span]);
+    return { status: 200, body: await readJobErrors(stores.jobs, since, authContext.jobs) };
   },
 });
 

@@ -10,6 +10,7 @@ import {
   shareCalls,
 } from "../../client/calls/page.ts";
 import { createClient } from "../../client/client.ts";
+import "../../client/api.ts"; // with the page, not at the first call
 import type { HistorySpan } from "../../wire/stats.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { setServerTime } from "../clock.ts";

@@ -4,8 +4,10 @@ import { now } from "../clock.ts";
 import { JobGates } from "../components/gate/jobGates.tsx";
 import { Icon } from "../components/icon.tsx";
 import { CancelNote } from "../components/job/cancelJob.tsx";
+import { ChildJobs, StepCounts } from "../components/job/childJobs.tsx";
 import { FailurePanel } from "../components/job/failurePanel.tsx";
 import { JobActions } from "../components/job/jobActions.tsx";
+import { Links } from "../components/job/links.tsx";
 import { isNotified, useNotification } from "../components/job/notifyWhenDone.tsx";
 import { StepPanel } from "../components/job/stepPanel.tsx";
 import { Steps } from "../components/job/steps.tsx";
@@ -143,6 +145,8 @@ function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted 
         <CancelNote job={job} />
         {stale && !job.cancel && <StaleNote job={job} />}
         <JobFacts job={job} points={points} />
+        <StepCounts counts={job.stepCounts} />
+        <Links links={job.links} />
         {description && (
           <div class="description">
             <RichText text={description} isClamped />
@@ -150,6 +154,7 @@ function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted 
         )}
       </section>
       {!isDeleted && <JobGates job={job} />}
+      <ChildJobs job={job} />
       {(!isRow || steps.length > 0) && <Steps job={job} steps={steps} hasMoreSteps={hasMoreSteps} hrefOf={hrefOf} />}
       {output && <JsonBlock title="Output" value={output} file={`${jobId}-output`} />}
       {input && <JsonBlock title="Input" value={input} file={`${jobId}-input`} />}
@@ -251,7 +256,7 @@ function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] 
             <a href={address("/sessions/:sessionKey", job.returnTo.sessionKey)}>the session that it wakes</a>
           ),
         ],
-        ["Returned", job.returns.length > 0 && <Returns job={job} />],
+        ["Returned", job.returns?.length > 0 && <Returns job={job} />], // a row of the list has none,
       ]}
     />
   );

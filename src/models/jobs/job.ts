@@ -65,6 +65,8 @@ export const JobDoc = f.object({
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
   links: Links,
+  /** The words of the message of a failed job, for the search; missing for other jobs. */
+  failedWords: f.optional(f.listOf(f.string)),
   /** The jobId of the job that this one is a part of. */
   parentJobId: f.nullable(f.string),
   /** The number of its steps by status. */
@@ -114,6 +116,7 @@ export const jobSchema = f
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
+  .index({ failedWords: 1, createdAt: -1, _id: -1 }, { sparse: true })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })
   // The children of a job in the order of lists, and the jobs without a parent.
   .index({ parentJobId: 1, createdAt: -1, _id: -1 })

@@ -30,6 +30,32 @@ export const silentMs = (defaultSeconds: number) => ({
 /** The expression for the time since which a job is silent. Waiting for a person does not count. */
 export const SILENT_SINCE = { $max: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, "$resumedAt"] };
 
+/** The words of the message of a failed job, in lower case as far as MongoDB knows it; missing for other jobs. */
+const FAILED_WORDS = {
+  $cond: [
+    { $and: [{ $eq: ["$status", "failed"] }, { $eq: [{ $type: "$message" }, "string"] }] },
+    {
+      $slice: [
+        {
+          $setUnion: {
+            $map: {
+              input: {
+                $regexFindAll: {
+                  input: { $toLower: { $substrCP: ["$message", 0, 2_000] } },
+                  regex: /[\p{L}\p{N}\p{M}]{1,64}/u.source,
+                },
+              },
+              in: "$$this.match",
+            },
+          },
+        },
+        32,
+      ],
+    },
+    "$$REMOVE",
+  ],
+};
+
 /**
  * Returns the last stages of every update of a job. They set the fields that depend on its times.
  * @param defaultSeconds the `staleAfterSeconds` of jobs that have none of their own
@@ -40,7 +66,7 @@ export const timeStages = (defaultSeconds: number, last: mongo.Document = {}): m
   const canBeStale = { $and: [{ $eq: ["$status", "running"] }, { $not: [isWaiting] }] };
   const staleAt = { $add: [SILENT_SINCE, silentMs(defaultSeconds)] };
   return [
-    { $set: { staleAt: { $cond: [canBeStale, staleAt, null] } } },
+    { $set: { staleAt: { $cond: [canBeStale, staleAt, null] }, failedWords: FAILED_WORDS } },
     { $set: { staleMinute: minuteExpression("$staleAt"), updatedMinute: minuteExpression("$updatedAt"), ...last } },
   ];
 };

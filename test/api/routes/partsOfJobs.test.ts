@@ -172,6 +172,54 @@ describe("children of a job", () => {
   });
 });
 
+describe("the messages of failed jobs", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+  const found = async (search: string) =>
+    (await app.call("GET", `/api/jobs?search=${search}`)).body.jobs.map(({ jobId }: { jobId: string }) => jobId);
+
+  it("are found by their words while the job is failed, also when the message is that of the step", async () => {
+    const one = await createJob(app);
+    await report(app, one.path, "a", { message: "Cannot reach Warehouse-7 today" });
+    expect(await found("warehouse")).to.deep.equal([]);
+
+    await report(app, one.path, "a", { status: "failed", failJob: true });
+
+    expect(await found("Ware%20REACH")).to.deep.equal([one.jobId]);
+    expect(await found("warehouse%20missing")).to.deep.equal([]);
+    await app.call("PUT", one.path, { status: "running" });
+    expect(await found("warehouse")).to.deep.equal([]);
+  });
+
+  it("group failures of a window, in which numbers, ids and quoted words do not count", async () => {
+    const fail = async (message: string) => {
+      const { path, jobId } = await createJob(app);
+      await app.call("PUT", path, { status: "failed", message });
+      app.clock.advance(10);
+      return jobId;
+    };
+    await fail('row 17 of "orders.csv" has no price');
+    await fail("disk 3f2a9c81 is full");
+    const newest = await fail('row 2041 of "x" has no price\nat line 3');
+
+    const { body } = await app.call("GET", "/api/stats/jobs?by=error");
+
+    expect(body.errors.map(({ message, count }: { message: string; count: number }) => [message, count])).to.deep.equal(
+      [
+        ["row N of “…” has no price", 2],
+        ["disk ID is full", 1],
+      ],
+    );
+    expect(body.errors[0].newest.jobId).to.equal(newest);
+    app.clock.advance(2 * 86_400_000);
+    expect((await app.call("GET", "/api/stats/jobs?by=error")).body.errors).to.deep.equal([]);
+    expect((await app.call("GET", "/api/stats/jobs?by=error&span=week")).body.errors).to.have.length(2);
+  });
+});
+
 describe("the scope jobs:create", () => {
   let app: TestApp;
   before(async () => {

@@ -99,7 +99,7 @@ export const readFilters = {
       minLength: 1,
       maxLength: 1_024,
       description:
-        "Jobs in whose name each word of this text begins a word, in upper or lower case, in any order; and jobs whose jobId or name starts with the text.",
+        "Jobs in whose name each word of this text begins a word, in upper or lower case, in any order. Failed jobs in whose message they do. Jobs whose jobId or name starts with the text.",
     }),
   ),
 };

@@ -20,6 +20,8 @@ import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
 import { FailedAttempts } from "./failedAttempts.tsx";
 import { FailurePanel } from "./failurePanel.tsx";
+import { Links } from "./links.tsx";
+import { StepLog } from "./stepLog.tsx";
 
 interface StepPanelProps {
   readonly job: JobSummary;
@@ -121,6 +123,8 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
           />
         </>
       )}
+      <Links links={step?.links} />
+      <StepLog jobId={jobId} stepKey={stepKey} />
       <FailedAttempts attempts={value?.failedAttempts} />
       {error !== null && <StepError error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}

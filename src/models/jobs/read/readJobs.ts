@@ -71,7 +71,7 @@ export async function listJobs(
   const unwanted = PAYLOAD_FIELDS.filter((field) => fields && !fields.includes(field));
   const projection = {
     ...WITHOUT_STEPS,
-    ...Object.fromEntries(["metadataTerms", "nameWords", ...unwanted].map((field) => [field, 0])),
+    ...Object.fromEntries(["metadataTerms", "nameWords", "failedWords", ...unwanted].map((field) => [field, 0])),
   };
   const newest = { filter: { $and: query }, projection, sort: { createdAt: -1, _id: -1 } as const };
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);

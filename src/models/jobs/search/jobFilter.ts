@@ -70,14 +70,18 @@ const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.request
 const nameQuery = (name: string): mongo.Filter<JobDoc> => ({ nameKey: beginsWith(nameKey(name)) });
 
 function searchQuery(search: string): mongo.Filter<JobDoc> {
-  return { $or: [...wordQueries(search), nameQuery(search), { jobId: beginsWith(search) }] };
+  const inMessage = nameWords(search).map((word) => ({ failedWords: { $elemMatch: beginsWith(word) } }));
+  const messages = inMessage.length > 0 ? [{ $and: inMessage }] : [];
+  return { $or: [...wordQueries(search), ...messages, nameQuery(search), { jobId: beginsWith(search) }] };
 }
 
 /** Returns whether a job matches a search. Agrees with `searchQuery`. */
 function matchesSearch(job: FilteredJob, search: string): boolean {
   const words = nameWords(search);
   const hasWord = (word: string) => job.nameWords.some((one) => one.startsWith(word));
-  return (words.length > 0 && words.every(hasWord)) || matchesName(job, search) || job.jobId.startsWith(search);
+  const isInMessage = (word: string) => job.failedWords?.some((one) => one.startsWith(word)) ?? false;
+  const hasWords = words.length > 0 && (words.every(hasWord) || words.every(isInMessage));
+  return hasWords || matchesName(job, search) || job.jobId.startsWith(search);
 }
 
 const matchesName = (job: FilteredJob, name: string): boolean => job.nameKey?.startsWith(nameKey(name)) ?? false;
@@ -93,6 +97,7 @@ export type FilteredJob = Pick<
   JobDoc,
   | "jobId"
   | "parentJobId"
+  | "failedWords"
   | "nameKey"
   | "nameWords"
   | "metadataTerms"

@@ -1,0 +1,69 @@
+import type { Job, StatusCounts } from "../../../client/client.ts";
+import { now } from "../../clock.ts";
+import { isStale, shownStatus } from "../../data/job/jobRows.ts";
+import { service } from "../../data/service.ts";
+import { useQuery } from "../../data/useQuery.ts";
+import { address } from "../../router.ts";
+import { shownText } from "../../text.ts";
+import { StatusMark } from "../values/status.tsx";
+
+/** Maximum children that the page lists. */
+const MAX_CHILDREN = 100;
+
+const NONE: StatusCounts = { running: 0, completed: 0, failed: 0 };
+
+const sum = ({ running, completed, failed }: StatusCounts): number => running + completed + failed;
+
+/** How many steps of a job have ended, and how many have failed: "5 of 6 steps, 1 failed". */
+export function StepCounts({ counts }: { readonly counts: StatusCounts | undefined }) {
+  if (!counts) return null; // a row of the list has not all fields
+  const all = sum(counts);
+  if (all === 0) return null;
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
+  return <p class="muted">{`${counts.completed} of ${all} ${all === 1 ? "step" : "steps"}${failed}`}</p>;
+}
+
+/** The parent of a job, and its children with their status: a tree of one level. */
+export function ChildJobs({ job }: { readonly job: Job }) {
+  const { jobId, parentJobId = null, children = NONE } = job as Partial<Job> & Pick<Job, "jobId">; // a row has fewer fields
+  const all = sum(children);
+  const query = useQuery(
+    async (signal) =>
+      all === 0 ? [] : (await service.jobs.list({ parentJobId: jobId, limit: MAX_CHILDREN }, { signal })).jobs,
+    `${jobId} ${children.running} ${children.completed} ${children.failed}`,
+  );
+  if (all === 0 && parentJobId === null) return null;
+  return (
+    <section class="card" aria-label="Related jobs">
+      {parentJobId !== null && (
+        <p>
+          Part of{" "}
+          <a href={address("/jobs/:jobId", parentJobId)}>
+            <bdi>{shownText(parentJobId)}</bdi>
+          </a>
+        </p>
+      )}
+      {all > 0 && (
+        <>
+          <h2>Child jobs</h2>
+          <ul class="tree">
+            {(query.value ?? []).map((child) => (
+              <li key={child.jobId}>
+                <StatusMark status={shownStatus(child)} stale={isStale(child, now.value)} />{" "}
+                <a href={address("/jobs/:jobId", child.jobId)}>
+                  <bdi>{shownText(child.name ?? child.jobId)}</bdi>
+                </a>{" "}
+                <span class="muted">{Math.floor(child.progress)} %</span>
+              </li>
+            ))}
+          </ul>
+          {all > MAX_CHILDREN && (
+            <p class="muted">
+              The newest {MAX_CHILDREN} of {all.toLocaleString("en")}.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

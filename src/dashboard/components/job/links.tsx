@@ -1,0 +1,18 @@
+import type { Link } from "../../../client/client.ts";
+import { shownText } from "../../text.ts";
+
+/** The links of a job or a step. */
+export function Links({ links }: { readonly links: readonly Link[] | undefined }) {
+  if (!links || links.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Links">
+      {links.map(({ title, url }) => (
+        <li key={url + title}>
+          <a href={url} target="_blank" rel="noopener noreferrer nofollow" title={url}>
+            <bdi>{shownText(title)}</bdi>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
