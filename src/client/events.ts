@@ -7,28 +7,25 @@ export interface ServerEvent {
   retry?: string;
 }
 
-/** The limit on the time in which nothing arrives. */
-export interface SilenceTimer {
-  restart(): void;
-  pause(): void;
-}
+/** Restarts the limit on the time in which nothing arrives, or stops it while nothing is awaited. */
+export type LimitSilence = (isAwaited: boolean) => void;
 
 /**
  * Parses a stream of server-sent events (WHATWG HTML, 9.2). Lines may end with LF or CRLF, but not with CR alone, which
  * this service never sends.
- * @param silence restarted before each read and paused after it; comments count as data
+ * @param limitSilence called before and after each read; comments count as data
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  silence: SilenceTimer,
+  limitSilence: LimitSilence,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let event: ServerEvent = {};
   for (;;) {
-    silence.restart();
+    limitSilence(true);
     const { done, value } = await reader.read();
-    silence.pause();
+    limitSilence(false);
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;

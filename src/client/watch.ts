@@ -4,7 +4,7 @@ import type { ClientContext } from "./clientContext.ts";
 import { pathSegment, toError } from "./connection.ts";
 import { abortedOf, onAbort, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
-import { readEvents, type SilenceTimer } from "./events.ts";
+import { type LimitSilence, readEvents } from "./events.ts";
 import type { Delivery } from "./records/deliveries.ts";
 import type { JobSummary, StepSummary } from "./records/jobs.ts";
 import type { JobFilter } from "./records/options.ts";
@@ -61,14 +61,17 @@ export async function* watch(
   let retryMs = RETRY_MS;
   for (let tries = 0; !abortedOf(signals); tries++) {
     const open = new AbortController();
-    const silence = startSilence(silenceMs, open);
+    const limitSilence = startSilence(silenceMs, open);
     const removers = signals.map((one) => onAbort(one, () => open.abort(one?.reason)));
     let failure: unknown;
     try {
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
       const response = await connection.open("GET", path, { query, headers, signal: open.signal });
       if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
-      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, silence)) {
+      for await (const { event, data, id, retry } of readEvents(
+        response.body as ReadableStream<Uint8Array>,
+        limitSilence,
+      )) {
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;
@@ -81,7 +84,7 @@ export async function* watch(
       }
       failure = error;
     } finally {
-      silence.pause();
+      limitSilence(false);
       for (const remove of removers) remove();
       open.abort();
     }
@@ -91,13 +94,12 @@ export async function* watch(
 }
 
 /** Aborts the stream when nothing arrives for a time. No timer is left while its reader is busy. */
-function startSilence(ms: number, open: AbortController): SilenceTimer {
+function startSilence(ms: number, open: AbortController): LimitSilence {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const pause = () => clearTimeout(timer);
-  const restart = () => {
-    pause();
-    timer = setTimeout(() => open.abort(TIMED_OUT), ms);
+  const limit = (isAwaited: boolean) => {
+    clearTimeout(timer);
+    if (isAwaited) timer = setTimeout(() => open.abort(TIMED_OUT), ms);
   };
-  restart();
-  return { restart, pause };
+  limit(true);
+  return limit;
 }
