@@ -4,7 +4,6 @@ import {
   type Job,
   type JobSummary,
   SignalboxError,
-  type Step,
   type StatusCounts,
   type Step,
   type StepSummary,
