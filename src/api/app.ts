@@ -1,6 +1,6 @@
 import Koa, { type Middleware } from "koa";
 import type { Config } from "../config/config.ts";
-import type { TokenList } from "../config/tokens.ts";
+import type { TokenList } from "../config/tokenList.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";

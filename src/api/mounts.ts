@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { BUILT_IN_HOOKS } from "../config/mapping.ts";
-import { allTokens } from "../config/tokens.ts";
+import { allTokens } from "../config/tokenList.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";

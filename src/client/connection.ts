@@ -45,8 +45,8 @@ export function connect(
   const base = url.replace(/(?<!\/)\/+$/, "");
   // What can never work is not retried. A user, a query and a token are secrets, which no error may hold.
   const canParse = URL.canParse?.(base, globalThis.location as unknown as URL);
-  if (canParse === false || !/^((https?:\/)?\/[^?#@ ]*)? [ -~]*\s*$/.test(`${base} ${token}`))
-    throw new TypeError(`"${base.replace(/.*[?#@].*/s, "url")}" is not http(s)://HOST:PORT, token ASCII.`);
+  if (canParse === false || !/^((https?:\/)?\/[^?#@ ]*)? [ -~]*[\t\r\n]*$/.test(`${base} ${token}`))
+    throw new TypeError(`"${/[?#@]/.test(base) ? "url" : base}" is not http(s)://HOST:PORT, token ASCII.`);
   const throwUnreachable = (cause: Error): never => {
     // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.
     const { code = "fetch failed" } = Object(cause.cause) as { code?: string };

@@ -8,7 +8,7 @@ import { MappingSchema, mappingFaults, mappingKey, PRESETS } from "./mapping.ts"
 import { sharedSecretFaults } from "./mappingAuth.ts";
 import { type Check, type Frozen, section, text, tokens } from "./nodes.ts";
 import { PROBES } from "./server.ts";
-import { allTokens, type TokenList } from "./tokens.ts";
+import { allTokens, type TokenList } from "./tokenList.ts";
 
 /** The value of `hooks.keepRequests`. */
 export type KeepRequests = string | { readonly for: string; readonly maxBytes?: string };

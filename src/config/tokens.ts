@@ -5,15 +5,7 @@ import { isTime } from "../shared/text/duration.ts";
 import { nearest } from "../shared/text/nearest.ts";
 import { BUILT_IN_HOOKS } from "./mapping.ts";
 import { type Check, type Frozen, text, token } from "./nodes.ts";
-
-/** The value of a key that takes one token or a list of them. */
-export type TokenList = string | readonly string[] | undefined;
-
-/** Returns all tokens of a key. The first is the one that the service shows and that its command line uses. */
-export const allTokens = (tokens: TokenList): readonly string[] => [tokens ?? []].flat();
-
-/** Returns the token of a key that is shown and used; undefined when there is none. */
-export const firstToken = (tokens: TokenList): string | undefined => allTokens(tokens)[0];
+import { allTokens, type TokenList } from "./tokenList.ts";
 
 /** One entry of `server.tokens`. */
 export const TokenSchema = Type.Object(

@@ -39,10 +39,10 @@ describe("dashboard details of a job", () => {
     await watcher.getByText("Left open").waitFor();
     expect(await page.locator(".icon-running").count()).to.equal(0);
     await page.getByLabel("Search steps").fill("part 1");
-    await page.getByText("3 of 13 steps").waitFor();
+    await page.getByText("3 of 13 steps", { exact: true }).waitFor();
     await page.getByLabel("Search steps").fill("");
     await page.getByLabel("Failed only (1)").check();
-    await page.getByText("1 of 13 steps").waitFor();
+    await page.getByText("1 of 13 steps", { exact: true }).waitFor();
     await failure.getByRole("link", { name: "Load" }).click();
     const panel = page.getByRole("dialog", { name: "Load" });
     await panel.getByRole("region", { name: "Failure" }).getByText("no such file").waitFor();

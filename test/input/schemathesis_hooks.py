@@ -1,5 +1,7 @@
 """What schemathesis cannot read from the document: see test/input/schemathesis.toml."""
 
+import json
+
 import schemathesis
 
 # A request that fits the schema may be refused by these rules, which no schema can say; the answer names the rule's field.
@@ -8,7 +10,8 @@ RULES = {
     "reportStep": {"/stepName", "/jobProgressEnd"},
     # the main session's key, a host that is not allowed
     "runAgent": {"/sessionKey", "/callbackUrl"},
-    "putJob": {"/callbackUrl"},
+    # a host that is not allowed, a session that does not exist
+    "putJob": {"/callbackUrl", "/returnTo"},
     # a time in the past, a form that MCP's elicitation does not know
     "putGate": {"/expiresAt", "/requestedSchema"},
     # a deletion of everything and filters exclude each other
@@ -16,9 +19,18 @@ RULES = {
     # the name of a mapping
     "tryHookRequest": {"/mapping"},
     "replayHookRequest": {"/mapping"},
+    # the form of the channel's recipients
+    "testChannel": {"/to"},
+    "setReplyTarget": {"/to"},
     # what a mapping's forEach names
     "callHook": {"/items"},
 }
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(context, value):
+    """The document describes lines of JSON as text."""
+    return value if isinstance(value, bytes) else json.dumps({"text": str(value)}).encode()
 
 
 @schemathesis.hook

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import urllib.request
 from urllib.parse import quote
 
@@ -11,7 +12,8 @@ from signalbox_client import StepLogHandler
 def lines_of(service, reporter):
     key = reporter.assignment["stepKey"]
     url = f"{service.url}/api/jobs/{quote(reporter.job_id, safe='')}/steps/{key}/log"
-    with urllib.request.urlopen(url) as response:
+    headers = {"Authorization": f"Bearer {os.environ['SIGNALBOX_API_TOKEN']}"}
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as response:
         return [line["text"] for line in json.load(response)["lines"]]
 
 

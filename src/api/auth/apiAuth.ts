@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import { allTokens, type TokenList } from "../../config/tokens.ts";
+import { allTokens, type TokenList } from "../../config/tokenList.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokenScope, JobTokens } from "../../models/jobs/tokens/jobTokens.ts";

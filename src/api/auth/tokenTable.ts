@@ -1,6 +1,6 @@
 import { createHmac, hash } from "node:crypto";
 import type { Config } from "../../config/config.ts";
-import { allTokens, type TokenList } from "../../config/tokens.ts";
+import { allTokens, type TokenList } from "../../config/tokenList.ts";
 import type { JobScope } from "../../models/jobs/jobScope.ts";
 import { effectiveScopes } from "../../shared/scopes.ts";
 

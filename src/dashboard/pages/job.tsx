@@ -256,7 +256,7 @@ function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] 
             <a href={address("/sessions/:sessionKey", job.returnTo.sessionKey)}>the session that it wakes</a>
           ),
         ],
-        ["Returned", job.returns?.length > 0 && <Returns job={job} />], // a row of the list has none,
+        ["Returned", job.returns.length > 0 && <Returns job={job} />],
       ]}
     />
   );

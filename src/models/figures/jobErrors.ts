@@ -44,7 +44,7 @@ function foldMessage(message: string): string {
   return line
     .slice(0, MAX_MESSAGE_CHARS)
     .toWellFormed()
-    .replace(/"[^"]*"|`[^`]*`|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])|“[^”]*”/gu, "“…”")
+    .replace(/"[^"]*"|`[^`]*`|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])|“[^“”]*”/gu, "“…”")
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b/gi, "ID")
     .replace(/\d+([.,:]\d+)*/g, "N");
 }

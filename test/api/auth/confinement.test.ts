@@ -102,12 +102,22 @@ describe("a token confined to an id prefix", () => {
       for (const path of paths) expect((await as(API, "GET", path)).status, path).to.equal(200);
     });
 
+    it("reads only the failures of its own jobs", async () => {
+      for (const jobId of ["own/a", "other/a"])
+        await as(API, "PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { status: "failed", message: `In ${jobId}` });
+      const failuresOf = async (token: string) =>
+        (await as(token, "GET", "/api/stats/jobs")).body.errors?.map(({ message }: { message: string }) => message);
+
+      expect(await failuresOf(TEAM)).to.deep.equal(["In own/a"]);
+      expect(await failuresOf(API)).to.have.members(["In own/a", "In other/a"]);
+    });
+
     it("has a test for each route of statistics and gates without a job in its path", () => {
       const { hooks } = parseConfig(CONFIG, {});
       const paths = allRoutes(hooks, []).map(({ path }) => path);
 
       expect(paths.filter((path) => /^\/api\/(stats|gates)/.test(path)).sort()).to.deep.equal([
-        ...["/api/gates", "/api/stats", "/api/stats/history", "/api/stats/runs"],
+        ...["/api/gates", "/api/stats", "/api/stats/history", "/api/stats/jobs", "/api/stats/runs"],
       ]);
     });
   });

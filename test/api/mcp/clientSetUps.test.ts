@@ -192,7 +192,7 @@ describe(PAGE, () => {
     const { text: listed } = await connect({ url: `${app.url}/mcp`, headers: { Authorization: `Bearer ${TOKEN}` } });
 
     expect(agents.defaults).to.include({ runner: "command", trackAsJob: true });
-    expect(tools).to.have.length(3);
+    expect(tools).to.have.length(4);
     for (const tool of tools) expect(listed).to.include(`"name":"${tool.replace(/^mcp__signalbox__/, "")}"`);
   });
 

@@ -10,13 +10,10 @@ import { StatusMark } from "../values/status.tsx";
 /** Maximum children that the page lists. */
 const MAX_CHILDREN = 100;
 
-const NONE: StatusCounts = { running: 0, completed: 0, failed: 0 };
-
 const sum = ({ running, completed, failed }: StatusCounts): number => running + completed + failed;
 
 /** How many steps of a job have ended, and how many have failed: "5 of 6 steps, 1 failed". */
-export function StepCounts({ counts }: { readonly counts: StatusCounts | undefined }) {
-  if (!counts) return null; // a row of the list has not all fields
+export function StepCounts({ counts }: { readonly counts: StatusCounts }) {
   const all = sum(counts);
   if (all === 0) return null;
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
@@ -25,7 +22,7 @@ export function StepCounts({ counts }: { readonly counts: StatusCounts | undefin
 
 /** The parent of a job, and its children with their status: a tree of one level. */
 export function ChildJobs({ job }: { readonly job: Job }) {
-  const { jobId, parentJobId = null, children = NONE } = job as Partial<Job> & Pick<Job, "jobId">; // a row has fewer fields
+  const { jobId, parentJobId, children } = job;
   const all = sum(children);
   const query = useQuery(
     async (signal) =>

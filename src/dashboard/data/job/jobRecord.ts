@@ -4,6 +4,7 @@ import {
   type Job,
   type JobSummary,
   SignalboxError,
+  type StatusCounts,
   type Step,
   type StepSummary,
 } from "../../../client/client.ts";
@@ -48,6 +49,20 @@ export interface JobSnapshot {
 
 const FIRST_PAGE = 200;
 const PAGE = 1_000;
+const NO_COUNTS: StatusCounts = { running: 0, completed: 0, failed: 0 };
+
+/** The fields of a job that rows of the list do not have. */
+const NOT_IN_ROWS = {
+  input: null,
+  output: null,
+  links: [],
+  stepCounts: NO_COUNTS,
+  parentJobId: null,
+  children: NO_COUNTS,
+  returnTo: null,
+  returns: [],
+} as const satisfies Partial<Job>;
+
 /** Maximum number of shown steps: more cannot be read on a page; the API returns all of them. */
 const MAX_STEPS = 5_000;
 const MAX_MESSAGES = 50;
@@ -86,7 +101,7 @@ export class JobRecord {
     this.#jobs = jobs;
     this.#jobId = jobId;
     if (!row) return;
-    const job = { input: null, output: null, ...row, metadata: row.metadata ?? null };
+    const job = { ...NOT_IN_ROWS, ...row, metadata: row.metadata ?? null };
     this.snapshot.value = { ...this.snapshot.value, job, isRow: true, ...this.#noteReport(row) };
   }
 

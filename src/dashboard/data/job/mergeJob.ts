@@ -1,3 +1,4 @@
+import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
 import type { Job, JobSummary } from "../../../client/client.ts";
 
 /** Returns the newer of two states of a job. Responses and events may arrive in any order; progress never decreases. */
@@ -8,8 +9,8 @@ export function mergeJob<J extends JobSummary>(shown: J, news: JobSummary): J {
   return { ...shown, ...news, progress: Math.max(shown.progress, news.progress) };
 }
 
-/** Merges a response into the shown job. Only a response has input, metadata and output; an event may be newer. */
+/** Merges a response into the shown job. Only a response has all fields; of the others an event may be newer. */
 export function mergeRead(shown: Job, read: Job): Job {
-  const { input, metadata, output } = read;
-  return read.updatedAt >= shown.updatedAt ? (mergeJob(shown, read) as Job) : { ...shown, input, metadata, output };
+  if (read.updatedAt >= shown.updatedAt) return mergeJob(shown, read);
+  return { ...read, ...Object.fromEntries(JOB_SUMMARY.map((field) => [field, shown[field]])) };
 }

@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
 import type { Config } from "../../../config/config.ts";
-import { allTokens } from "../../../config/tokens.ts";
+import { allTokens } from "../../../config/tokenList.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 import type { JobHead } from "../job.ts";

@@ -36,7 +36,7 @@ export const channel: Define = (command, environment) =>
         .option("--jobs <prefix>", "only jobs whose ids begin with this")
         .option("--name <words>", "only jobs whose names contain these words"),
     ),
-    "claude mcp add signalbox -- npx signalbox channel --name nightly",
+    "signalbox channel --name nightly",
   ).action(async (options: ChannelOptions) =>
     withService(await environment(), options, async ({ retrying, url }) => {
       const note = (error: unknown) => void process.stderr.write(`signalbox: ${cleanText(String(error))}\n`);
