@@ -1,4 +1,4 @@
-import { pathSegment } from "./connection.ts";
+import { filterQuery, pathSegment } from "./connection.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
 import type { FreeObject, Job, JobChange, Step } from "./records/jobs.ts";
@@ -242,9 +242,3 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
     },
   };
 }
-
-/** Converts a filter to query parameters. */
-export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({
-  ...filter,
-  ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),
-});

@@ -1,5 +1,6 @@
 import { abortedOf, startDeadline, TIMED_OUT } from "./deadline.ts";
 import { type Fault, SignalboxError } from "./error.ts";
+import type { JobFilter } from "./records/options.ts";
 
 export interface ConnectionOptions {
   /** The service's base URL, such as `http://127.0.0.1:3000`; in a browser `""` is the page's own origin. */
@@ -93,6 +94,12 @@ export function connect(
   };
   return { open, call };
 }
+
+/** Converts a filter to query parameters. */
+export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({
+  ...filter,
+  ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),
+});
 
 /**
  * Encodes an identifier as one pathSegment of a path, with its leading slash.

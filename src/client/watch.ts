@@ -1,7 +1,6 @@
-import { filterQuery } from "./api.ts";
 import { backoffMs, sleep } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
-import { pathSegment, toError } from "./connection.ts";
+import { filterQuery, pathSegment, toError } from "./connection.ts";
 import { abortedOf, onAbort, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { type LimitSilence, readEvents } from "./events.ts";

@@ -26,7 +26,7 @@ describe("dashboard panel of a step", () => {
     await panel.getByText("Output copied").waitFor();
 
     expect(JSON.parse(await page.evaluate<string>("clipboard.readText()"))).to.deep.equal({ rows: 12 });
-    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Copy Output");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Copy Output");
   });
 
   it("marks a step as stale, as the timeline does", async () => {
