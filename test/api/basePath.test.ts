@@ -99,7 +99,7 @@ describe("server.basePath", () => {
 
   it("serves the dashboard at the path itself, without a slash at its end", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByRole("link", { name: "Build 7" }).waitFor();

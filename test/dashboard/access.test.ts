@@ -24,12 +24,12 @@ describe("dashboard login", () => {
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     expect((await page.getByRole("banner").boundingBox())?.height).to.equal(53); // Without the row of the links.
-    await page.getByLabel("Token").fill("another-token-of-length");
+    await page.getByLabel("Token", { exact: true }).fill("another-token-of-length");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").getByText("not the token").waitFor();
     expect(await page.getByText("Behind the door").count()).to.equal(0);
 
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
@@ -43,7 +43,7 @@ describe("dashboard login", () => {
 
   it("allows changes with the API token, and ends with the logout", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Behind the door" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
@@ -52,14 +52,14 @@ describe("dashboard login", () => {
 
     await page.getByRole("button", { name: "Log out" }).click();
 
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     // The end of the log-in may reach the page through its live events, before the response that removes the cookie.
     await eventually(async () => (await page.context().cookies()).length === 0, "the cookie to be removed");
   });
 
   it("shows a job without actions to a read-only token", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("Token").fill(READ_ONLY);
+    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
@@ -70,13 +70,13 @@ describe("dashboard login", () => {
 
   it("appears when the login has expired, and then opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/runs`);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No runs yet").waitFor();
 
     await page.context().clearCookies();
     await page.getByRole("link", { name: "Deliveries" }).click();
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
 
     await page.getByText("No deliveries yet").waitFor();

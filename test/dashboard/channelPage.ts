@@ -47,7 +47,7 @@ export class ChannelPage {
 
   async open(token = API_TOKEN, options = {}): Promise<Page> {
     const page = await this.#contexts.open(`${this.app.url}/channels`, options);
-    await page.getByLabel("Token").fill(token);
+    await page.getByLabel("Token", { exact: true }).fill(token);
     await page.keyboard.press("Enter");
     await cardOf(page, "mattermost").waitFor();
     return page;

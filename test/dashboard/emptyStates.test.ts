@@ -21,7 +21,7 @@ describe("dashboard empty states", () => {
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);
-    await page.getByLabel("Token").fill(TOKENS.SIGNALBOX_API_TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKENS.SIGNALBOX_API_TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
     return page;

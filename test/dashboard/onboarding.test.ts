@@ -33,7 +33,7 @@ describe("dashboard onboarding", () => {
   afterEach(() => worker.close());
   const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token").fill(token);
+    await page.getByLabel("Token", { exact: true }).fill(token);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
     return page;

@@ -31,7 +31,7 @@ describe("dashboard page of the settings", () => {
   );
   const logIn = async (token: string, options = {}) => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token").fill(token);
+    await page.getByLabel("Token", { exact: true }).fill(token);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
     return page;

@@ -47,7 +47,7 @@ describe("server.basePath", () => {
 
   it("serves the dashboard: log-in, a reloaded page of a job, live events, navigation and links", async () => {
     const page = await contexts.open(`${app.url}/jobs/ci%2F7`);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     expect(new URL(page.url()).pathname).to.equal("/signalbox/login");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Build 7" }).waitFor();
@@ -71,7 +71,7 @@ describe("server.basePath", () => {
 
   it("leads from a channel to its deliveries below the path", async () => {
     const page = await contexts.open(`${app.url}/channels`);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "0 failed in 24 h" }).click();
 
@@ -91,7 +91,7 @@ describe("server.basePath", () => {
     try {
       await behind.call("PUT", "/api/jobs/j-1", { name: "Through a proxy" }, AUTH);
       const page = await contexts.open(`${site.url}/signalbox/jobs/j-1`);
-      await page.getByLabel("Token").fill(TOKEN);
+      await page.getByLabel("Token", { exact: true }).fill(TOKEN);
       await page.keyboard.press("Enter");
       await page.getByText("Live", { exact: true }).waitFor();
       await page.reload();

@@ -21,7 +21,7 @@ describe("dashboard login", () => {
 
   it("names the service to password managers, and nothing more to people and screen readers", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     const name = page.locator("input[autocomplete=username]");
     await page.keyboard.press("Shift+Tab");
 
@@ -32,7 +32,7 @@ describe("dashboard login", () => {
 
   it("fits the full header of a read-only token into any width", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token").fill(READ_ONLY);
+    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
 
@@ -66,7 +66,7 @@ describe("dashboard login", () => {
       [owner, TOKEN, 1],
       [reader, READ_ONLY, 0],
     ] as const) {
-      await page.getByLabel("Token").fill(token);
+      await page.getByLabel("Token", { exact: true }).fill(token);
       await page.keyboard.press("Enter");
       await page.waitForURL("**/runs/run-1"); // Otherwise the next navigation would abort the login.
       for (const [path, words] of [
@@ -84,7 +84,7 @@ describe("dashboard login", () => {
 
   it("appears without any action when a poll finds that the login has expired", async () => {
     const page = await openWithClock("/sessions");
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No events are waiting").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
@@ -92,40 +92,40 @@ describe("dashboard login", () => {
     await page.context().clearCookies();
     await page.clock.fastForward(5_000); // the polling interval
 
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
   });
 
   it("applies to all pages of a browser, and so does the logout", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     const other = await page.context().newPage();
     await other.goto(app.url);
-    await other.getByLabel("Token").waitFor();
-    await page.getByLabel("Token").fill(TOKEN);
+    await other.getByLabel("Token", { exact: true }).waitFor();
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await other.getByText("Behind the door").waitFor();
 
     await other.getByRole("button", { name: "Log out" }).click();
 
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await page.getByText("Behind the door").count()).to.equal(0);
   });
 
   it("appears when a change finds that the login has expired", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Delete" }).click();
     await page.context().clearCookies();
 
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 
-    await page.getByLabel("Token").waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
     await page.getByText("You are not logged in").waitFor();
   });
 
   it("shows an error when the logout fails", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Behind the door").waitFor();
     await page.context().setOffline(true);
@@ -145,7 +145,7 @@ describe("dashboard login", () => {
   ]) {
     it(`opens only pages of this service, so not ${JSON.stringify(to)}`, async () => {
       const page = await contexts.open(`${app.url}/login?to=${encodeURIComponent(to)}`);
-      await page.getByLabel("Token").fill(TOKEN);
+      await page.getByLabel("Token", { exact: true }).fill(TOKEN);
       await page.keyboard.press("Enter");
 
       await page.getByText("Behind the door").waitFor();

@@ -40,9 +40,9 @@ describe("dashboard accessibility", function () {
     const locked = await startApp({ apiToken: "an-api-token-of-length" });
     try {
       const page = await contexts.open(locked.url);
-      await page.getByLabel("Token").waitFor();
+      await page.getByLabel("Token", { exact: true }).waitFor();
       const onLogIn = await findings(page);
-      await page.getByLabel("Token").fill("an-api-token-of-length");
+      await page.getByLabel("Token", { exact: true }).fill("an-api-token-of-length");
       await page.keyboard.press("Enter");
       await page.getByText("No jobs yet").waitFor();
       const inEmptyState = await findings(page);

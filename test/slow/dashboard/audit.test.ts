@@ -19,7 +19,7 @@ const config = JSON.stringify({
 });
 
 async function logIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Token").fill(token);
+  await page.getByLabel("Token", { exact: true }).fill(token);
   await page.keyboard.press("Enter");
 }
 

@@ -91,7 +91,7 @@ describe("dashboard with read-only access", () => {
     const authorization = { Authorization: "Bearer an-api-token-of-length" };
     await app.call("PUT", "/api/jobs/a", { name: "Import" }, authorization);
     const page = await contexts.open(`${app.url}/jobs/a`);
-    await page.getByLabel("Token").fill("a-read-only-token-of-length");
+    await page.getByLabel("Token", { exact: true }).fill("a-read-only-token-of-length");
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Import" }).waitFor();

@@ -90,7 +90,7 @@ describe("dashboard page of notifications with a token that only reads", () => {
   });
   it("shows the rules without the button", async () => {
     const page = await contexts.open(`${url}/notify`);
-    await page.getByLabel("Token").fill(READ_ONLY);
+    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
     await page.keyboard.press("Enter");
 
     await page.getByText("the main session, at once").waitFor();

@@ -94,7 +94,7 @@ describe("a share link in a browser", () => {
   it("is created, copied and ended on the page of the job, on a phone and without a mouse", async () => {
     const page = await contexts.open(`${app.url}/jobs/job`, { viewport: { width: 390, height: 800 } });
     const menu = page.locator("summary[aria-label='More actions']");
-    await page.getByLabel("Token").fill(API);
+    await page.getByLabel("Token", { exact: true }).fill(API);
     await page.keyboard.press("Enter");
     await menu.press("Enter");
     await page.getByRole("button", { name: "Copy link" }).press("Enter");
