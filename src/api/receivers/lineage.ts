@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as examples from "../examples/receivers.ts";
 import { route } from "../route.ts";
@@ -30,7 +31,7 @@ export const postLineage = route({
   errors: ["too_many_steps"],
   async handler({ body, authContext: { jobs } }, deps) {
     const events = [body].flat();
-    const prefix = jobs && "idPrefix" in jobs ? jobs.idPrefix : "";
+    const prefix = createdPrefix(jobs);
     for (const [i, event] of events.entries()) check(event, Array.isArray(body) ? `${i}/` : "", prefix);
     await applyRunEvents(deps, prefix, events);
     return { status: 201, body: "" };

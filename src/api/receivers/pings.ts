@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { textLines } from "../../models/jobs/log/logLine.ts";
 import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/slugPing.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -49,7 +50,7 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     if (!caller.byHeader) rejectCrossSite(ctx);
     requireScope(caller, "jobs:create");
     const [slug = "", ...more] = rest;
-    const prefix = caller.jobs && "idPrefix" in caller.jobs ? caller.jobs.idPrefix : "";
+    const prefix = createdPrefix(caller.jobs);
     if (!SLUG.test(slug)) throw invalid("The slug must have 1 to 100 letters, digits, dots, dashes and underscores.");
     if (prefix.length + slug.length + RUN_LENGTH > MAX_JOB_ID) throw invalid("The slug is too long for this token.");
     return { runs: { pinged: prefix + slug, name: slug }, rest: more, hide };

@@ -16,6 +16,12 @@ export interface OneJob {
 /** Returns the beginning of the ids of the jobs that the token of a run may create. */
 export const childPrefix = ({ jobId }: Pick<OneJob, "jobId">): string => `${jobId}/`;
 
+/** Returns the beginning of the ids of all jobs that a token with this confinement may create. */
+export function createdPrefix(scope: JobScope | undefined): string {
+  if (!scope) return "";
+  return "idPrefix" in scope ? scope.idPrefix : childPrefix(scope);
+}
+
 /** Returns whether a job is one of those that a token may use. */
 export function isInScope(jobId: string, scope: JobScope | undefined): boolean {
   if (!scope) return true;

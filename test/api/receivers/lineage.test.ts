@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
@@ -56,6 +57,20 @@ describe("POST /api/v1/lineage", () => {
         Authorization: `Bearer ${API}`,
       })
     ).body;
+
+  it("makes jobs of the token of a run only below the job of the run", async () => {
+    await app.stores.jobs.put("a-run", {});
+    const jobTokens = new JobTokens(app.stores, app.clock, app.config.server);
+    const { token } = await jobTokens.seal("a-run", "run", { ttlMs: 60_000 });
+
+    const { status } = await app.call("POST", "/api/v1/lineage", event(1, "START", 1), {
+      Authorization: `Bearer ${token}`,
+    });
+
+    expect(status).to.equal(201);
+    expect(await app.stores.jobs.collection.exists({ jobId: `a-run/${id(1)}` })).to.equal(true);
+    expect(await app.stores.jobs.collection.exists({ jobId: id(1) })).to.equal(false);
+  });
 
   it("answers 201 with an empty body", async () => {
     const { status, body } = await send(event(0, "START", 0));

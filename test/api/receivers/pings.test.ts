@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
@@ -54,6 +55,17 @@ describe("/ping", () => {
       expect(headers.get("Cache-Control")).to.equal("no-store");
     }
     expect((await jobs()).map(({ status }: { status: string }) => status)).to.deep.equal(Array(3).fill("completed"));
+  });
+
+  it("makes jobs of the token of a run only below the job of the run", async () => {
+    await app.stores.jobs.put("a-run", {});
+    const jobTokens = new JobTokens(app.stores, app.clock, app.config.server);
+    const { token } = await jobTokens.seal("a-run", "run", { ttlMs: 60_000 });
+
+    expect((await send(`${token}/${slug}`)).status).to.equal(200);
+
+    expect(await jobs(`a-run/${slug}/`)).to.have.length(1);
+    expect(await jobs(`${slug}/`)).to.deep.equal([]);
   });
 
   it("makes one job of a start and an end, named after the slug, with its duration from the start", async () => {
