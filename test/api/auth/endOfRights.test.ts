@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import sinon from "sinon";
 import type { TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -54,7 +55,10 @@ describe("what began under a right", () => {
   }
 
   it("ends with the deletion of the job: a wait is 401 for another job under its id", async () => {
+    const reads = sinon.spy(app.stores.jobs, "find");
     const { answer } = await startWait(app, "/api/jobs/a", { headers: bearer(await jobToken()) });
+    await eventually(() => reads.called, "the first read of the wait"); // between the two writes it would find no job
+    await reads.lastCall.returnValue;
 
     await app.stores.jobs.collection.native.deleteOne({ jobId: "a" });
     await as(API, "PUT", "/api/jobs/a", { name: "SECRET", status: "failed" });
@@ -62,6 +66,7 @@ describe("what began under a right", () => {
     const { status, body } = await answer;
     expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
     expect(JSON.stringify(body)).to.not.include("SECRET");
+    reads.restore();
   });
 
   it("ends with the log-out: a wait is 401", async () => {
