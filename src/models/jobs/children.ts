@@ -1,3 +1,4 @@
+import type { mongo } from "mongoose";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { StatusCounts } from "../../wire/blocks.ts";
 import type { Documents } from "../db/documents.ts";
@@ -7,6 +8,9 @@ export const NO_COUNTS: StatusCounts = { running: 0, completed: 0, failed: 0 };
 
 /** Maximum children that one query counts, of all parents together: about a tenth of a second. */
 const MAX_COUNTED = 100_000;
+
+/** Number of children from which MongoDB counts them. */
+const MANY = 500;
 
 /** Counts the children of jobs, those of concurrent reads in one query of an index. */
 export class Children {
@@ -22,20 +26,37 @@ export class Children {
   }
 }
 
-/** For example `[{ _id: { parentJobId: "build-7", status: "failed" }, count: 2 }]` is one group. */
 async function countChildren(collection: Documents<JobDoc>, jobIds: readonly string[]): Promise<StatusCounts[]> {
-  const isChild = [{ parentJobId: { $in: [...new Set(jobIds)] } }, { parentJobId: { $type: "string" } }];
-  const groups = await collection.aggregate<{ _id: { parentJobId: string; status: Status }; count: number }>(
+  const isChild: mongo.Filter<JobDoc> = {
+    $and: [{ parentJobId: { $in: [...new Set(jobIds)] } }, { parentJobId: { $type: "string" as const } }],
+  };
+  const counts = new Map<string, StatusCounts>();
+  for (const { parentJobId, status, count } of await countGroups(collection, isChild)) {
+    const before = counts.get(parentJobId) ?? NO_COUNTS;
+    counts.set(parentJobId, { ...before, [status]: before[status] + count });
+  }
+  return jobIds.map((jobId) => counts.get(jobId) ?? NO_COUNTS);
+}
+
+interface Group {
+  readonly parentJobId: string;
+  readonly status: Status;
+  readonly count: number;
+}
+
+/** Reads the entries of the index, which is enough for most jobs. MongoDB groups those of jobs with many children. */
+async function countGroups(collection: Documents<JobDoc>, isChild: mongo.Filter<JobDoc>): Promise<Group[]> {
+  const projection = { _id: 0, parentJobId: 1, status: 1 } as const;
+  const options = { projection, hint: CHILD_INDEX, limit: MANY };
+  const few = await collection.find<Pick<Group, "parentJobId" | "status">>(isChild, options);
+  if (few.length < MANY) return few.map((child) => ({ ...child, count: 1 }));
+  return collection.aggregate<Group & mongo.Document>(
     [
-      { $match: { $and: isChild } },
+      { $match: isChild },
       { $limit: MAX_COUNTED },
       { $group: { _id: { parentJobId: "$parentJobId", status: "$status" }, count: { $sum: 1 } } },
+      { $project: { _id: 0, parentJobId: "$_id.parentJobId", status: "$_id.status", count: 1 } },
     ],
     { hint: CHILD_INDEX },
   );
-  const counts = new Map<string, StatusCounts>();
-  for (const { _id, count } of groups) {
-    counts.set(_id.parentJobId, { ...(counts.get(_id.parentJobId) ?? NO_COUNTS), [_id.status]: count });
-  }
-  return jobIds.map((jobId) => counts.get(jobId) ?? NO_COUNTS);
 }

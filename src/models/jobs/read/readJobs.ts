@@ -1,3 +1,4 @@
+import type { StatusCounts } from "../../../wire/blocks.ts";
 import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
@@ -19,8 +20,8 @@ export async function viewWrittenJob(stores: JobStores, job: JobHead): Promise<C
 }
 
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-async function viewJob(stores: JobStores, job: JobHead): Promise<JobView> {
-  const [view] = await viewJobs(stores, [job]);
+async function viewJob(stores: JobStores, job: JobHead, children?: StatusCounts): Promise<JobView> {
+  const [view] = await viewJobs(stores, [job], children && [children]);
   if (!view) throw jobNotFound(job.jobId);
   return view;
 }
@@ -35,7 +36,10 @@ export async function readJob(
   jobId: string,
   { stepKey, withSteps = false }: { stepKey?: string | undefined; withSteps?: boolean },
 ): Promise<JobRead> {
-  if (stepKey === undefined && !withSteps) return viewJob(stores, await stores.jobs.find(jobId));
+  if (stepKey === undefined && !withSteps) {
+    const [found, children] = await Promise.all([stores.jobs.find(jobId), stores.jobs.children.count(jobId)]);
+    return viewJob(stores, found, children);
+  }
   const { job, ...steps } = await readJobWithSteps(stores, jobId, { stepKey, withSteps });
   return { ...(await viewJob(stores, job)), ...steps };
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../../shared/errors.ts";
+import type { StatusCounts } from "../../../wire/blocks.ts";
 import type { JobView } from "../../../wire/job.ts";
 import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
@@ -41,18 +42,23 @@ export function unpackPayload(
 
 /**
  * Returns jobs as clients read them, in the order given.
+ * @param children the number of their children, if that has been read
  * @returns null for each job that was deleted while it was read
  * @throws AppError unavailable
  */
-export async function viewJobs(stores: JobStores, jobs: readonly JobHead[]): Promise<(JobView | null)[]> {
-  const [texts, children] = await Promise.all([
+export async function viewJobs(
+  stores: JobStores,
+  jobs: readonly JobHead[],
+  children?: readonly StatusCounts[],
+): Promise<(JobView | null)[]> {
+  const [texts, counts] = await Promise.all([
     readTexts(stores, jobs),
-    Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
+    children ?? Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
   ]);
   return Promise.all(
     jobs.map(async (job, i) => {
       const view = viewWith(stores, job, texts) ?? (await viewAgain(stores, job.jobId));
-      return view && { ...view, children: children[i] ?? NO_COUNTS };
+      return view && { ...view, children: counts[i] ?? NO_COUNTS };
     }),
   );
 }
