@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
-import { IDENTIFIER_PATTERN, MAX_CALLBACK_URL_CHARS } from "../shared/text/text.ts";
+import { IDENTIFIER_PATTERN, MAX_CALLBACK_URL_CHARS, MAX_IDENTIFIER_LENGTH } from "../shared/text/text.ts";
 
 /** Building blocks of the wire shapes. A schema with a title is a named schema in openapi.json. */
 
@@ -13,7 +13,7 @@ export const nullable = <T extends TSchema>(schema: T, options = {}) => {
 export const Rows = <T extends TSchema>(row: T) => Type.Array(row, { description: "The rows of this page." });
 
 export const Identifier = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN, description });
+  Type.String({ minLength: 1, maxLength: MAX_IDENTIFIER_LENGTH, pattern: IDENTIFIER_PATTERN, description });
 
 export const JobId = Identifier("Identifies the job. Chosen by the client; percent-encode it in a URL.");
 export const StepKey = Identifier(

@@ -36,7 +36,7 @@ function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-/** What a job says about a transition. Everything but the numbers is text from outside. */
+/** The text of a job about a transition. Everything but the numbers comes from outside. */
 export interface ReturnedJob {
   readonly title: string;
   readonly jobId: string;

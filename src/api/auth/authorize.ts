@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Scope } from "../../shared/scopes.ts";
 import { type Caller, mayDo } from "./caller.ts";
 
-/** What the token of a job may do at most to that job. */
+/** The most that the token of a job may do to that job. */
 export const OWN_JOB_SCOPES: ReadonlySet<string> = new Set(["jobs:read", "jobs:report"]);
 
 /** The part of a route that decides who may call it. */

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
+import type { Status } from "../../models/jobs/job.ts";
+import type { PingResult } from "../../models/jobs/pingJob.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";
@@ -122,6 +124,18 @@ export class Metrics {
         );
       },
     });
+  }
+
+  /** Counts a write of a job: its creation, and its end. */
+  countJob({ created, ended }: { readonly created: boolean; readonly ended: Status | null }): void {
+    if (created) this.jobs.inc({ outcome: "created" });
+    if (ended) this.jobs.inc({ outcome: ended });
+  }
+
+  /** Counts a ping, which may create and end its job. */
+  countPing({ createdJob, step, ended }: Pick<PingResult, "createdJob" | "step" | "ended">): void {
+    this.countJob({ created: createdJob, ended });
+    this.reports.inc({ status: step.status });
   }
 
   #queueDepths(readDepths: ReadDepths): void {

@@ -1,13 +1,12 @@
 import type { Status } from "../../models/jobs/job.ts";
-import { reportStep } from "../../models/jobs/reports/reportStep.ts";
-import { AppError } from "../../shared/errors.ts";
+import { reportOrCreate, reportStep } from "../../models/jobs/reports/reportStep.ts";
 import { isPageUrl } from "../../shared/text/pageUrl.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { RunEvent } from "./runEvent.ts";
 
 type Deps = Pick<ApiDeps, "stores" | "metrics" | "clock">;
 
-/** How many events of a list are applied at the same time. */
+/** Maximum events of a list that are applied at the same time. */
 const CONCURRENCY = 50;
 /** Maximum characters of a name and of a message. Longer ones are cut, because senders make them of what they run. */
 const MAX_NAME = 1_024;
@@ -71,12 +70,10 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
   const jobId = prefix + root.runId;
   const progress = status === "completed" ? { progress: 100 } : {};
   const report = { ...content, ...progress, stepName: name, at: new Date(time), countsSteps: true };
-  const send = () => reportStep(stores, jobId, runId, report);
-  const { created, step } = await send().catch(async (error: unknown) => {
-    if (!(error instanceof AppError) || error.code !== "job_not_found") throw error;
-    await putJob(deps, jobId, { name: nameOf(root.job) });
-    return send();
-  });
+  const { created, step } = await reportOrCreate(
+    () => reportStep(stores, jobId, runId, report),
+    () => putJob(deps, jobId, { name: nameOf(root.job) }),
+  );
   // A run below this one may name only this one as its parent.
   if (created) await stores.idempotencyKeys.reserve(rootKey(prefix, runId), null, { root: root.runId });
   metrics.reports.inc({ status: step.status });
@@ -87,9 +84,7 @@ async function putJob(
   jobId: string,
   change: Omit<Parameters<typeof stores.jobs.put>[1], "isQuiet">,
 ): Promise<void> {
-  const { created, ended } = await stores.jobs.put(jobId, { ...change, isQuiet: true });
-  if (created) metrics.jobs.inc({ outcome: "created" });
-  if (ended) metrics.jobs.inc({ outcome: ended });
+  metrics.countJob(await stores.jobs.put(jobId, { ...change, isQuiet: true }));
 }
 
 const rootKey = (prefix: string, runId: string): string => `lineage:${JSON.stringify([prefix, runId])}`;

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { AppError } from "../../shared/errors.ts";
+import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import * as examples from "../examples/receivers.ts";
 import { route } from "../route.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
@@ -8,8 +9,6 @@ import { RunEvent } from "./runEvent.ts";
 
 /** Maximum events of one request. */
 const MAX_EVENTS = 1_000;
-/** Maximum length of an id of a job. */
-const MAX_JOB_ID = 256;
 
 export const postLineage = route({
   method: "post",
@@ -45,8 +44,11 @@ function check({ eventTime, run }: RunEvent, at: string, prefix: string): void {
   }
   const { parent } = run.facets ?? {};
   const ids = [run.runId, parent?.run.runId, parent?.root?.run.runId].map((id) => prefix + (id ?? ""));
-  if (ids.some((id) => id.length > MAX_JOB_ID)) {
-    throw invalid(`${at}run`, `has a runId that exceeds ${MAX_JOB_ID} characters with the prefix of the token`);
+  if (ids.some((id) => id.length > MAX_IDENTIFIER_LENGTH)) {
+    throw invalid(
+      `${at}run`,
+      `has a runId that exceeds ${MAX_IDENTIFIER_LENGTH} characters with the prefix of the token`,
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { textLines } from "../../models/jobs/log/logLine.ts";
 import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/slugPing.ts";
 import { AppError } from "../../shared/errors.ts";
+import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
 import { TokenVerifier } from "../auth/tokenVerifier.ts";
@@ -12,7 +13,7 @@ import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { PING_PATH } from "../middleware/requestLog.ts";
 import type { Mount, MountDeps } from "../mounts.ts";
 
-/** How much of a body is kept, in bytes. Clients such as runitor read the limit, and send the end of a long text. */
+/** Maximum bytes of a body that are kept. Clients such as runitor read the limit, and send the end of a long text. */
 const BODY_LIMIT = 10_000;
 const METHODS: readonly string[] = ["GET", "HEAD", "POST"];
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -20,8 +21,7 @@ const SLUG = /^[A-Za-z0-9_.-]{1,100}$/;
 const EXIT_CODE = /^\d{1,3}$/;
 const ADVICE =
   "The key in this address is no token of this service: use /ping/KEY/SLUG with a token that has the scope jobs:create.";
-/** Maximum length of an id of a job, and that of what a run adds to it: a slash, and a UUID or a time. */
-const MAX_JOB_ID = 256;
+/** The length of what a run adds to the id of its job: a slash, and a UUID or a time. */
 const RUN_LENGTH = 37;
 
 /**
@@ -52,7 +52,8 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     const [slug = "", ...more] = rest;
     const prefix = createdPrefix(caller.jobs);
     if (!SLUG.test(slug)) throw invalid("The slug must have 1 to 100 letters, digits, dots, dashes and underscores.");
-    if (prefix.length + slug.length + RUN_LENGTH > MAX_JOB_ID) throw invalid("The slug is too long for this token.");
+    if (prefix.length + slug.length + RUN_LENGTH > MAX_IDENTIFIER_LENGTH)
+      throw invalid("The slug is too long for this token.");
     return { runs: { pinged: prefix + slug, name: slug }, rest: more, hide };
   }
 
@@ -98,10 +99,10 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
   };
 }
 
-/** What the address of a ping says. */
+/** The runs that the address of a ping is about. */
 interface Address {
   readonly runs: Omit<PingedRuns, "rid">;
-  /** What stands behind the slug or the UUID. */
+  /** The parts of the path behind the slug or the UUID. */
   readonly rest: readonly string[];
   /** Returns a text without the secret of the address, which must not be stored. */
   hide(text: string): string;
@@ -146,9 +147,5 @@ async function readBeginning(ctx: Context, bodies: MemoryBudget): Promise<string
 
 async function report({ stores, metrics, clock }: ApiDeps, runs: PingedRuns, ping: SlugPing): Promise<void> {
   const result = await pingSlug(stores, runs, ping, clock);
-  if (!result) return;
-  const { createdJob, step, ended } = result;
-  if (createdJob) metrics.jobs.inc({ outcome: "created" });
-  metrics.reports.inc({ status: step.status });
-  if (ended) metrics.jobs.inc({ outcome: ended });
+  if (result) metrics.countPing(result);
 }

@@ -13,7 +13,7 @@ import {
   type Template,
   type TemplateScope,
 } from "../../shared/text/template.ts";
-import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
+import { IDENTIFIER_PATTERN, MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 
 type JobConfig = NonNullable<Config["hooks"]["mappings"][number]["job"]>;
 type Status = "running" | "completed" | "failed";
@@ -74,8 +74,7 @@ export const ReportOverrides = Type.Object(
 );
 export type ReportOverrides = Static<typeof ReportOverrides>;
 
-/** Maximum characters of an id, of a name, and of a message. Longer names and messages are cut. */
-const MAX_ID = 256;
+/** Maximum characters of a name and of a message. Longer ones are cut. */
 const MAX_NAME = 1_024;
 const MAX_MESSAGE = 65_536;
 const MAX_LINK_TITLE = 200;
@@ -143,7 +142,8 @@ export function renderJob(
   const items = Array.isArray(list) ? list : [];
   if (items.length > MAX_ITEMS) throw failed(`step.forEach has more than ${MAX_ITEMS} items.`);
   const id =
-    ownId ?? identifier(job.id, scope, { field: "id", max: MAX_ID - prefix.length, isWhole: job.needsWholeId });
+    ownId ??
+    identifier(job.id, scope, { field: "id", max: MAX_IDENTIFIER_LENGTH - prefix.length, isWhole: job.needsWholeId });
   if (id === null) throw failed("id is empty: the request has no value for a part of job.id.");
   const ofItems = items.map((value) => renderReport(job, prefix + id, { ...scope, item: { value } }));
   return [renderReport(job, prefix + id, scope, own), ...ofItems].flatMap((report) => report ?? []);
@@ -164,7 +164,9 @@ function renderReport(
     .find((value) => value !== undefined && value !== null);
   const status = own.status ?? (word === undefined ? null : job.statuses.get(String(word)));
   if (status === undefined) return null;
-  const key = job.step ? identifier(job.step.key, scope, { field: "step.key", max: MAX_ID, isWhole: true }) : null;
+  const key = job.step
+    ? identifier(job.step.key, scope, { field: "step.key", max: MAX_IDENTIFIER_LENGTH, isWhole: true })
+    : null;
   return {
     jobId,
     name: own.name ?? text(job.name, MAX_NAME),

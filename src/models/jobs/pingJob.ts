@@ -1,11 +1,10 @@
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
 import { withTimeSuffix } from "../../shared/text/text.ts";
 import type { StepReceipt } from "../../wire/step.ts";
 import type { Status } from "./job.ts";
 import type { JobStores } from "./jobStores.ts";
 import type { LogLines } from "./log/logLine.ts";
-import { reportStep, type StepReport } from "./reports/reportStep.ts";
+import { reportOrCreate, reportStep, type StepReport } from "./reports/reportStep.ts";
 
 /** The content of a ping: that the program runs, how far it is in percent, what it has written, or how it ended. */
 export type Ping =
@@ -51,13 +50,13 @@ export async function pingJob(
 ): Promise<PingResult> {
   const id = followRuns ? await runId(stores, jobId, startNew, clock) : jobId;
   const report = reportOf(ping, message);
-  try {
-    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, PING_STEP, report)) };
-  } catch (error) {
-    if (!mayCreate || !(error instanceof AppError) || error.code !== "job_not_found") throw error;
-  }
-  const { created } = await stores.jobs.put(id, {});
-  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, PING_STEP, report)) };
+  const send = () => reportStep(stores, id, PING_STEP, report);
+  let createdJob = false;
+  const create = async () => {
+    createdJob = (await stores.jobs.put(id, {})).created;
+  };
+  const sent = await (mayCreate ? reportOrCreate(send, create) : send());
+  return { jobId: id, createdJob, ...sent };
 }
 
 /** Returns the report that a ping stands for. @param message may be empty */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
+import { ignore } from "../../shared/errors.ts";
 import type { Status } from "./job.ts";
 import type { JobStores } from "./jobStores.ts";
 import { jobNotFound } from "./jobs.ts";
@@ -34,8 +34,8 @@ const END = 1;
 const STATUSES: readonly Status[] = ["running", "completed", "failed"];
 
 /**
- * How many running jobs an end without a `rid` tries to end, each of which another ping or caller ends first. After that it is a
- * run of its own.
+ * Maximum running jobs that an end without a `rid` tries to end, each of which another ping or caller ends first. After that it is
+ * a run of its own.
  */
 const MAX_TRIES = 25;
 
@@ -56,7 +56,7 @@ export async function pingSlug(
     return null;
   }
   const applied = await applyPing(stores, runs, { ...ping, state: ping.state }, clock);
-  if (applied.isNewest) await stores.logs.append(applied.jobId, PING_STEP, ping.log).catch(ifDeleted);
+  if (applied.isNewest) await stores.logs.append(applied.jobId, PING_STEP, ping.log).catch(ignore("job_not_found"));
   return applied;
 }
 
@@ -86,7 +86,9 @@ async function applyPing(
   for (let i = 0; rid === undefined && i < MAX_TRIES; i++) {
     const jobId = await stores.jobs.newestPinged(pinged, ["running"]);
     if (jobId === undefined) break;
-    const applied = await apply(stores, { jobId, createdJob: false }, { ...report, order: END }).catch(ifDeleted);
+    const applied = await apply(stores, { jobId, createdJob: false }, { ...report, order: END }).catch(
+      ignore("job_not_found"),
+    );
     if (applied?.isNewest) return applied;
   }
   return apply(stores, await begin(stores, runs, clock), { ...report, order: END });
@@ -111,11 +113,6 @@ async function begin(stores: JobStores, runs: PingedRuns, clock: Clock): Promise
     const begun = await beginAs(stores, runs, new Date(ms).toISOString());
     if (begun.createdJob) return begun;
   }
-}
-
-function ifDeleted(error: unknown): undefined {
-  if (error instanceof AppError && error.code === "job_not_found") return undefined;
-  throw error;
 }
 
 /** Returns the last line of a text that is not blank; empty if there is none. */

@@ -12,7 +12,7 @@ export function isVisible(text: string): boolean {
 }
 
 /** Maximum length of an identifier. */
-const MAX_IDENTIFIER_LENGTH = 256;
+export const MAX_IDENTIFIER_LENGTH = 256;
 
 /** The length of a suffix such as `-20260301T120000000Z`. */
 const SUFFIX_LENGTH = 20;

@@ -1,7 +1,6 @@
 import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
-import { reportStep, type StepReport } from "../../models/jobs/reports/reportStep.ts";
+import { reportOrCreate, reportStep, type StepReport } from "../../models/jobs/reports/reportStep.ts";
 import type { Stores } from "../../models/stores.ts";
-import { AppError } from "../../shared/errors.ts";
 
 /** The orders of reports, so that one that comes late does not undo an end, and a failure stays. */
 const ORDER = { running: 0, completed: 1, failed: 2 } as const;
@@ -34,11 +33,10 @@ async function applyToStep(stores: Stores, report: MappedReport): Promise<void> 
     ...(from !== undefined && to !== undefined && { jobProgressStart: from, jobProgressEnd: to }),
     order: ORDER[status ?? "running"],
   };
-  await reportStep(stores, jobId, key, change).catch(async (error: unknown) => {
-    if (!(error instanceof AppError) || error.code !== "job_not_found") throw error;
-    await stores.jobs.put(jobId, { ...given({ name }), isQuiet: true });
-    await reportStep(stores, jobId, key, change);
-  });
+  await reportOrCreate(
+    () => reportStep(stores, jobId, key, change),
+    () => stores.jobs.put(jobId, { ...given({ name }), isQuiet: true }),
+  );
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], null> };

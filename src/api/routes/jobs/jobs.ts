@@ -46,10 +46,9 @@ const putJob = route({
       ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
       ...(returnTo !== undefined && { returnTo }),
     };
-    const { created, ended, job } = await stores.jobs.put(params.jobId, change);
-    if (created) metrics.jobs.inc({ outcome: "created" });
-    if (ended) metrics.jobs.inc({ outcome: ended });
-    return { status: created ? 201 : 200, body: await viewWrittenJob(stores, job) };
+    const put = await stores.jobs.put(params.jobId, change);
+    metrics.countJob(put);
+    return { status: put.created ? 201 : 200, body: await viewWrittenJob(stores, put.job) };
   },
 });
 

@@ -52,11 +52,9 @@ async function answerPing(
   // a job token is for this very job
   const followRuns = !(authContext.jobs && "jobId" in authContext.jobs && authContext.jobs.jobId === params.jobId);
   const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
-  const { jobId, createdJob, step, ended } = await pingJob(stores, params.jobId, ping, options, clock);
-  if (createdJob) metrics.jobs.inc({ outcome: "created" });
-  metrics.reports.inc({ status: step.status });
-  if (ended) metrics.jobs.inc({ outcome: ended });
-  return { status: 200 as const, body: query.new === "1" ? `ok ${jobId}\n` : "ok\n" };
+  const result = await pingJob(stores, params.jobId, ping, options, clock);
+  metrics.countPing(result);
+  return { status: 200 as const, body: query.new === "1" ? `ok ${result.jobId}\n` : "ok\n" };
 }
 
 const ping = route({

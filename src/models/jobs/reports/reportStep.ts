@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
-import { AppError } from "../../../shared/errors.ts";
+import { AppError, ignore } from "../../../shared/errors.ts";
 import type { StepReceipt } from "../../../wire/step.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
@@ -67,6 +67,14 @@ export async function reportStep(
   if (log && !isLogged) await logs.appendTo({ job, jobId, stepKey }, log);
   const receipt = { ...stepReceipt(jobId, step), ...(cancelRequested && { cancelRequested }) };
   return { created, step: receipt, ended, isNewest: step.reportId.equals(reportId) };
+}
+
+/** Sends a report, and if its job does not exist, sends it again after `create`. @throws what `send` and `create` throw */
+export async function reportOrCreate<T>(send: () => Promise<T>, create: () => Promise<unknown>): Promise<T> {
+  const sent = await send().catch(ignore("job_not_found"));
+  if (sent !== undefined) return sent;
+  await create();
+  return send();
 }
 
 /**
