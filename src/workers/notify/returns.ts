@@ -103,6 +103,10 @@ async function textOf(deps: ReturnDeps, { note, notification }: Entry, record: J
   const { type, data } = notification;
   const { job, gate } = data;
   if (!job) throw new Error("the notification of a job has no job");
+  const [output, lines] = await Promise.all([
+    readOutput(deps.stores, record),
+    readLastLines(deps.stores.logs, record.job._id, LOG_LINES),
+  ]);
   return returnText({
     title: job.name ?? job.jobId,
     jobId: job.jobId,
@@ -112,8 +116,8 @@ async function textOf(deps: ReturnDeps, { note, notification }: Entry, record: J
     question: gate
       ? { title: gate.title, action: gate.action, answeredBy: gate.answeredBy, content: gate.content }
       : null,
-    output: await readOutput(deps.stores, record),
-    log: (await readLastLines(deps.stores.logs, record.job._id, LOG_LINES)).map((line) => line.text),
+    output,
+    log: lines.map(({ text }) => text),
     link: (deps.publicUrl ?? deps.url) + subjectPath(type, data),
   });
 }
