@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { addressOf } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -16,6 +17,6 @@ describe("dashboard back navigation", () => {
     await page.keyboard.press("Escape");
 
     await page.getByRole("link", { name: "By a link" }).waitFor();
-    expect(page.url()).to.equal(`${app.url}/`);
+    expect(await addressOf(page)).to.equal(`${app.url}/`);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { addressOf } from "../support/browser.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -24,7 +25,7 @@ describe("dashboard page of one job", () => {
     async function shows(page: Page, key: string) {
       const panel = page.getByRole("dialog", { name: `Step ${key}` });
       await panel.getByText(`"key": "${key}"`).waitFor();
-      expect(new URL(page.url()).search).to.equal(`?step=${key}`);
+      expect(new URL(await addressOf(page)).search).to.equal(`?step=${key}`);
     }
 
     it("moves to the next and the previous step by keys, and back to the row that was opened", async () => {
@@ -46,9 +47,9 @@ describe("dashboard page of one job", () => {
 
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect(await page.evaluate("document.activeElement.textContent")).to.equal("Step a");
-      expect(new URL(page.url()).search).to.equal("");
+      expect(new URL(await addressOf(page)).search).to.equal("");
       await page.goBack();
-      expect(page.url()).to.not.include("step=");
+      expect(await addressOf(page)).to.not.include("step=");
     });
   });
 
@@ -71,6 +72,6 @@ describe("dashboard page of one job", () => {
     await page.keyboard.press("Escape");
 
     await page.getByRole("link", { name: "First" }).waitFor();
-    expect(new URL(page.url()).search).to.equal("?metadata.team=sales");
+    expect(new URL(await addressOf(page)).search).to.equal("?metadata.team=sales");
   });
 });

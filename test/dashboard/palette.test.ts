@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { addressOf } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard palette", () => {
@@ -35,6 +36,6 @@ describe("dashboard palette", () => {
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
     await choose("Nightly", "Search jobs for “Nightly”");
     await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
-    expect(new URL(page.url()).search).to.equal("?search=Nightly");
+    expect(new URL(await addressOf(page)).search).to.equal("?search=Nightly");
   });
 });

@@ -27,6 +27,9 @@ const ARGS = [
   `--disable-features=${DISABLED_FEATURES}`,
 ];
 
+/** Returns the address that the page itself has: `page.url()` may follow a navigation within the page later than its content. */
+export const addressOf = (page: Page): Promise<string> => page.evaluate("location.href");
+
 /** The environment variable with the address of the browser that all tests share. */
 export const SHARED_BROWSER = "SIGNALBOX_TEST_BROWSER";
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
+import { addressOf } from "../../support/browser.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard back navigation", () => {
@@ -36,7 +37,7 @@ describe("dashboard back navigation", () => {
       await act(page);
 
       await page.getByRole("combobox", { name: /^Search jobs/ }).waitFor();
-      expect(new URL(page.url()).search).to.equal("?status=running&metadata.team=sales");
+      expect(new URL(await addressOf(page)).search).to.equal("?status=running&metadata.team=sales");
     });
   }
 
@@ -52,10 +53,10 @@ describe("dashboard back navigation", () => {
     await page.waitForURL(({ search }) => search === "");
 
     await page.goBack();
-    const afterStep = page.url();
+    const afterStep = await addressOf(page);
     await page.getByRole("link", { name: "Running 1" }).click();
     await page.goBack();
 
-    expect([afterStep, page.url()]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]);
+    expect([afterStep, await addressOf(page)]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]);
   });
 });
