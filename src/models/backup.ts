@@ -34,8 +34,8 @@ interface BackupEnd {
 
 /** Documents that are read together with the documents that they refer to. */
 const BATCH = 100;
-/** Maximum reads of a document whose references change while it is read. */
-const MAX_READS = 20;
+/** Maximum reads of a document whose references change while it is read: after the first, it is read alone to be quick. */
+const MAX_READS = 200;
 /** Maximum size of a command that inserts documents. */
 const MAX_INSERT_BYTES = 8 * 1024 * 1024;
 /** A record cannot be larger: a stored document has at most 16 MiB. */
@@ -92,21 +92,24 @@ async function* withReferences(
   const { collection: target, idsIn } = REFERENCES[name];
   const stored = anyOf(documents, target);
   const written = new Set<string>();
-  let open = batch;
-  for (let reads = 1; open.length > 0; reads++) {
-    const ids = open.flatMap((document) => idsIn(document)).filter((id) => !written.has(String(id)));
-    if (ids.length > 0) {
-      for await (const document of stored.stream({ _id: { $in: ids } })) {
-        written.add(String(document._id));
-        yield record(target, document);
-      }
+  async function* referencesOf(read: readonly mongo.Document[]) {
+    const ids = read.flatMap((document) => idsIn(document)).filter((id) => !written.has(String(id)));
+    if (ids.length === 0) return;
+    for await (const document of stored.stream({ _id: { $in: ids } })) {
+      written.add(String(document._id));
+      yield record(target, document);
     }
-    const isComplete = (document: mongo.Document) => idsIn(document).every((id) => written.has(String(id)));
+  }
+  const isComplete = (document: mongo.Document) => idsIn(document).every((id) => written.has(String(id)));
+  yield* referencesOf(batch);
+  for (const document of batch) {
+    let latest: mongo.Document | undefined = document;
     // A document that keeps changing is written as it is: it misses what was replaced in the moment of the backup.
-    const complete = reads < MAX_READS ? open.filter(isComplete) : open;
-    for (const document of complete) yield record(name, document);
-    const left = open.filter((document) => !complete.includes(document)).map(({ _id }) => _id);
-    open = left.length > 0 ? await anyOf(documents, name).find({ _id: { $in: left } }) : [];
+    for (let reads = 1; latest !== undefined && !isComplete(latest) && reads < MAX_READS; reads++) {
+      [latest] = await anyOf(documents, name).find({ _id: document._id });
+      if (latest !== undefined) yield* referencesOf([latest]);
+    }
+    if (latest !== undefined) yield record(name, latest);
   }
 }
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { createClient } from "../../src/client/client.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { addressOf, BrowserContexts } from "../support/browser.ts";
+import { BrowserContexts, waitForAddress } from "../support/browser.ts";
 
 const TOKEN = "an-api-token-of-length";
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -112,7 +112,7 @@ describe("server.basePath", () => {
       if (response.status() >= 400) failed.push(response.url());
     });
     await page.goto(`${app.url}/guide`);
-    expect(new URL(await addressOf(page)).pathname).to.equal("/signalbox/guide/");
+    await waitForAddress(page, "pathname", "/signalbox/guide/");
     await page.getByText("I want to look something up").first().click();
     await page.getByRole("link", { name: "Configuration", exact: true }).first().click();
     await page.waitForURL(`${app.url}/guide/reference/configuration`);
@@ -125,7 +125,7 @@ describe("server.basePath", () => {
         url.pathname.startsWith("/signalbox/guide/") && url.pathname !== "/signalbox/guide/reference/configuration",
     );
     await page.goto(`${app.url}/guide/reference/configuration/`);
-    expect(await addressOf(page)).to.equal(`${app.url}/guide/reference/configuration`);
+    await waitForAddress(page, "href", `${app.url}/guide/reference/configuration`);
     expect(failed).to.deep.equal([]);
   });
 

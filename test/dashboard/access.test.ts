@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -34,7 +34,7 @@ describe("dashboard login", () => {
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal("/jobs/behind-the-door");
+    await waitForAddress(page, "pathname", "/jobs/behind-the-door");
     await page.getByText("Live", { exact: true }).waitFor();
     await page.reload();
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();

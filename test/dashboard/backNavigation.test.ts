@@ -1,6 +1,5 @@
-import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -17,6 +16,6 @@ describe("dashboard back navigation", () => {
     await page.keyboard.press("Escape");
 
     await page.getByRole("link", { name: "By a link" }).waitFor();
-    expect(await addressOf(page)).to.equal(`${app.url}/`);
+    await waitForAddress(page, "href", `${app.url}/`);
   });
 });

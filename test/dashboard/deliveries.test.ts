@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard list of deliveries", () => {
@@ -69,7 +69,7 @@ describe("dashboard list of deliveries", () => {
     expect(await pills.getByRole("link").allTextContents()).to.deep.equal(["All 2", "Pending 1", "Sent 0", "Failed 1"]);
     await rows.getByRole("link", { name: "log" }).click();
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal("/runs/r-1");
+    await waitForAddress(page, "pathname", "/runs/r-1");
   });
 
   it("links what a rule has sent to the notifications, and shows the event", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -32,6 +32,6 @@ describe("dashboard page of the history", () => {
     await page.getByText("Jobs named Import.").waitFor();
     await row.getByRole("link", { name: "1", exact: true }).click();
     await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
-    expect(new URL(await addressOf(page)).search).to.equal("?name=Import&status=failed");
+    await waitForAddress(page, "search", "?name=Import&status=failed");
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -88,7 +88,7 @@ describe("dashboard page of a job", () => {
     await page.getByRole("link", { name: "A step" }).click();
     const panel = page.getByRole("dialog", { name: "A step" });
     await panel.getByText('"rows": 12').waitFor();
-    expect(new URL(await addressOf(page)).search).to.equal("?step=a%2Fb");
+    await waitForAddress(page, "search", "?step=a%2Fb");
 
     await page.reload();
     await panel.getByText('"rows": 12').waitFor();

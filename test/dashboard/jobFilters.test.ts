@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -24,7 +24,7 @@ describe("filters of the dashboard's list of jobs", () => {
     await page.getByText("Live", { exact: true }).waitFor();
     await app.call("PUT", failing.path, { status: "failed" });
     await waitForNames(page, ["Goes on"]);
-    expect(new URL(await addressOf(page)).search).to.equal("?status=running");
+    await waitForAddress(page, "search", "?status=running");
     const other = await openLive("/?status=failed");
     await waitForNames(other, ["Fails soon"]);
 
@@ -53,7 +53,7 @@ describe("filters of the dashboard's list of jobs", () => {
     await chip("team = sales").waitFor();
     await waitForNames(page, ["Nightly report for May"]);
     expect(await field.inputValue()).to.equal("report ");
-    expect(new URL(await addressOf(page)).search).to.equal("?metadata.team=sales&search=report");
+    await waitForAddress(page, "search", "?metadata.team=sales&search=report");
     await page.reload();
     await chip("team = sales").waitFor();
     expect(await field.inputValue()).to.equal("report");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -25,7 +25,7 @@ describe("dashboard page of one job", () => {
     async function shows(page: Page, key: string) {
       const panel = page.getByRole("dialog", { name: `Step ${key}` });
       await panel.getByText(`"key": "${key}"`).waitFor();
-      expect(new URL(await addressOf(page)).search).to.equal(`?step=${key}`);
+      await waitForAddress(page, "search", `?step=${key}`);
     }
 
     it("moves to the next and the previous step by keys, and back to the row that was opened", async () => {
@@ -47,9 +47,9 @@ describe("dashboard page of one job", () => {
 
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect(await page.evaluate("document.activeElement.textContent")).to.equal("Step a");
-      expect(new URL(await addressOf(page)).search).to.equal("");
+      await waitForAddress(page, "search", "");
       await page.goBack();
-      expect(await addressOf(page)).to.not.include("step=");
+      await page.waitForFunction(`!location.search.includes("step=")`);
     });
   });
 
@@ -72,6 +72,6 @@ describe("dashboard page of one job", () => {
     await page.keyboard.press("Escape");
 
     await page.getByRole("link", { name: "First" }).waitFor();
-    expect(new URL(await addressOf(page)).search).to.equal("?metadata.team=sales");
+    await waitForAddress(page, "search", "?metadata.team=sales");
   });
 });

@@ -1,6 +1,5 @@
-import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard palette", () => {
@@ -36,6 +35,6 @@ describe("dashboard palette", () => {
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
     await choose("Nightly", "Search jobs for “Nightly”");
     await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
-    expect(new URL(await addressOf(page)).search).to.equal("?search=Nightly");
+    await waitForAddress(page, "search", "?search=Nightly");
   });
 });

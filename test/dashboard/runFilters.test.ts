@@ -1,6 +1,5 @@
-import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -30,13 +29,13 @@ describe("dashboard filters of runs", () => {
     await pills.getByRole("link", { name: "All 2" }).waitFor();
     await pills.getByRole("link", { name: "Failed 1" }).click();
     await page.getByRole("link", { name: "Direct" }).waitFor();
-    expect(new URL(await addressOf(page)).search).to.equal("?status=failed");
+    await waitForAddress(page, "search", "?status=failed");
     await pills.getByRole("link", { name: "All 2" }).click();
 
     await page.getByTitle("Show only runs of this hook").click();
     await pills.getByRole("link", { name: "All 1" }).waitFor();
     await page.getByRole("link", { name: "Direct" }).waitFor({ state: "detached" });
-    expect(new URL(await addressOf(page)).search).to.equal("?mapping=ci");
+    await waitForAddress(page, "search", "?mapping=ci");
     await page.getByTitle("Remove this filter").click();
     await page.getByRole("link", { name: "Direct" }).waitFor();
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../src/agents/prompt/heartbeatPrompt.ts";
 import type { TestApp } from "../support/app.ts";
-import { addressOf } from "../support/browser.ts";
+import { waitForAddress } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { agentRequest } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -48,7 +48,7 @@ describe("dashboard page of a session", () => {
     expect(await prompt.getByText("UNTRUSTED").isVisible()).to.equal(false);
     await prompt.getByRole("link", { name: "Run" }).click();
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal(`/runs/${RUN}`);
+    await waitForAddress(page, "pathname", `/runs/${RUN}`);
   });
 
   it("opens at the newest message, and follows new ones only while the reader is there", async () => {

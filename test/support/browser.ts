@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { expect } from "chai";
 import {
   type Browser,
   type BrowserContext,
@@ -29,6 +30,14 @@ const ARGS = [
 
 /** Returns the address that the page itself has: `page.url()` may follow a navigation within the page later than its content. */
 export const addressOf = (page: Page): Promise<string> => page.evaluate("location.href");
+
+/** Waits until a part of the page's address has a value: the browser goes back and forward later than it answers a key. */
+export async function waitForAddress(page: Page, part: "href" | "pathname" | "search" | "hash", value: string) {
+  await page.waitForFunction(`location.${part} === ${JSON.stringify(value)}`).catch(async (error) => {
+    expect(new URL(await addressOf(page))[part]).to.equal(value);
+    throw error;
+  });
+}
 
 /** The environment variable with the address of the browser that all tests share. */
 export const SHARED_BROWSER = "SIGNALBOX_TEST_BROWSER";

@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { addressOf, BrowserContexts } from "../../support/browser.ts";
+import { BrowserContexts, waitForAddress } from "../../support/browser.ts";
 
 const TOKEN = "an-api-token-of-length";
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -48,10 +48,10 @@ describe("server.basePath", () => {
   it("serves the dashboard: log-in, a reloaded page of a job, live events, navigation and links", async () => {
     const page = await contexts.open(`${app.url}/jobs/ci%2F7`);
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    expect(new URL(await addressOf(page)).pathname).to.equal("/signalbox/login");
+    await waitForAddress(page, "pathname", "/signalbox/login");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Build 7" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal("/signalbox/jobs/ci%2F7");
+    await waitForAddress(page, "pathname", "/signalbox/jobs/ci%2F7");
 
     await page.reload();
     await page.getByText("Live", { exact: true }).waitFor();
@@ -64,7 +64,7 @@ describe("server.basePath", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("j");
     await page.getByRole("link", { name: "Build 7" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal("/signalbox/");
+    await waitForAddress(page, "pathname", "/signalbox/");
     const links = await page.locator("a[href]").evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""));
     expect(links.filter((link) => !/^(\/signalbox\/|#)/.test(link))).to.deep.equal([]);
   });
@@ -76,7 +76,7 @@ describe("server.basePath", () => {
     await page.getByRole("link", { name: "0 failed in 24 h" }).click();
 
     await page.getByRole("heading", { name: "Deliveries", exact: true }).waitFor();
-    expect(await addressOf(page)).to.equal(`${app.url}/deliveries?channel=log&state=failed`);
+    await waitForAddress(page, "href", `${app.url}/deliveries?channel=log&state=failed`);
   });
 
   it("serves the API reference in a browser", async () => {
@@ -97,7 +97,7 @@ describe("server.basePath", () => {
       await page.reload();
       await page.getByRole("heading", { name: "Through a proxy" }).waitFor();
 
-      expect(await addressOf(page)).to.equal(`${site.url}/signalbox/jobs/j-1`);
+      await waitForAddress(page, "href", `${site.url}/signalbox/jobs/j-1`);
       expect(site.elsewhere).to.deep.equal([]);
     } finally {
       await contexts.closeAll();

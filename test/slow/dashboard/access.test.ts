@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
@@ -150,7 +150,7 @@ describe("dashboard login", () => {
       await page.keyboard.press("Enter");
 
       await page.getByText("Behind the door").waitFor();
-      expect(await addressOf(page)).to.equal(`${app.url}/`);
+      await waitForAddress(page, "href", `${app.url}/`);
     });
   }
 });

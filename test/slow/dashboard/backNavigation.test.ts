@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { addressOf } from "../../support/browser.ts";
+import { addressOf, waitForAddress } from "../../support/browser.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard back navigation", () => {
@@ -37,7 +37,7 @@ describe("dashboard back navigation", () => {
       await act(page);
 
       await page.getByRole("combobox", { name: /^Search jobs/ }).waitFor();
-      expect(new URL(await addressOf(page)).search).to.equal("?status=running&metadata.team=sales");
+      await waitForAddress(page, "search", "?status=running&metadata.team=sales");
     });
   }
 

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard when jobs are cancelled", () => {
@@ -60,11 +60,11 @@ describe("dashboard when jobs are cancelled", () => {
     await filter.click();
     await waitForNames(page, ["Stopped"]);
 
-    expect(new URL(await addressOf(page)).search).to.equal("?cancelled=true");
+    await waitForAddress(page, "search", "?cancelled=true");
     expect(await filter.getAttribute("aria-current")).to.equal("true");
     await page.getByRole("link", { name: /^Failed \d/ }).click();
     await waitForNames(page, ["Broken", "Stopped"]);
-    expect(new URL(await addressOf(page)).search).to.equal("?status=failed");
+    await waitForAddress(page, "search", "?status=failed");
   });
 
   it("adds a job to the list of cancelled ones when it fails after a request", async () => {

@@ -3,7 +3,7 @@ import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { findings } from "../../support/axe.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("filters of the dashboard's list of jobs", () => {
@@ -43,7 +43,7 @@ describe("filters of the dashboard's list of jobs", () => {
     await view.click();
     await waitForNames(page, ["Report"]);
 
-    expect(new URL(await addressOf(page)).search).to.equal("?metadata.team=sales");
+    await waitForAddress(page, "search", "?metadata.team=sales");
     expect(await view.getAttribute("aria-current")).to.equal("true");
     expect(await page.getByRole("columnheader").allTextContents()).to.deep.equal([
       ...["Select", "Job", "Metadata", "Progress", "State", "Duration", "Age"],

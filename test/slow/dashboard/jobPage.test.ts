@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
@@ -113,7 +113,7 @@ describe("dashboard page of one job", () => {
     async function shows(page: Page, key: string) {
       const panel = page.getByRole("dialog", { name: `Step ${key}` });
       await panel.getByText(`"key": "${key}"`).waitFor();
-      expect(new URL(await addressOf(page)).search).to.equal(`?step=${key}`);
+      await waitForAddress(page, "search", `?step=${key}`);
     }
 
     it("moves by its buttons, which keep the focus at the ends", async () => {
@@ -143,7 +143,7 @@ describe("dashboard page of one job", () => {
       await field.pressSequentially("jk");
 
       expect(await field.inputValue()).to.equal("jk");
-      expect(new URL(await addressOf(page)).search).to.equal("?step=a");
+      await waitForAddress(page, "search", "?step=a");
     });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { findings } from "../../support/axe.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 
 describe("dashboard palette", () => {
   const { openLive } = useDashboard(() => {});
@@ -31,6 +31,6 @@ describe("dashboard palette", () => {
     await page.getByRole("option", { name: "Questions" }).click();
 
     await page.getByRole("heading", { name: "Questions", exact: true }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal("/gates");
+    await waitForAddress(page, "pathname", "/gates");
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { outcome, RunPages } from "../../dashboard/runPages.ts";
-import { addressOf } from "../../support/browser.ts";
+import { waitForAddress } from "../../support/browser.ts";
 import { hangs, says, saysPlain } from "../../support/servers/modelServer.ts";
 
 describe("dashboard pages of runs, sessions and deliveries", () => {
@@ -35,7 +35,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await reply.getByText("The second reply.").waitFor();
     await page.getByRole("link", { name: "an earlier run" }).click();
     await reply.getByText("The first reply.").waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal(`/runs/${runId}`);
+    await waitForAddress(page, "pathname", `/runs/${runId}`);
   });
 
   it("show which run of its session a queued run waits for", async () => {
@@ -47,7 +47,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await page.getByRole("link", { name: "a run of the same session" }).click();
 
     await page.getByRole("heading", { name: "Ahead" }).waitFor();
-    expect(new URL(await addressOf(page)).pathname).to.equal(`/runs/${first}`);
+    await waitForAddress(page, "pathname", `/runs/${first}`);
     await page.goBack();
     await page.getByRole("link", { name: "a run of the same session" }).waitFor();
     await pages.app.call("POST", `/api/runs/${first}/cancel`);

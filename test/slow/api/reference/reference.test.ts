@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { findings } from "../../../support/axe.ts";
-import { addressOf, BrowserContexts } from "../../../support/browser.ts";
+import { BrowserContexts, waitForAddress } from "../../../support/browser.ts";
 
 const execute = promisify(execFile);
 
@@ -39,7 +39,7 @@ describe("API reference", function () {
     await page.getByRole("link", { name: "Report a step" }).focus();
     await page.keyboard.press("Enter");
 
-    expect(new URL(await addressOf(page)).hash).to.equal("#reportStep");
+    await waitForAddress(page, "hash", "#reportStep");
     expect(await page.getByRole("heading", { name: "Report a step" }).isVisible()).to.equal(true);
   });
 
