@@ -24,6 +24,9 @@ export interface Identity {
   readonly person?: Person | undefined;
 }
 
+/** An identity that ends. */
+export type EndingIdentity = Identity & { readonly expiresAt: Date };
+
 /** A person whom the company's provider, or a proxy, has named. */
 export interface Person {
   /** The name that the dashboard shows. */

@@ -5,7 +5,7 @@ import type { JobTokenClaims, JobTokenScope, JobTokens } from "../../models/jobs
 import type { Clock } from "../../shared/clock.ts";
 import { Sessions } from "../people/session.ts";
 import { headerPerson } from "../people/userHeader.ts";
-import type { Grant, Identity } from "./caller.ts";
+import type { EndingIdentity, Grant, Identity } from "./caller.ts";
 import { jobTokenIn, verifyCookie } from "./loginCookie.ts";
 import type { TokenTable } from "./tokenTable.ts";
 
@@ -17,9 +17,6 @@ const OWN_SCOPES: Readonly<Record<JobTokenScope, ReadonlySet<string>>> = {
 };
 /** What the token of a run may do to the jobs that the run starts. */
 const CHILD_SCOPES: ReadonlySet<string> = new Set(["jobs:read", "jobs:report", "jobs:create"]);
-
-/** An identity that ends. */
-export type EndingIdentity = Identity & { readonly expiresAt: Date };
 
 interface IdentitiesDeps {
   readonly table: TokenTable;

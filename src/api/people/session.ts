@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { OidcConfig } from "../../config/people.ts";
 import type { Seals } from "../../models/jobs/tokens/seal.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { EndingIdentity } from "../auth/identities.ts";
+import type { EndingIdentity } from "../auth/caller.ts";
 import { grantsOf } from "./roles.ts";
 
 /** A person as the provider describes them. */

@@ -41,7 +41,7 @@ export async function logOut(): Promise<void> {
   await readAccess();
 }
 
-const LOGGED_OUT = {
+const LOGGED_OUT: Omit<Access, "provider"> = {
   needsToken: true,
   access: null,
   name: null,
@@ -49,7 +49,7 @@ const LOGGED_OUT = {
   scopes: [],
   jobIdPrefixes: null,
   hooksUrl: null,
-} as const;
+};
 
 /** Redirects to the login page, which leads back, when the error is a 401: the login has ended. */
 export function checkAccess(error: unknown): void {
