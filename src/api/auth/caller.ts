@@ -28,7 +28,7 @@ export interface Identity {
 export type EndingIdentity = Identity & { readonly expiresAt: Date };
 
 /** A person whom the company's provider, or a proxy, has named. */
-export interface Person {
+interface Person {
   /** The name that the dashboard shows. */
   readonly name: string;
   /** The setting whose roles decide what the person may do. */
@@ -61,7 +61,7 @@ export const originOf = ({ ip, protocol, host, state }: Pick<Context, "ip" | "pr
 });
 
 /** A browser's log-in, for routes whose responses outlast the check of the cookie. */
-export interface Login {
+interface Login {
   readonly cookie: string;
   readonly expiresAt: Date;
 }
