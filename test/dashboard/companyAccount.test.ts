@@ -53,6 +53,7 @@ describe("dashboard login with the company's account", () => {
     await logIn(page);
     await isNightly(page);
     app.clock.advance(13 * 3_600_000);
+    provider.aheadSeconds = 13 * 3_600;
     await page.reload();
     await logIn(page);
 
