@@ -26,10 +26,13 @@ export const Access = Type.Object(
         "Address of the hooks, beginning with `server.publicUrl`; only a path without that setting. Null if hooks are off, and before the log-in.",
     }),
     provider: s.nullable(
-      Type.Object({
-        name: Type.String({ description: "Host name of the provider." }),
-        url: Type.String({ description: "Address where the log-in begins. Takes the page to go on to as `to`." }),
-      }),
+      Type.Object(
+        {
+          name: Type.String({ description: "Host name of the provider." }),
+          url: Type.String({ description: "Address where the log-in begins. Takes the page to go on to as `to`." }),
+        },
+        s.named("LoginProvider"),
+      ),
       { description: "The log-in with the company's account (`server.oidc`). Null if it is not configured." },
     ),
   },

@@ -119,7 +119,9 @@ describe("WaitingRequests", () => {
     const many = new WaitingRequests({ ...DEPS, maxWaiting: 40, pollMs: 1_000_000 });
     many.onConnected();
     const start = (actor: string, count: number) =>
-      Array.from({ length: count }, () => many.until({ seconds: 60, gone: gone.signal, caller: { actor, grants: [] } }, NEVER));
+      Array.from({ length: count }, () =>
+        many.until({ seconds: 60, gone: gone.signal, caller: { actor, grants: [] } }, NEVER),
+      );
 
     const waits = [];
     const sizes: number[] = [];
