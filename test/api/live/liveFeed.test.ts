@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { readChanges } from "../../../src/api/live/changeReader.ts";
+import { readChanges } from "../../../src/shared/queue/changeReader.ts";
 import type { EventStream } from "../../../src/api/live/eventStream.ts";
 import { LiveFeed, type LiveFeedDeps } from "../../../src/api/live/liveFeed.ts";
 import type { Stores } from "../../../src/models/stores.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type ProgressPoint, roundEstimate, timeLeft, withPoint } from "../../src/dashboard/data/job/timeLeft.ts";
+import { type ProgressPoint, roundEstimate, timeLeft, withPoint } from "../../src/shared/timeLeft.ts";
 import { duration } from "../../src/dashboard/time.ts";
 
 /** Returns points at these seconds and percentages. */
