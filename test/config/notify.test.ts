@@ -65,7 +65,11 @@ describe("notify: the check of a rule", () => {
       message({}, { chanel: "telegram" }),
       "to.chanel is not a known key; did you mean notify.0.to.channel?",
     ],
-    ["an unknown event", rule({ on: ["job.faild"] }), `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}, job.progress`],
+    [
+      "an unknown event",
+      rule({ on: ["job.faild"] }),
+      `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}, job.progress`,
+    ],
     [
       "progress without live",
       message({ on: ["job.progress"] }),

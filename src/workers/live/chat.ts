@@ -10,6 +10,8 @@ export interface Followed {
   readonly job: LiveJob;
   /** Whether the service has it, as far as this process knows. */
   isShown: boolean;
+  /** Whether no further request for it is of use. */
+  isOver: boolean;
   /** Whether its job was deleted. */
   isDeleted: boolean;
   /** The text that it was last given by this process. */
@@ -55,6 +57,7 @@ export class Chat {
 
   /** Adds a message behind those that wait. One that waits keeps its place. */
   add(message: Followed): void {
+    if (message.isOver) return;
     (message.isShown || message.isDeleted ? this.#changed : this.#new).add(message);
   }
 

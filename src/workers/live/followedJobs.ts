@@ -8,7 +8,7 @@ import { jobFacts } from "../notify/notification.ts";
 import { matchesWhere, type Rule } from "../notify/rule.ts";
 import type { Chat, Followed } from "./chat.ts";
 
-/** Maximum jobs that are followed. Of more, those that were created first have no message but that of their end. */
+/** Maximum jobs that are followed. Further ones have only the message of their end. */
 const MAX_FOLLOWED = 5_000;
 /** Maximum jobs of which it is remembered that no rule follows them. */
 const MAX_IGNORED = 20_000;
@@ -131,7 +131,7 @@ export class FollowedJobs implements ChangeListener {
           const id = liveMessageId(...([rule.id, chat.channel, chat.to, internalId] satisfies LiveKey));
           const old = known.find((one) => one.id === id);
           const subject = { job: job._id, jobId: job.jobId, name: job.name ?? job.jobId };
-          const first = { isShown: false, isDeleted: false, text: undefined, points: [] };
+          const first = { isShown: false, isOver: false, isDeleted: false, text: undefined, points: [] };
           return old ?? { id, chat, job: subject, ...first, notBefore: now + job.createdAt.getTime() + afterMs };
         });
       added.push(...messages.filter((one) => !known.includes(one)));
@@ -169,6 +169,16 @@ export class FollowedJobs implements ChangeListener {
     );
     if (!rule) return;
     const chat = this.#deps.chatOf(rule);
-    chat.add({ id, chat, job, isShown: true, isDeleted: true, text: undefined, points: [], notBefore: 0 });
+    chat.add({
+      id,
+      chat,
+      job,
+      isShown: true,
+      isOver: false,
+      isDeleted: true,
+      text: undefined,
+      points: [],
+      notBefore: 0,
+    });
   }
 }

@@ -5,7 +5,7 @@ import { withPoint } from "../../shared/timeLeft.ts";
 import type { Rule } from "../notify/rule.ts";
 import { type ChannelUse, Chat, type Followed } from "./chat.ts";
 import { FollowedJobs } from "./followedJobs.ts";
-import { deletedText, progressText } from "./progressText.ts";
+import { deletedText, onOneLine, progressText } from "./progressText.ts";
 import { type LiveChannel, type Shown, type WriteDeps, type WriteOutcome, writeMessage } from "./writeMessage.ts";
 
 export interface LiveDeps extends WriteDeps {
@@ -64,8 +64,9 @@ export class LiveWriter {
       log.debug({ err: error }, "a live message could not be written; it is tried again");
       return { kind: "later", ms: timings.lease.renewEveryMs };
     });
-    if (outcome.kind === "shown") message.isShown = true;
-    if (outcome.kind !== "later") return;
+    if (outcome?.kind === "shown") message.isShown = true;
+    if (outcome?.kind === "over") message.isOver = true;
+    if (outcome?.kind !== "later") return;
     const now = performance.now();
     message.text = undefined;
     message.notBefore = now + outcome.ms;
@@ -73,11 +74,12 @@ export class LiveWriter {
     chat.add(message);
   }
 
-  async #tryWrite(message: Followed, signal: AbortSignal): Promise<WriteOutcome> {
+  /** Returns undefined if there is nothing to write. */
+  async #tryWrite(message: Followed, signal: AbortSignal): Promise<WriteOutcome | undefined> {
     const { chat } = message;
     const channel = this.#deps.channels.get(chat.channel);
     const shown = await this.#show(message);
-    if (!channel || !shown || shown.markdown === message.text) return { kind: "over" };
+    if (!channel || !shown || shown.markdown === message.text) return undefined;
     message.text = shown.markdown;
     chat.countRequest(performance.now(), { isEdit: message.isShown });
     return writeMessage(this.#deps, channel, message, { shown, signal });
@@ -88,7 +90,7 @@ export class LiveWriter {
     const { stores, clock, publicUrl } = this.#deps;
     const { job } = message;
     const progress = message.isDeleted ? null : await findProgress(stores.jobs, { _id: job.job, jobId: job.jobId });
-    if (progress === null) return { markdown: deletedText(job.name), title: job.name, times: undefined };
+    if (progress === null) return { markdown: deletedText(job.name), title: onOneLine(job.name), times: undefined };
     if (progress.status !== "running") return undefined;
     const { lastReportAt, createdAt } = progress;
     const point = { at: (lastReportAt ?? createdAt).getTime(), progress: progress.progress };
@@ -96,7 +98,7 @@ export class LiveWriter {
     const link =
       publicUrl === undefined ? undefined : publicUrl + subjectPath("job.completed", { job: progress } as never);
     const markdown = progressText(progress, message.points, clock.now(), link);
-    return { markdown, title: job.name, link, times: progress };
+    return { markdown, title: onOneLine(progress.name ?? progress.jobId), link, times: progress };
   }
 
   #chatOf({ to: { channel = "last", to = "" } }: Rule): Chat {

@@ -14,14 +14,14 @@ const BAR_CHARS = 12;
 export function progressText(job: JobProgress, points: readonly ProgressPoint[], now: Date, url?: string): string {
   const { progress, current, openGates = [] } = job;
   const left = timeLeft(points, now.getTime());
-  const message = short(job.message ?? current?.message ?? "", MAX_MESSAGE_CHARS);
+  const message = onOneLine(job.message ?? current?.message ?? "", MAX_MESSAGE_CHARS);
   return lines([
     `⏳ ${nameOf(job)}`,
     `${bar(progress)} ${progress} %${left === null ? "" : `, about ${span(roundEstimate(left))} left`}`,
     ...(openGates.length > 0
       ? ["waits for an answer"]
       : current
-        ? [`Step ${strong(short(current.stepName, MAX_NAME_CHARS))}`]
+        ? [`Step ${strong(onOneLine(current.stepName))}`]
         : []),
     ...(message === "" ? [] : [escapeMarkdown(message)]),
     ...(url === undefined ? [] : [url]),
@@ -29,7 +29,7 @@ export function progressText(job: JobProgress, points: readonly ProgressPoint[],
 }
 
 /** Returns the text about a job that was deleted before it ended. */
-export const deletedText = (name: string): string => `🗑 ${strong(short(name, MAX_NAME_CHARS))} was deleted.`;
+export const deletedText = (name: string): string => `🗑 ${strong(onOneLine(name))} was deleted.`;
 
 /** Returns the text of the end of a job: that of the notification behind a mark. */
 export function endText(
@@ -41,7 +41,7 @@ export function endText(
   return [`${mark} ${first}`, ...rest, ...(url === undefined ? [] : [url])].join("\n\n");
 }
 
-const nameOf = ({ name, jobId }: JobProgress): string => strong(short(name ?? jobId, MAX_NAME_CHARS));
+const nameOf = ({ name, jobId }: JobProgress): string => strong(onOneLine(name ?? jobId));
 
 const lines = (all: readonly string[]): string => all.join("\\\n");
 
@@ -51,7 +51,7 @@ function bar(progress: number): string {
 }
 
 /** Returns a text of somebody else on one line. */
-function short(text: string, maxChars: number): string {
+export function onOneLine(text: string, maxChars = MAX_NAME_CHARS): string {
   const line = sanitizeText(text).replace(/\s+/g, " ").trim();
   return line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line;
 }
