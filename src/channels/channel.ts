@@ -65,7 +65,7 @@ export interface Pace {
 }
 
 /** What a service that can edit messages offers. */
-export interface Editing {
+interface Editing {
   paceOf(to: string): Pace;
   /** Replaces the text of a message. As `send`. @param id the id with which it was sent */
   edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
