@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
-import { LiveFixture } from "../../support/liveFixture.ts";
-import { FAULT_TIMINGS } from "../../support/timings.ts";
+import { LIVE_TIMINGS, LiveFixture } from "../../support/liveFixture.ts";
 
 describe("a rule whose messages follow jobs", () => {
   let fixture: LiveFixture;
@@ -21,8 +20,8 @@ describe("a rule whose messages follow jobs", () => {
   });
 
   it("sends one message, which rings, about a job that ends soon after its creation", async () => {
-    const live = { ...FAULT_TIMINGS.live, afterMs: 60_000 };
-    fixture = await LiveFixture.start("telegram", { timings: { ...FAULT_TIMINGS, live } });
+    const live = { ...LIVE_TIMINGS.live, afterMs: 600_000 };
+    fixture = await LiveFixture.start("telegram", { timings: { ...LIVE_TIMINGS, live } });
     const failed = await createJob(fixture.app, { name: "Short" });
     await report(fixture.app, failed.path, "load", { status: "failed", failJob: true, log: "No space left" });
     const message = await fixture.shows("❌");
