@@ -45,8 +45,30 @@ export interface OutgoingMessage {
   readonly title?: string | undefined;
   /** The address of a page about the subject of the message. */
   readonly link?: string | undefined;
+  /** Whether it is edited later, so that phones need not ring. Services with keys for that keep it replaceable. */
+  readonly live?: true;
   /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
   readonly key: string;
+}
+
+/** How editing one message ended: as sending one, or `missing` if the message no longer exists or can no longer be edited. */
+export type EditOutcome = SendOutcome | { readonly kind: "missing"; readonly reason: string };
+
+/** Minimum pauses between the requests of messages that follow jobs, in milliseconds, from the limits of the service. */
+export interface Pace {
+  /** Between two edits at one recipient. */
+  readonly editMs: number;
+  /** Before the first message about a job, since the last request for the recipient. */
+  readonly firstMs: number;
+  /** Between any two requests to the service. */
+  readonly channelMs: number;
+}
+
+/** What a service that can edit messages offers. */
+interface Editing {
+  paceOf(to: string): Pace;
+  /** Replaces the text of a message. As `send`. @param id the id with which it was sent */
+  edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
 }
 
 /** One messaging service. Created once per process and used by many deliveries concurrently. */
@@ -59,6 +81,8 @@ export interface Channel {
    * Never throws because of the service or the network.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
+  /** Missing if the service cannot edit messages. */
+  readonly editing?: Editing;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { isNtfyTopic } from "../../config/recipients.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type Failure,
   failureWithoutResponse,
 } from "../httpStatus.ts";
+import { paceAt, QUIET_PRIORITY, sequenceOf } from "./edit.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -25,29 +26,36 @@ const MAX_TITLE_CHARS = 250;
 export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): Channel {
   const endpoint = createEndpoints("channels.ntfy.baseUrl", settings.baseUrl);
   const authorization = settings.token ? { Authorization: `Bearer ${settings.token}` } : {};
+  /** @param sequence the id of the messages that replace each other; missing for one that stands alone */
+  async function publish(message: OutgoingMessage, sequence: string | undefined, signal: AbortSignal) {
+    const { text, title, link } = message;
+    const topic = message.to.trim();
+    if (!isNtfyTopic(topic)) {
+      return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." } as const;
+    }
+    const { url, headers } = endpoint(`/${topic}`);
+    const fields = {
+      "Content-Type": "text/plain; charset=utf-8",
+      Priority: String(sequence === undefined ? settings.priority : Math.min(settings.priority, QUIET_PRIORITY)),
+      ...(title && { Title: headerText(title) }),
+      ...(link && { Click: new URL(link).href }),
+      ...(sequence !== undefined && { "X-Sequence-ID": sequence }),
+    };
+    const request = { method: "POST", url, headers: { ...headers, ...authorization, ...fields }, body: text } as const;
+    const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
+    if (response.kind !== "response") return failureWithoutResponse(response);
+    const outcome: SendOutcome = classifyResponse(response);
+    if (outcome.kind !== "sent" || sequence === undefined) return outcome;
+    return { kind: "sent", id: sequenceOf(response.json, sequence) } as const;
+  }
+  const pace = paceAt(settings.baseUrl);
   return {
     style: { dialect: "plain", limit: LIMIT_BYTES, unit: "bytes" },
     idempotentForMs: 0,
-    async send({ to, text, title, link }, signal) {
-      const topic = to.trim();
-      if (!isNtfyTopic(topic)) {
-        return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." };
-      }
-      const { url, headers } = endpoint(`/${topic}`);
-      const message = {
-        "Content-Type": "text/plain; charset=utf-8",
-        Priority: String(settings.priority),
-        ...(title && { Title: headerText(title) }),
-        ...(link && { Click: new URL(link).href }),
-      };
-      const request = {
-        method: "POST",
-        url,
-        headers: { ...headers, ...authorization, ...message },
-        body: text,
-      } as const;
-      const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
-      return response.kind === "response" ? classifyResponse(response) : failureWithoutResponse(response);
+    send: (message, signal) => publish(message, message.live && message.key, signal),
+    editing: {
+      paceOf: () => pace,
+      edit: (message, id, signal) => publish(message, id, signal),
     },
     async check(signal) {
       const { url, headers } = endpoint("/v1/account");

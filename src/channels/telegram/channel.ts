@@ -6,6 +6,7 @@ import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { type ApiResponse, classifyStatus, describeResponse, failureWithoutResponse } from "../httpStatus.ts";
 import { redactWithNames } from "../redact.ts";
+import { editOutcome, paceOf } from "./edit.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -21,10 +22,16 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     );
   const classify = (response: ApiResponse, chat: string, text: string) =>
     classifyResponse(response, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
+  const textFields = (text: string, plain: boolean) => ({
+    text,
+    ...(!plain && { parse_mode: "HTML" }),
+    // A preview makes Telegram's servers open the address, which a manipulated agent could use to leak data.
+    link_preview_options: { is_disabled: true },
+  });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
-    async send({ to, text, plain }, signal) {
+    async send({ to, text, plain, live }, signal) {
       const [, chat, topic] = TELEGRAM_RECIPIENT.exec(to.trim()) ?? [];
       if (chat === undefined) {
         return { kind: "gone", reason: "This is not a Telegram recipient: use a chat id, @channel or chat:topic." };
@@ -33,10 +40,8 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
         const message = {
           chat_id: chatId,
           ...(topic && { message_thread_id: Number(topic) }),
-          text,
-          ...(!plain && { parse_mode: "HTML" }),
-          // A preview makes Telegram's servers open the address, which a manipulated agent could use to leak data.
-          link_preview_options: { is_disabled: true },
+          ...textFields(text, plain),
+          ...(live && { disable_notification: true }),
         };
         const response = await callApi("POST", "sendMessage", message, signal);
         return response.kind === "response" ? classify(response, chatId, text) : failureWithoutResponse(response);
@@ -46,6 +51,17 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       movedChats.set(chat, result.to);
       const again = await post(result.to);
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram reports that the group moved twice." } : again;
+    },
+    editing: {
+      paceOf,
+      async edit({ to, text, plain }, id, signal) {
+        const [, given = ""] = TELEGRAM_RECIPIENT.exec(to.trim()) ?? [];
+        const chat = movedChats.get(given) ?? given;
+        const message = { chat_id: chat, message_id: Number(id), ...textFields(text, plain) };
+        const response = await callApi("POST", "editMessageText", message, signal);
+        if (response.kind !== "response") return failureWithoutResponse(response);
+        return editOutcome(response, id, (one) => classify(one, chat, text));
+      },
     },
     async check(signal) {
       const response = await callApi("GET", "getMe", undefined, signal);

@@ -82,6 +82,8 @@ export const DeliveryDoc = f.object({
   title: f.optional(f.string),
   /** The address of a page about the event; missing without `server.publicUrl`. */
   link: f.optional(f.string),
+  /** The live message that it edits if that exists, as the end of a job; missing for every other delivery. */
+  live: f.optional(f.string),
   /** The messages of the text, split at the first attempt. */
   parts: f.listOf(DeliveryPart),
   state: f.oneOf(DeliveryState.enum),
@@ -158,7 +160,18 @@ export const kindOf = ({ kind = "channel" }: Pick<DeliveryDoc, "kind">): Deliver
 export interface NewDelivery
   extends Pick<
     DeliveryDoc,
-    "_id" | "runId" | "sessionKey" | "kind" | "event" | "webhook" | "channel" | "to" | "text" | "title" | "link"
+    | "_id"
+    | "runId"
+    | "sessionKey"
+    | "kind"
+    | "event"
+    | "webhook"
+    | "channel"
+    | "to"
+    | "text"
+    | "title"
+    | "link"
+    | "live"
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
