@@ -46,7 +46,7 @@ export const AuditEntry = Type.Object(
     at: s.Timestamp("When the action took place."),
     actor: Type.String({
       description:
-        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, or `anonymous`.",
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `oidc:PERSON`, `header:PERSON`, or `anonymous`.",
     }),
     action: AuditAction,
     target: s.nullable(Type.String(), {
