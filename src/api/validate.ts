@@ -6,6 +6,7 @@ import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
+import { PAGE_URL_PATTERN } from "../shared/text/pageUrl.ts";
 import { PING_STATE_PATTERN } from "./schemas/requests.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
@@ -178,6 +179,7 @@ const PING_STATE =
   "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; the report of 100 percent is done";
 
 const PATTERNS: Readonly<Record<string, string>> = {
+  [PAGE_URL_PATTERN]: "must be an address that begins with http:// or https://",
   [CURSOR_PATTERN]: CURSOR,
   [ID_CURSOR_PATTERN]: CURSOR,
   [PING_STATE_PATTERN]: PING_STATE,
