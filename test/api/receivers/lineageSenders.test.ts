@@ -131,7 +131,7 @@ describe("senders of OpenLineage", () => {
     await send(dbtEvents());
 
     const job = await read(10);
-    expect(job).to.include({ name: "orders.transform", status: "running", progress: 33 });
+    expect(job).to.include({ name: "orders.transform", status: "running", progress: 99 });
     expect(stepsOf(job)).to.deep.equal([
       ["dbt-run-shop", "failed", "1 of 2 nodes failed"],
       ["shop.public.orders.build.run", "completed", null],

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { jobQuery } from "../../../src/models/jobs/search/jobFilter.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { stagesOf } from "../../support/queryPlan.ts";
 
 describe("the search for jobs", () => {
   let app: TestApp;
@@ -35,6 +37,15 @@ describe("the search for jobs", () => {
     expect(await search("äpfel hata")).to.deep.equal([]);
     await put("german", { status: "running" });
     expect(await search("äpfel")).to.deep.equal([]);
+  });
+
+  it("reads words from indexes, in whatever letters", async () => {
+    for (const search of ["platz", "äpfel öl", "ОШИБКА"]) {
+      const query = app.stores.jobs.collection.native.find(jobQuery({ search }, app.clock.now()));
+      const { queryPlanner } = await query.sort({ createdAt: -1, _id: -1 }).explain("queryPlanner");
+
+      expect(stagesOf(queryPlanner.winningPlan), search).to.include("IXSCAN").and.not.include("COLLSCAN");
+    }
   });
 
   it("distinguishes a key with an equals sign from a value with one, also in a deletion", async () => {

@@ -49,7 +49,7 @@ describe("dashboard pages of a return", () => {
     await waitForAddress(page, "pathname", `/sessions/${encodeURIComponent(SESSION)}`);
     await page.getByText("The build is ready.").waitFor();
     const turn = page.getByRole("listitem").filter({ hasText: "Return of a job" });
-    await turn.getByText(SENTENCE).waitFor({ state: "attached" });
+    await turn.getByText("Job: Build").waitFor();
     expect(await page.getByText("Prompt", { exact: true }).count()).to.equal(0);
     await turn.getByRole("link", { name: "Job completed" }).click();
     await waitForAddress(page, "pathname", job);

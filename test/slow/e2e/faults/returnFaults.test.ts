@@ -26,7 +26,7 @@ describe("returns of jobs survive two workers that are killed", () => {
   let workers: Service[] = [];
   before(async () => {
     room = mkdtempSync(join(tmpdir(), "signalbox-returns-"));
-    app = await startApp();
+    app = await startApp({ prefix: `returns-${process.pid}` });
     writeFileSync(
       join(room, "signalbox.json5"),
       `{ redis: { prefix: ${JSON.stringify(app.prefix)} }, agents: { returns: { gather: "1s" } } }`,
