@@ -41,9 +41,10 @@ const STATUSES: readonly Status[] = ["running", "completed", "failed"];
 const MAX_TRIES = 25;
 
 /** How long a ping has to end the job that it has leased. After that another one may end it. */
-const LEASE_MS = 2_000;
-/** Delay before another look at jobs that other pings end now. All tries together take longer than a lease. */
+const LEASE_MS = 10_000;
+/** Delay before another look at jobs that other pings end now, and the maximum of looks, which take longer than a lease. */
 const WAIT_MS = 100;
+const MAX_LOOKS = 120;
 
 /**
  * Applies a ping to the run that it is about: the one with its `rid`, or for an end the newest running one, and for lines of a log
@@ -79,14 +80,14 @@ async function endRun(stores: JobStores, runs: PingedRuns, report: StepReport, l
   if (rid !== undefined) {
     const begun = await beginAs(stores, runs, rid);
     const isLeased = (await leaseEnd(stores, { jobId: begun.jobId }, clock)) !== undefined;
-    const applied = await apply(stores, begun, { ...report, ...(isLeased && { log }) });
+    const applied = await (isLeased ? applyLeased(stores, begun, { ...report, log }) : apply(stores, begun, report));
     if (applied.isNewest && !isLeased) await addLines(stores, applied.jobId, log);
     if (applied.isNewest || applied.step.status === report.status) return applied;
   }
   for (let i = 0; rid === undefined && i < MAX_TRIES; i++) {
     const jobId = await leaseEnd(stores, { pinged }, clock);
     if (jobId === undefined) break;
-    const applied = await apply(stores, { jobId, createdJob: false }, { ...report, log }).catch(
+    const applied = await applyLeased(stores, { jobId, createdJob: false }, { ...report, log }).catch(
       ignore("job_not_found"),
     );
     if (applied?.isNewest) return applied;
@@ -110,7 +111,7 @@ async function leaseEnd(
 ): Promise<string | undefined> {
   const running = { ...which, status: "running" as const };
   const options = { projection: { jobId: 1 }, sort: { createdAt: -1 } } as const;
-  for (let i = 0; i < MAX_TRIES; i++) {
+  for (let i = 0; i < MAX_LOOKS; i++) {
     const now = clock.now();
     const isFree = { $or: [{ endLease: { $exists: false } }, { endLease: { $lte: now } }] };
     const found = await collection.findOne({ ...running, ...isFree }, options);
@@ -124,6 +125,17 @@ async function leaseEnd(
     }
   }
   return undefined;
+}
+
+/** Applies a report to the job whose end is leased. If that fails, a repeated ping may end the job at once. */
+async function applyLeased(stores: JobStores, begun: Begun, report: StepReport) {
+  try {
+    return await apply(stores, begun, report);
+  } catch (error) {
+    // If this fails too, the lease expires.
+    await stores.jobs.collection.updateOne({ jobId: begun.jobId }, { $unset: { endLease: 1 } }).catch(() => {});
+    throw error;
+  }
 }
 
 /** Returns the id of the job that lines of a log are about: the one with the `rid`, or the newest of the slug. */
