@@ -6,6 +6,7 @@ import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
+import { PAGE_URL_PATTERN } from "../shared/text/pageUrl.ts";
 import { PING_STATE_PATTERN } from "./schemas/requests.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
@@ -127,31 +128,38 @@ interface Fault {
   readonly detail: string;
 }
 
-/** Returns the faults to report. A wrong value of a nullable field is one fault, although it matches neither schema. */
+/**
+ * Returns the faults to report. A value that matches no schema of a union has the faults of all of them. Where it has the type of
+ * one, those about the types of the others say nothing; elsewhere they are one fault, which names all types.
+ */
 function faults(validate: ValidateFunction): Fault[] {
-  const errors = validate.errors ?? [];
-  const mayBeNull = new Set(errors.filter(isNullableError).map(({ instancePath }) => instancePath));
-  const isOfUnion = ({ instancePath, keyword }: ErrorObject) => instancePath === "" && /^(anyOf|type)$/.test(keyword);
-  const hasOwnFaults = isListUnion(errors.at(-1)) && !errors.every(isOfUnion);
-  const relevant = errors.filter((error) => {
-    const isRedundant = error.keyword === "anyOf" || error.params.type === "null";
-    if (hasOwnFaults && isOfUnion(error)) return false;
-    return error.keyword !== "if" && !(isRedundant && mayBeNull.has(error.instancePath));
+  const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== "if");
+  const unions = new Set(errors.filter(({ keyword }) => keyword === "anyOf").map(({ instancePath }) => instancePath));
+  const isOfUnion = ({ keyword, instancePath }: ErrorObject) =>
+    /^(anyOf|type)$/.test(keyword) && unions.has(instancePath);
+  const explained = new Set(errors.flatMap((error) => pathsAbove(error.instancePath, !isOfUnion(error))));
+  const types = Map.groupBy(
+    errors.filter((error) => error.keyword === "type" && isOfUnion(error)),
+    ({ instancePath }) => instancePath,
+  );
+  const relevant = errors.flatMap((error) => {
+    if (!isOfUnion(error)) return [error];
+    const own = types.get(error.instancePath) ?? [];
+    if (error !== own[0] || explained.has(error.instancePath)) return [];
+    return [{ ...error, params: { type: own.map(({ params }) => params.type) } }];
   });
-  return relevant.slice(0, MAX_ERRORS).map((error) => {
-    const orNull = error.keyword === "type" && mayBeNull.has(error.instancePath) ? " or null" : "";
-    return { error, field: shortened(faultyField(error)), detail: `${describeFault(error, PATTERNS)}${orNull}` };
-  });
+  return relevant.slice(0, MAX_ERRORS).map((error) => ({
+    error,
+    field: shortened(faultyField(error)),
+    detail: describeFault(error, PATTERNS),
+  }));
 }
 
-/** Returns whether an error is that of a body that may be one object or a list: it also has the fault of the other of the two. */
-const isListUnion = (error: ErrorObject | undefined): boolean =>
-  error?.keyword === "anyOf" &&
-  error.instancePath === "" &&
-  (error.schema as { type?: string }[]).some(({ type }) => type === "array");
-
-const isNullableError = ({ keyword, schema }: ErrorObject): boolean =>
-  keyword === "anyOf" && (schema as { type?: string }[]).some(({ type }) => type === "null");
+/** Returns the paths of the values that contain a value, and its own if wanted. */
+function pathsAbove(path: string, withOwn: boolean): string[] {
+  const parts = path.split("/");
+  return parts.slice(withOwn ? 0 : 1).map((_, i) => parts.slice(0, parts.length - i - (withOwn ? 0 : 1)).join("/"));
+}
 
 /** Maximum length of a field's name in a response, in characters: an unknown name may fill the whole body. */
 const MAX_NAME_CHARS = 200;
@@ -171,6 +179,7 @@ const PING_STATE =
   "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; the report of 100 percent is done";
 
 const PATTERNS: Readonly<Record<string, string>> = {
+  [PAGE_URL_PATTERN]: "must be an address that begins with http:// or https://",
   [CURSOR_PATTERN]: CURSOR,
   [ID_CURSOR_PATTERN]: CURSOR,
   [PING_STATE_PATTERN]: PING_STATE,

@@ -1,4 +1,5 @@
 import { filterQuery, pathSegment } from "./connection.ts";
+import { withOwnSession } from "./environment.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
 import type { FreeObject, Job, JobChange, Step } from "./records/jobs.ts";
@@ -161,7 +162,7 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
       wait: waitOne<Job>(jobs),
       /** Creates the job, or updates the given fields of an existing one. */
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
-        call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: change }),
+        call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: withOwnSession(change) }),
       /** Requests that a running job be cancelled; with `force` it fails at once. */
       cancel: (jobId: string, body: { reason?: string | null; force?: boolean } = {}, options?: CallOptions) =>
         call<Job>("POST", `${jobs + pathSegment(jobId)}/cancel`, { ...options, body }),

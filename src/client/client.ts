@@ -4,6 +4,7 @@ import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { startDeadline, TIMED_OUT } from "./deadline.ts";
+import { runEnvironment } from "./environment.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
 import { type Assignment, StepReporter } from "./step.ts";
@@ -62,10 +63,6 @@ export interface Client extends Api {
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-/** The variables that an agent run sets for its program; none in a browser. */
-const runEnvironment = (): Readonly<Record<string, string | undefined>> =>
-  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
 
 interface Calls {
   (...args: unknown[]): unknown;

@@ -2,6 +2,7 @@ import type { CallOptions } from "./api.ts";
 import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { pathSegment } from "./connection.ts";
+import { withOwnSession } from "./environment.ts";
 import type { Answer, Question } from "./gate.ts";
 import type { Job, JobFields } from "./records/jobs.ts";
 import { Reporter } from "./reporter.ts";
@@ -39,7 +40,10 @@ export class JobReporter extends Reporter {
    * aborted.
    */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    return withRetry(this.context, this.context.retryForMs, "PUT", this.jobPath, { body: fields, signal });
+    return withRetry(this.context, this.context.retryForMs, "PUT", this.jobPath, {
+      body: withOwnSession(fields),
+      signal,
+    });
   }
 
   /**

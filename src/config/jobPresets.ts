@@ -62,7 +62,10 @@ const gitlabPipeline: JobPreset = {
     ],
     status: {
       path: ["item.status", "payload.build_status", "payload.object_attributes.status"],
-      running: ["created", "waiting_for_resource", "preparing", "pending", "running", "manual", "scheduled"],
+      running: [
+        ...["created", "waiting_for_resource", "waiting_for_callback", "preparing", "pending", "running", "manual"],
+        ...["scheduled", "canceling"],
+      ],
       completed: ["success", "skipped"],
       failed: ["failed", "canceled"],
     },

@@ -1,4 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -16,6 +18,8 @@ describe("signalbox channel", () => {
   let app: TestApp;
   let child: ChildProcessWithoutNullStreams;
   let lines: Line[];
+  /** The address at which the channel finds the service, if it is another than that of the app. */
+  let url: string | undefined;
   before(async () => {
     app = await startApp();
   });
@@ -30,7 +34,7 @@ describe("signalbox channel", () => {
   /** Starts the channel as Claude Code does, and waits until it follows a job that was running before. */
   async function start(...options: string[]): Promise<void> {
     lines = [];
-    const env = { PATH: process.env.PATH, SIGNALBOX_URL: app.url };
+    const env = { PATH: process.env.PATH, SIGNALBOX_URL: url ?? app.url };
     child = spawn(process.execPath, ["src/cli/main.ts", "channel", ...options], { env });
     createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line)));
     send({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {} } });
@@ -86,6 +90,36 @@ describe("signalbox channel", () => {
       .and.to.include('{"files":42}');
   });
 
+  it("reconnects when its connection is cut, and sends each end that it missed once", async () => {
+    const proxy = await startCuttingProxy(Number(new URL(app.url).port));
+    url = proxy.url;
+    try {
+      const missed = await createJob(app);
+      await start();
+      const kept = await createJob(app);
+      await end(kept.path);
+      await eventually(() => news().length === 1, "the end before the cut");
+      proxy.cut();
+      await end(missed.path);
+      const made = await createJob(app);
+      await end(made.path);
+      await eventually(() => proxy.refused > 0, "a try to reconnect");
+      proxy.mend();
+      await eventually(() => news().length >= 3, "the ends that were missed");
+      proxy.cut();
+      proxy.mend();
+      const last = await createJob(app);
+      await end(last.path);
+      await eventually(() => events().includes(`${last.jobId} completed`), "an end after another reconnect");
+
+      const ids = [kept, missed, made, last].map(({ jobId }) => `${jobId} completed`);
+      expect(events().toSorted()).to.deep.equal(ids.toSorted());
+    } finally {
+      url = undefined;
+      await proxy.close();
+    }
+  });
+
   it("sends only jobs whose ids begin with the prefix, also those that ended before a reconnect", async () => {
     await start("--jobs", "ci/");
     const path = `/api/jobs/${encodeURIComponent("ci/7")}`;
@@ -98,3 +132,44 @@ describe("signalbox channel", () => {
     expect(events()).to.deep.equal(["ci/7 completed"]);
   });
 });
+
+/** Starts a proxy to a port of this machine whose connections can be cut, and refused until they are mended. */
+async function startCuttingProxy(port: number) {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let refused = 0;
+  const server = createServer((socket) => {
+    if (isCut) {
+      refused++;
+      socket.destroy();
+      return;
+    }
+    const inner = connect(port, "127.0.0.1");
+    for (const one of [socket, inner]) {
+      sockets.add(one);
+      one.on("error", () => {}).on("close", () => sockets.delete(one));
+    }
+    socket.pipe(inner).pipe(socket);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const cut = () => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    /** The connections that were refused. */
+    get refused() {
+      return refused;
+    },
+    async close() {
+      cut();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -32,6 +32,23 @@ describe("the log of a step on the page", () => {
     await untilPasses(async () => expect(await page.textContent("main")).to.include("0 of 1 step"));
   });
 
+  it("stands beside how many steps of a job are done, in the rows of the list and live", async () => {
+    const job = await createJob(app, { name: "Import" });
+    await report(app, job.path, "s0", {});
+    const page = await openLive("/");
+    const row = page.getByRole("row").filter({ hasText: "Import" });
+    await row.waitFor();
+    const before = await row.getByText(/ steps?\b/).count();
+    for (let i = 1; i < 6; i++) await report(app, job.path, `s${i}`, { status: "completed" });
+    await row.getByText("5 of 6 steps", { exact: true }).waitFor();
+    await report(app, job.path, "s0", { status: "failed" });
+    await app.call("PUT", job.path, { status: "completed" });
+
+    await row.getByText("5 of 6 steps, 1 failed", { exact: true }).waitFor();
+    await row.getByText("Completed").waitFor();
+    expect(before).to.equal(0);
+  });
+
   it("splits lines at their colours", () => {
     expect(colourParts("a\x1b[1;31mb\x1b[0mc\x1b[38;5;9md")).to.deep.equal([
       { text: "a", colour: "" },

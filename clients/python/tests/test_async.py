@@ -243,3 +243,46 @@ def test_a_watch_that_is_cancelled_ends_its_thread_with_the_next_event(run):
                 await asyncio.sleep(0)
 
     run(work)
+
+
+def test_parallel_brings_the_job_to_the_mean_and_only_the_last_step_to_the_end(run, service):
+    async def work(client, job):
+        async def progress():
+            return (await client.jobs.get(job.job_id))["progress"]
+
+        async with job.parallel([("a", "A"), ("b", "B")], start=0, end=100) as (a, b):
+            await b.start(progress=50)
+            seen = [await progress()]
+            await a.complete({"part": 1})
+            seen.append(await progress())
+            a.log("late")
+            await b.complete({"part": 2})
+        return seen, await client.jobs.get(job.job_id, include_steps=True)
+
+    seen, record = run(work)
+
+    assert seen == [25, 75]
+    assert (record["status"], record["progress"], record["output"]) == ("completed", 100, {"part": 2})
+    assert record["stepCounts"] == {"running": 0, "completed": 2, "failed": 0}
+    assert [step["progress"] for step in record["steps"]] == [100, 100]
+
+
+def test_parallel_runs_steps_as_tasks_and_keeps_the_failure_of_one(run):
+    async def work(client, job):
+        async def part(step, fails):
+            async with step:
+                for i in range(5):
+                    step.progress(i * 20)
+                    await asyncio.sleep(0)
+                if fails:
+                    raise ValueError("no rows")
+
+        async with job.parallel([("a", "A"), ("b", "B"), ("c", "C")], start=0, end=90) as steps:
+            await asyncio.gather(*[part(step, i == 1) for i, step in enumerate(steps)], return_exceptions=True)
+        return await client.jobs.get(job.job_id)
+
+    record = run(work)
+
+    assert record["stepCounts"] == {"running": 0, "completed": 2, "failed": 1}
+    assert record["status"] == "running"
+    assert 60 <= record["progress"] < 90

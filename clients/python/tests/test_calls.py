@@ -3,6 +3,7 @@
 import datetime
 import threading
 import uuid
+from contextlib import suppress
 
 import pytest
 from conftest import eventually
@@ -225,6 +226,34 @@ def test_an_agent_run_gives_the_client_its_token_and_its_job(service, monkeypatc
     assert refused.value.code == "unauthorized"  # the service did not make this token
     request = service.requests[-1]
     assert request.path == "/api/jobs/run-1%2Fbuild"
-    assert request.body == {"returnTo": "self"}
+    assert request.body == {"returnTo": "self"}  # no session is known: the service knows that of its own run
     with Client("http://127.0.0.1:9") as other:
         assert other._connection._headers["Authorization"] is None
+
+
+@pytest.mark.parametrize(
+    ("return_to", "sent"),
+    [
+        ("self", "agent:7"),
+        ({"sessionKey": "self", "on": ["stale"]}, {"sessionKey": "agent:7", "on": ["stale"]}),
+        ("other", "other"),
+        ({"sessionKey": "other"}, {"sessionKey": "other"}),
+        (None, None),
+    ],
+)
+def test_self_is_the_session_of_the_agent_run(service, monkeypatch, return_to, sent):
+    monkeypatch.setenv("SIGNALBOX_SESSION", "agent:7")
+
+    with Client(service.url, retry_for=0.0) as client, suppress(SignalboxError):  # the service has no such session
+        client.job("a/build").create(name="Build", return_to=return_to)
+
+    assert service.requests[-1].body == {"name": "Build", "returnTo": sent}
+
+
+def test_a_job_has_links_and_a_parent(client, job):
+    links = [{"title": "Log", "url": "https://ci.example.com/7"}]
+
+    part = client.job(f"{job.job_id}/part").create(links=links, parent_job_id=job.job_id)
+
+    assert (part["links"], part["parentJobId"]) == (links, job.job_id)
+    assert [one["jobId"] for one in client.jobs.list(parent_job_id=job.job_id)] == [part["jobId"]]

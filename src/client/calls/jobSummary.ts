@@ -17,4 +17,5 @@ export const JOB_SUMMARY = [
   "waitingFor",
   "cancel",
   "currentStep",
+  "stepCounts",
 ] as const satisfies readonly (keyof JobSummary)[];

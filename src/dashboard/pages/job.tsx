@@ -5,7 +5,7 @@ import { now } from "../clock.ts";
 import { JobGates } from "../components/gate/jobGates.tsx";
 import { Icon } from "../components/icon.tsx";
 import { CancelNote } from "../components/job/cancelJob.tsx";
-import { ChildJobs, StepCounts } from "../components/job/childJobs.tsx";
+import { ChildJobs } from "../components/job/childJobs.tsx";
 import { FailurePanel } from "../components/job/failurePanel.tsx";
 import { JobActions } from "../components/job/jobActions.tsx";
 import { Links } from "../components/job/links.tsx";
@@ -21,7 +21,7 @@ import { RichText } from "../components/values/richText.tsx";
 import { StatusMark } from "../components/values/status.tsx";
 import { When } from "../components/values/when.tsx";
 import { isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
-import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
+import { isStale, shownStatus, stepsText, titleOf } from "../data/job/jobRows.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
 import { endOf } from "../data/job/timeline.ts";
 import { followLive } from "../data/live/live.ts";
@@ -145,7 +145,7 @@ function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted 
         <CancelNote job={job} />
         {stale && !job.cancel && <StaleNote job={job} />}
         <JobFacts job={job} points={points} />
-        <StepCounts counts={job.stepCounts} />
+        {stepsText(job.stepCounts) && <p class="muted">{stepsText(job.stepCounts)}</p>}
         <Links links={job.links} />
         {description && (
           <div class="description">

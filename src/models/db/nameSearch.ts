@@ -12,6 +12,8 @@ export function nameKey(name: string): string {
   return letters.join("").normalize("NFC");
 }
 
+/** Words: runs of letters, digits and their marks. */
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 /** Maximum words of one name, each an entry in an index. */
 const MAX_WORDS = 32;
 /** Maximum characters of a stored word. The rest of a longer word is not compared. */
@@ -22,7 +24,7 @@ const MAX_WORD_LENGTH = 64;
  * words, each cut to 64 characters.
  */
 export function nameWords(text: string): string[] {
-  const words = nameKey(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const words = nameKey(text).match(WORDS) ?? [];
   const cut = words.map((word) =>
     word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
   );
@@ -36,6 +38,46 @@ export function nameWords(text: string): string[] {
 export function wordQueries(text: string): { $and: { nameWords: { $elemMatch: ReturnType<typeof beginsWith> } }[] }[] {
   const words = nameWords(text).map((word) => ({ nameWords: { $elemMatch: beginsWith(word) } }));
   return words.length > 0 ? [{ $and: words }] : [];
+}
+
+/** Maximum forms of a word in a query. */
+const MAX_FORMS = 16;
+
+/**
+ * Returns for each word of a text the forms that it may have in a text of which MongoDB has put the letters in lower case, which it
+ * does with those of ASCII only: `Äpfel` may be there as `äpfel` or `Äpfel`. A word with many other letters has only its usual
+ * forms: as it is, in lower case, in upper case, and with a capital.
+ */
+export function lowerAsciiForms(text: string): string[][] {
+  const words = text.normalize("NFC").match(WORDS) ?? [];
+  return words.slice(0, MAX_WORDS).map((word) => {
+    const cut = Array.from(word).slice(0, MAX_WORD_LENGTH);
+    const forms = [cut.join(""), cut.join("").normalize("NFD"), nameKey(word), ...inEachCase(cut)];
+    return [...new Set(forms.map(lowerAscii))];
+  });
+}
+
+const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+function inEachCase(letters: readonly string[]): string[] {
+  const cases = letters.map((letter) =>
+    [...new Set([letter.toLowerCase(), letter.toUpperCase()])].filter(
+      (one) => Array.from(one).length === 1 && !isAscii(one),
+    ),
+  );
+  const pick = (choose: (own: readonly string[], at: number) => string | undefined) =>
+    letters.map((letter, i) => choose(cases[i] as string[], i) ?? letter).join("");
+  const open = [...cases.keys()].filter((i) => (cases[i] as string[]).length > 1);
+  if (2 ** open.length > MAX_FORMS) {
+    return [
+      pick(([lower]) => lower),
+      pick((own) => own.at(-1)),
+      pick((own, i) => (i === open[0] ? own.at(-1) : own[0])),
+    ];
+  }
+  return Array.from({ length: 2 ** open.length }, (_, bits) =>
+    pick((own, i) => own[(bits >> open.indexOf(i)) & 1] ?? own[0]),
+  );
 }
 
 /** Returns the range of all strings with a prefix: from the prefix up to the lowest string that is greater than all of them. */

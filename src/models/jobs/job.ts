@@ -88,13 +88,15 @@ export const JobDoc = f.object({
   messageOrder: f.optional(f.number),
   /** For a job that pings of a receiver began: what its id begins with, up to the slug. */
   pinged: f.optional(f.string),
+  /** The time until which only one ping may end the job; missing before the first one tries. */
+  endLease: f.optional(f.date),
   /** The session that the job wakes; missing if it wakes none. */
   returnTo: f.optional(ReturnTo),
   /** The latest transitions that have woken a session, oldest first; missing before the first one. */
   returns: f.optional(f.listOf(Return)),
-  /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   /** How often the links that show the job were revoked; missing before the first time. */
   shareEpoch: f.optional(f.number),
+  /** The id of the job that the first `?new=1` after this one's end began; missing before. */
   nextRunId: f.optional(f.string),
   /** Missing unless the job was announced as stale, and not reported since. */
   silence: f.optional(Silence),

@@ -30,27 +30,27 @@ export const silentMs = (defaultSeconds: number) => ({
 /** The expression for the time since which a job is silent. Waiting for a person does not count. */
 export const SILENT_SINCE = { $max: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, "$resumedAt"] };
 
-/** The words of the message of a failed job, in lower case as far as MongoDB knows it; missing for other jobs. */
+/** The first words of the message of a failed job: see `lowerAsciiForms`. Missing for other jobs. */
 const FAILED_WORDS = {
   $cond: [
     { $and: [{ $eq: ["$status", "failed"] }, { $eq: [{ $type: "$message" }, "string"] }] },
     {
-      $slice: [
-        {
-          $setUnion: {
-            $map: {
-              input: {
+      $setUnion: {
+        $map: {
+          input: {
+            $slice: [
+              {
                 $regexFindAll: {
                   input: { $toLower: { $substrCP: ["$message", 0, 2_000] } },
                   regex: /[\p{L}\p{N}\p{M}]{1,64}/u.source,
                 },
               },
-              in: "$$this.match",
-            },
+              64,
+            ],
           },
+          in: "$$this.match",
         },
-        32,
-      ],
+      },
     },
     "$$REMOVE",
   ],

@@ -35,6 +35,7 @@ export const WITHOUT_STEPS = {
   order: 0,
   messageOrder: 0,
   pinged: 0,
+  endLease: 0,
   endedBy: 0,
   updatedMinute: 0,
   staleMinute: 0,
@@ -239,12 +240,6 @@ export class Jobs {
       ]),
     );
     return own && suffixed ? (own.createdAt > suffixed.createdAt ? own : suffixed) : (own ?? suffixed);
-  }
-
-  /** Returns the id of the newest job that pings began for a slug, of those with the given statuses. @throws AppError unavailable */
-  async newestPinged(pinged: string, statuses: readonly Status[]): Promise<string | undefined> {
-    const options = { projection: { jobId: 1 }, sort: { createdAt: -1 } } as const;
-    return (await this.collection.findOne({ pinged, status: { $in: [...statuses] } }, options))?.jobId;
   }
 
   /** Returns the id of the run that follows an ended one: the given id, or the one that a concurrent call has given. */

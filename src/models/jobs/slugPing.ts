@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../shared/clock.ts";
 import { ignore } from "../../shared/errors.ts";
 import type { Status } from "./job.ts";
@@ -39,6 +40,12 @@ const STATUSES: readonly Status[] = ["running", "completed", "failed"];
  */
 const MAX_TRIES = 25;
 
+/** How long a ping has to end the job that it has leased. After that another one may end it. */
+const LEASE_MS = 10_000;
+/** Delay before another look at jobs that other pings end now, and the maximum of looks, which take longer than a lease. */
+const WAIT_MS = 100;
+const MAX_LOOKS = 120;
+
 /**
  * Applies a ping to the run that it is about: the one with its `rid`, or for an end the newest running one, and for lines of a log
  * the newest one. An end without a running job makes a job that is over at once, and never changes one that has ended otherwise.
@@ -51,47 +58,100 @@ export async function pingSlug(
   ping: SlugPing,
   clock: Clock,
 ): Promise<PingResult | null> {
-  if (ping.state === "log") {
-    await stores.logs.append(await findRun(stores, runs), PING_STEP, ping.log);
+  const { state, log } = ping;
+  if (state === "log") {
+    await stores.logs.append(await findRun(stores, runs), PING_STEP, log);
     return null;
   }
-  const applied = await applyPing(stores, runs, { ...ping, state: ping.state }, clock);
-  if (applied.isNewest) await stores.logs.append(applied.jobId, PING_STEP, ping.log).catch(ignore("job_not_found"));
+  const report = reportOfPing({ ...ping, state });
+  if (state !== "start") return endRun(stores, runs, { ...report, order: END }, log, clock);
+  const begun = runs.rid === undefined ? await begin(stores, runs, clock) : await beginAs(stores, runs, runs.rid);
+  const applied = await apply(stores, begun, { ...report, order: START });
+  if (applied.isNewest) await addLines(stores, applied.jobId, log);
   return applied;
 }
 
-async function findRun({ jobs }: JobStores, { pinged, rid }: PingedRuns): Promise<string> {
-  const jobId = rid === undefined ? await jobs.newestPinged(pinged, STATUSES) : `${pinged}/${rid}`;
-  return jobId ?? Promise.reject(jobNotFound(pinged));
-}
-
-async function applyPing(
-  stores: JobStores,
-  runs: PingedRuns,
-  { state, body }: SlugPing & { readonly state: Exclude<SlugPing["state"], "log"> },
-  clock: Clock,
-) {
+/**
+ * Ends a run. The lines stand in its log before it has ended, because what follows from the end shows them: only the ping that
+ * leases the end of a job adds lines to it.
+ */
+async function endRun(stores: JobStores, runs: PingedRuns, report: StepReport, log: LogLines, clock: Clock) {
   const { pinged, rid } = runs;
-  const kind = state === "start" ? "running" : state === "success" || state === 0 ? "done" : "fail";
-  const exitCode = typeof state === "number" ? { exitCode: state } : {};
-  const message = lastLine(body);
-  const output = { message: message || null, ...exitCode, ...(body !== "" && { body }) };
-  const report = { ...reportOf({ kind, ...exitCode }, message), ...(kind !== "running" && { output }) };
-  if (state === "start" || rid !== undefined) {
-    const first = rid === undefined ? await begin(stores, runs, clock) : await beginAs(stores, runs, rid);
-    const applied = await apply(stores, first, { ...report, order: state === "start" ? START : END });
-    const isRepeated = state === "start" || applied.step.status === report.status;
-    if (applied.isNewest || isRepeated) return applied;
+  if (rid !== undefined) {
+    const begun = await beginAs(stores, runs, rid);
+    const isLeased = (await leaseEnd(stores, { jobId: begun.jobId }, clock)) !== undefined;
+    const applied = await (isLeased ? applyLeased(stores, begun, { ...report, log }) : apply(stores, begun, report));
+    if (applied.isNewest && !isLeased) await addLines(stores, applied.jobId, log);
+    if (applied.isNewest || applied.step.status === report.status) return applied;
   }
   for (let i = 0; rid === undefined && i < MAX_TRIES; i++) {
-    const jobId = await stores.jobs.newestPinged(pinged, ["running"]);
+    const jobId = await leaseEnd(stores, { pinged }, clock);
     if (jobId === undefined) break;
-    const applied = await apply(stores, { jobId, createdJob: false }, { ...report, order: END }).catch(
+    const applied = await applyLeased(stores, { jobId, createdJob: false }, { ...report, log }).catch(
       ignore("job_not_found"),
     );
     if (applied?.isNewest) return applied;
   }
-  return apply(stores, await begin(stores, runs, clock), { ...report, order: END });
+  return apply(stores, await begin(stores, runs, clock), { ...report, log });
+}
+
+/** Adds lines to a log, unless its job was deleted. */
+const addLines = (stores: JobStores, jobId: string, log: LogLines): Promise<void> =>
+  stores.logs.append(jobId, PING_STEP, log).catch(ignore("job_not_found"));
+
+/**
+ * Leases the end of a running job: the newest one that matches and that no other ping ends now. While there are only others, waits
+ * until they have ended.
+ * @returns undefined if no matching job is running
+ */
+async function leaseEnd(
+  { jobs: { collection } }: JobStores,
+  which: { readonly jobId: string } | { readonly pinged: string },
+  clock: Clock,
+): Promise<string | undefined> {
+  const running = { ...which, status: "running" as const };
+  const options = { projection: { jobId: 1 }, sort: { createdAt: -1 } } as const;
+  for (let i = 0; i < MAX_LOOKS; i++) {
+    const now = clock.now();
+    const isFree = { $or: [{ endLease: { $exists: false } }, { endLease: { $lte: now } }] };
+    const found = await collection.findOne({ ...running, ...isFree }, options);
+    if (found) {
+      const set = { $set: { endLease: new Date(now.getTime() + LEASE_MS) } };
+      const { matchedCount } = await collection.updateOne({ _id: found._id, ...running, ...isFree }, set);
+      if (matchedCount === 1) return found.jobId;
+    } else {
+      if (!(await collection.exists(running))) return undefined;
+      await pause(WAIT_MS);
+    }
+  }
+  return undefined;
+}
+
+/** Applies a report to the job whose end is leased. If that fails, a repeated ping may end the job at once. */
+async function applyLeased(stores: JobStores, begun: Begun, report: StepReport) {
+  try {
+    return await apply(stores, begun, report);
+  } catch (error) {
+    // If this fails too, the lease expires.
+    await stores.jobs.collection.updateOne({ jobId: begun.jobId }, { $unset: { endLease: 1 } }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Returns the id of the job that lines of a log are about: the one with the `rid`, or the newest of the slug. */
+async function findRun({ jobs }: JobStores, { pinged, rid }: PingedRuns): Promise<string> {
+  if (rid !== undefined) return `${pinged}/${rid}`;
+  const query = { pinged, status: { $in: [...STATUSES] } };
+  const newest = await jobs.collection.findOne(query, { projection: { jobId: 1 }, sort: { createdAt: -1 } });
+  return newest?.jobId ?? Promise.reject(jobNotFound(pinged));
+}
+
+function reportOfPing({ state, body }: SlugPing & { readonly state: Exclude<SlugPing["state"], "log"> }): StepReport {
+  const kind = state === "start" ? "running" : state === "success" || state === 0 ? "done" : "fail";
+  const exitCode = typeof state === "number" ? { exitCode: state } : {};
+  const message = lastLine(body);
+  const output = { message: message || null, ...exitCode, ...(body !== "" && { body }) };
+  return { ...reportOf({ kind, ...exitCode }, message), ...(kind !== "running" && { output }) };
 }
 
 type Begun = Pick<PingResult, "jobId" | "createdJob">;

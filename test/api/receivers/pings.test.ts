@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import sinon from "sinon";
+import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
+import { AppError } from "../../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
@@ -202,6 +205,46 @@ describe("/ping", () => {
     await ping(`/log?rid=${RID}`);
 
     expect(await logOf(`team/${slug}/${RID}`)).to.deep.equal(["Began", "with ***"]);
+  });
+
+  it("has the lines of an end in the log before the job ends", async () => {
+    const { reports } = app.stores;
+    const logged: string[][] = [];
+    const add = reports.add.bind(reports);
+    sinon.replace(reports, "add", async (report) => {
+      const lines = await readLastLines(app.stores.logs, await app.stores.jobs.findId(report.jobId), 9);
+      if (report.status !== "running") logged.push(lines.map(({ text }) => text));
+      return add(report);
+    });
+    await ping("/start", "POST", "Began");
+    await ping("/fail", "POST", "One\nNo space");
+    await ping(`/start?rid=${RID}`);
+    await ping(`/3?rid=${RID}`, "POST", "Two");
+    await ping("", "POST", "Three");
+    sinon.restore();
+
+    expect(logged).to.deep.equal([["Began", "One", "No space"], ["Two"], ["Three"]]);
+  });
+
+  it("has the lines of an end only in the log of the job that it ends, however many ends arrive together", async () => {
+    await Promise.all(Array.from({ length: 6 }, () => ping("/start")));
+    await Promise.all(Array.from({ length: 8 }, (_, i) => ping("/fail", "POST", `End ${i}`)));
+
+    const all = await jobs();
+    const logs = await Promise.all(all.map(({ jobId }: { jobId: string }) => logOf(jobId)));
+    expect(all).to.have.length(8);
+    expect(logs).to.deep.equal(all.map(({ message }: { message: string }) => [message]));
+  });
+
+  it("ends the same job when the end is sent again after an error of the service", async () => {
+    await ping("/start");
+    const fails = sinon.stub(app.stores.reports, "add").rejects(new AppError("unavailable", { detail: "No primary." }));
+    const first = await ping("/fail", "POST", "No space");
+    fails.restore();
+    const second = await ping("/fail", "POST", "No space");
+
+    expect([first.status, second.status]).to.deep.equal([503, 200]);
+    expect((await jobs()).map(({ status }: { status: string }) => status)).to.deep.equal(["failed"]);
   });
 
   it("ends in the same record whatever the order and the repetitions of the pings of a run", async () => {

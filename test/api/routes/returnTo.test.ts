@@ -98,21 +98,33 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
   });
   const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-  for (const [title, returnTo] of [
-    ["the main session", "main"],
-    ["a session that does not exist", "nobody"],
-    ["self without the token of a run", "self"],
-    ["an empty key", ""],
-    ["a number", 7],
-    ["an unknown field", { sessionKey: "main", when: "now" }],
-    ["an unknown transition", { sessionKey: "main", on: ["started"] }],
-    ["no transition", { sessionKey: "main", on: [] }],
-    ["an unknown channel", { sessionKey: "main", channel: "fax" }],
+  for (const [title, returnTo, detail] of [
+    ["the main session", "main", "returnTo must not be main: a rule of notify with wake wakes the main session."],
+    [
+      "a session that does not exist",
+      "nobody",
+      "returnTo must name a session that exists: GET /api/sessions lists them.",
+    ],
+    ["self without the token of a run", "self", "returnTo must name a session: self is for the token of a run."],
+    ["an empty key", "", "returnTo must not be empty."],
+    ["a number", 7, "returnTo must be a string or an object or null."],
+    ["an unknown field", { sessionKey: "main", when: "now" }, "returnTo/when is not known."],
+    ["a missing key", { on: ["failed"] }, "returnTo/sessionKey is required."],
+    [
+      "an unknown transition",
+      { sessionKey: "main", on: ["started"] },
+      "returnTo/on/0 must be one of completed, failed, stale, gate.",
+    ],
+    ["no transition", { sessionKey: "main", on: [] }, "returnTo/on must not be empty."],
+    ["a recipient of another type", { sessionKey: "main", to: 5 }, "returnTo/to must be a string or null."],
+    ["an unknown channel", { sessionKey: "main", channel: "fax" }, /^returnTo\/channel must be one of /],
   ] as const) {
     it(`is refused with 400 that names it for ${title}`, async () => {
       const answer = await put("c", { returnTo }, API);
 
       expect([answer.status, answer.body.code, named(answer)]).to.deep.equal([400, "invalid_body", "returnTo"]);
+      if (typeof detail === "string") expect(answer.body.detail).to.equal(detail);
+      else expect(answer.body.detail).to.match(detail);
       expect((await app.call("GET", "/api/jobs/c", undefined, bearer(API))).status).to.equal(404);
     });
   }

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { jobQuery } from "../../../src/models/jobs/search/jobFilter.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { stagesOf } from "../../support/queryPlan.ts";
 
 describe("the search for jobs", () => {
   let app: TestApp;
@@ -13,6 +15,38 @@ describe("the search for jobs", () => {
     return body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort();
   };
   const put = (jobId: string, body: object) => app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, body);
+
+  it("finds words of the message of a failed job, in upper or lower case of any letters", async () => {
+    await put("german", { status: "failed", message: "Kein Platz für ÄPFEL und Öl" });
+    await put("turkish", { status: "failed", message: "İstanbul'da hata" });
+    await put("russian", { status: "failed", message: "Ошибка ДИСКА" });
+    await put("composed", { status: "failed", message: "E\u0301chec total" });
+    await put("long", { status: "failed", message: Array.from({ length: 60 }, (_, i) => `word${99 - i}`).join(" ") });
+    await put("done", { status: "completed", message: "Äpfel" });
+    await put("running", { message: "Äpfel" });
+    const search = async (text: string) => found({ search: text });
+
+    for (const [job, texts] of Object.entries({
+      german: ["äpfel", "Äpfel", "ÄPFEL", "öl äpf", "FÜR platz", "a\u0308pfel"],
+      turkish: ["İstanbul", "İSTANBUL", "hata"],
+      russian: ["ошибка", "ОШИБКА", "Ошиб диска", "Диска"],
+      composed: ["échec", "ÉCHEC", "e\u0301ch"],
+      long: ["word99", "word41 WORD40"],
+    }))
+      for (const text of texts) expect(await search(text), text).to.deep.equal([job]);
+    expect(await search("äpfel hata")).to.deep.equal([]);
+    await put("german", { status: "running" });
+    expect(await search("äpfel")).to.deep.equal([]);
+  });
+
+  it("reads words from indexes, in whatever letters", async () => {
+    for (const search of ["platz", "äpfel öl", "ОШИБКА"]) {
+      const query = app.stores.jobs.collection.native.find(jobQuery({ search }, app.clock.now()));
+      const { queryPlanner } = await query.sort({ createdAt: -1, _id: -1 }).explain("queryPlanner");
+
+      expect(stagesOf(queryPlanner.winningPlan), search).to.include("IXSCAN").and.not.include("COLLSCAN");
+    }
+  });
 
   it("distinguishes a key with an equals sign from a value with one, also in a deletion", async () => {
     await put("in-key", { metadata: { "a=b": "c" } });

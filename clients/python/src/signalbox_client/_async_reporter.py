@@ -15,7 +15,6 @@ from ._http import Request
 from ._options import GateAnswer, JobFields, Question
 from ._records import JobRecord
 from ._reports import BaseReporter, Output, StepGroup, job_ended, make_assignment, raise_unreadable
-from ._requests import wire
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -103,7 +102,7 @@ class AsyncJob(AsyncReporter):
 
     async def create(self, **fields: Unpack[JobFields]) -> JobRecord:
         """Creates the job, or updates the given fields. Retries while the service is unavailable."""
-        request = Request("PUT", self._path, body=wire(fields))
+        request = Request("PUT", self._path, body=_requests.job_fields(fields))
         job: JobRecord = await call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
         return job
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypedDict, Union
 
-from ._records import GateAction, Status
+from ._records import GateAction, LinkRecord, Status
 
 Time = Union[str, datetime]
 
@@ -43,6 +43,10 @@ class JobFields(TypedDict, total=False):
     callback_url: str | None
     #: The session that the end of the job wakes: its key, or in an agent run ``"self"``.
     return_to: str | Mapping[str, Any] | None
+    #: Links to show beside the job, such as to a result: at most 20. They replace the former ones.
+    links: Sequence[LinkRecord] | None
+    #: The job that this one is a part of. It need not exist, and must be one that the token may use.
+    parent_job_id: str | None
 
 
 class JobFilter(TypedDict, total=False):
@@ -51,6 +55,8 @@ class JobFilter(TypedDict, total=False):
     name: str
     #: A prefix of the job's id.
     job_id: str
+    #: The jobs that name this one as their parent.
+    parent_job_id: str
     created_from: Time
     created_before: Time
     updated_from: Time

@@ -13,7 +13,6 @@ from ._http import Request
 from ._options import GateAnswer, JobFields, Question
 from ._records import JobRecord
 from ._reports import BaseReporter, Output, StepGroup, job_ended, make_assignment, raise_unreadable
-from ._requests import wire
 from ._retry import call_with_retry, wait_for_end
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class Job(Reporter):
 
     def create(self, **fields: Unpack[JobFields]) -> JobRecord:
         """Creates the job, or updates the given fields. Retries while the service is unavailable."""
-        request = Request("PUT", self._path, body=wire(fields))
+        request = Request("PUT", self._path, body=_requests.job_fields(fields))
         job: JobRecord = call_with_retry(self._connection, self._sender, request, self._sender.retry_for)
         return job
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
@@ -23,6 +24,21 @@ MIN_WAIT_INTERVAL = 1.0
 def wire(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Converts the names of fields from snake_case to the service's camelCase; values stay as they are."""
     return {re.sub(r"_(\w)", lambda match: match[1].upper(), name): value for name, value in fields.items()}
+
+
+def job_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Converts the fields of a job. In an agent run `self` becomes the key of its session (SIGNALBOX_SESSION), so that any token
+    that may name a session can be used.
+    """
+    body = wire(fields)
+    target = body.get("returnTo")
+    own = os.environ.get("SIGNALBOX_SESSION")
+    if own and target == "self":
+        body["returnTo"] = own
+    elif own and isinstance(target, Mapping) and target.get("sessionKey") == "self":
+        body["returnTo"] = {**target, "sessionKey": own}
+    return body
 
 
 def filter_query(filter: Mapping[str, Any]) -> dict[str, Any]:

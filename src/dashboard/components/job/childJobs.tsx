@@ -1,6 +1,6 @@
-import type { Job, StatusCounts } from "../../../client/client.ts";
+import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
-import { isStale, shownStatus } from "../../data/job/jobRows.ts";
+import { countOf, isStale, shownStatus } from "../../data/job/jobRows.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
@@ -10,20 +10,10 @@ import { StatusMark } from "../values/status.tsx";
 /** Maximum children that the page lists. */
 const MAX_CHILDREN = 100;
 
-const sum = ({ running, completed, failed }: StatusCounts): number => running + completed + failed;
-
-/** How many steps of a job have ended, and how many have failed: "5 of 6 steps, 1 failed". */
-export function StepCounts({ counts }: { readonly counts: StatusCounts }) {
-  const all = sum(counts);
-  if (all === 0) return null;
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return <p class="muted">{`${counts.completed} of ${all} ${all === 1 ? "step" : "steps"}${failed}`}</p>;
-}
-
 /** The parent of a job, and its children with their status: a tree of one level. */
 export function ChildJobs({ job }: { readonly job: Job }) {
   const { jobId, parentJobId, children } = job;
-  const all = sum(children);
+  const all = countOf(children);
   const query = useQuery(
     async (signal) =>
       all === 0 ? [] : (await service.jobs.list({ parentJobId: jobId, limit: MAX_CHILDREN }, { signal })).jobs,

@@ -2,7 +2,7 @@ import type { FreeObject, JobSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { JOB_COLUMNS, type JobColumn, jobColumns } from "../../data/job/jobColumns.ts";
-import { cancelNote, isStale, type JobRow, shownStatus, titleOf } from "../../data/job/jobRows.ts";
+import { cancelNote, countOf, isStale, type JobRow, shownStatus, stepsText, titleOf } from "../../data/job/jobRows.ts";
 import { withSearch } from "../../data/job/jobSearch.ts";
 import { selectedJobs, selectJob } from "../../data/job/jobSelection.ts";
 import { metadataPairs } from "../../data/job/metadata.ts";
@@ -70,7 +70,7 @@ export function JobCells({ job }: { job: JobRow }) {
 }
 
 function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: string }) {
-  const { progress, createdAt, status } = job;
+  const { progress, createdAt, status, stepCounts } = job;
   const shown = shownStatus(job);
   switch (name) {
     case "message":
@@ -79,7 +79,10 @@ function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: strin
       return <MetadataChips metadata={job.metadata} />;
     case "progress":
       return (
-        <ProgressBar value={progress} status={shown} stale={isStale(job, now.value)} label={`Progress of ${title}`} />
+        <>
+          <ProgressBar value={progress} status={shown} stale={isStale(job, now.value)} label={`Progress of ${title}`} />
+          {(countOf(stepCounts) > 1 || stepCounts.failed > 0) && <span class="muted">{stepsText(stepCounts)}</span>}
+        </>
       );
     case "status":
       return <StatusMark status={shown} stale={isStale(job, now.value)} />;

@@ -7,6 +7,8 @@ import { isLogGone, type LogLine, readAllText, readLogPage } from "../../data/jo
 const ROW_PX = 18;
 const MARGIN_ROWS = 10;
 const RETRY_MS = 5_000;
+/** Maximum lines that the page keeps: the newest ones. */
+const MAX_LINES = 100_000;
 
 /** The log of a step: live, and of its lines only the visible ones are in the document. */
 export function StepLog({ jobId, stepKey }: { readonly jobId: string; readonly stepKey: string }) {
@@ -96,9 +98,13 @@ function useLog(jobId: string, stepKey: string): { lines: readonly LogLine[]; dr
           const page = await readLogPage(jobId, stepKey, after, signal);
           after = page.lines.at(-1)?.seq ?? after ?? 0;
           if (page.lines.length > 0) {
-            setState(({ lines }) => ({ lines: [...lines, ...page.lines], dropped: page.dropped.lines }));
+            setState(({ lines }) => ({
+              lines: [...lines, ...page.lines].slice(-MAX_LINES),
+              dropped: page.dropped.lines,
+            }));
           }
-          const isQuick = performance.now() - startedAt < 1_000;
+          const hasMore = page.lines.length > 0 && after < page.next;
+          const isQuick = !hasMore && performance.now() - startedAt < 1_000;
           if (isQuick) await new Promise((resolve) => setTimeout(resolve, 1_000)); // at most one read a second
         } catch (error) {
           if (signal.aborted || isLogGone(error)) return;

@@ -56,7 +56,6 @@ const NOT_IN_ROWS = {
   input: null,
   output: null,
   links: [],
-  stepCounts: NO_COUNTS,
   parentJobId: null,
   children: NO_COUNTS,
   returnTo: null,

@@ -1,5 +1,5 @@
 import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
-import type { FreeObject, JobFilter, JobSummary } from "../../../client/client.ts";
+import type { FreeObject, JobFilter, JobSummary, StatusCounts } from "../../../client/client.ts";
 import { ago, duration } from "../../time.ts";
 import { LiveList } from "../live/liveList.ts";
 import { service } from "../service.ts";
@@ -56,6 +56,17 @@ export const lacksMetadata = ({ metadata }: JobRow): boolean => metadata === und
 
 /** Returns the name of a job, or its id if the name is missing or blank. */
 export const titleOf = ({ name, jobId }: Pick<JobSummary, "name" | "jobId">): string => (name?.trim() ? name : jobId);
+
+/** Returns the number of steps or children of a job. */
+export const countOf = ({ running, completed, failed }: StatusCounts): number => running + completed + failed;
+
+/** Returns how many steps of a job are completed, and how many have failed: "5 of 6 steps, 1 failed"; empty without steps. */
+export function stepsText(counts: StatusCounts): string {
+  const all = countOf(counts);
+  if (all === 0) return "";
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
+  return `${counts.completed} of ${all} ${all === 1 ? "step" : "steps"}${failed}`;
+}
 
 /** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
 export function isStale(

@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import type { Position } from "../../db/cursor.ts";
-import { beginsWith, nameKey, nameWords, wordQueries } from "../../db/nameSearch.ts";
+import { beginsWith, lowerAsciiForms, nameKey, nameWords, wordQueries } from "../../db/nameSearch.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { isInScope, type JobGroup, type JobScope } from "../jobScope.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
@@ -75,7 +75,9 @@ const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.request
 const nameQuery = (name: string): mongo.Filter<JobDoc> => ({ nameKey: beginsWith(nameKey(name)) });
 
 function searchQuery(search: string): mongo.Filter<JobDoc> {
-  const inMessage = nameWords(search).map((word) => ({ failedWords: { $elemMatch: beginsWith(word) } }));
+  const inMessage = lowerAsciiForms(search).map((forms) => ({
+    failedWords: { $in: forms.map((form) => new RegExp(`^${form}`)) },
+  }));
   const messages = inMessage.length > 0 ? [{ $and: inMessage }] : [];
   return { $or: [...wordQueries(search), ...messages, nameQuery(search), { jobId: beginsWith(search) }] };
 }
@@ -84,8 +86,9 @@ function searchQuery(search: string): mongo.Filter<JobDoc> {
 function matchesSearch(job: FilteredJob, search: string): boolean {
   const words = nameWords(search);
   const hasWord = (word: string) => job.nameWords.some((one) => one.startsWith(word));
-  const isInMessage = (word: string) => job.failedWords?.some((one) => one.startsWith(word)) ?? false;
-  const hasWords = words.length > 0 && (words.every(hasWord) || words.every(isInMessage));
+  const isInMessage = (forms: readonly string[]) =>
+    job.failedWords?.some((one) => forms.some((form) => one.startsWith(form))) ?? false;
+  const hasWords = words.length > 0 && (words.every(hasWord) || lowerAsciiForms(search).every(isInMessage));
   return hasWords || matchesName(job, search) || job.jobId.startsWith(search);
 }
 
