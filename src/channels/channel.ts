@@ -18,7 +18,13 @@ import type { TextStyle } from "./markdown/style.ts";
  * text, the recipient or an address with credentials.
  */
 export type SendOutcome =
-  | { readonly kind: "sent" /** The service's own id of the message, if it returns one. */; readonly id: string | null }
+  | {
+      readonly kind: "sent";
+      /** The service's own id of the message, if it returns one. */
+      readonly id: string | null;
+      /** The names by which people's answers refer to the message and to its thread, if the channel takes answers. */
+      readonly refs?: readonly string[];
+    }
   | {
       readonly kind: "rate-limited";
       /** Delay in milliseconds before the next message may be sent; null if the service names none. */
@@ -31,6 +37,11 @@ export type SendOutcome =
       readonly kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous";
       readonly reason: string;
     };
+
+/** A button of a message: `press` comes back as the data of a press, `url` opens a page. */
+export type MessageButton =
+  | { readonly label: string; readonly press: string }
+  | { readonly label: string; readonly url: string };
 
 /** One message: a whole reply, or one part of a long one. */
 export interface OutgoingMessage {
@@ -45,8 +56,15 @@ export interface OutgoingMessage {
   readonly title?: string | undefined;
   /** The address of a page about the subject of the message. */
   readonly link?: string | undefined;
+  readonly buttons?: readonly MessageButton[] | undefined;
   /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
   readonly key: string;
+}
+
+/** A new text for a message that was sent, which also replaces its buttons. */
+export interface MessageEdit extends Pick<OutgoingMessage, "text" | "plain" | "buttons"> {
+  /** The first of the `refs` with which the message was sent. */
+  readonly ref: string;
 }
 
 /** One messaging service. Created once per process and used by many deliveries concurrently. */
@@ -59,6 +77,10 @@ export interface Channel {
    * Never throws because of the service or the network.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
+  /** Edits a message; missing if the service or this module cannot. Fails like `send`; an edit that changes nothing is `sent`. */
+  edit?(edit: MessageEdit, signal: AbortSignal): Promise<SendOutcome>;
+  /** Answers the press of a button so that only the person who pressed it sees the text. A failure is not reported. */
+  answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<void>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

@@ -26,6 +26,16 @@ const url = (description: string, example: string) =>
 const defaultUrl = (address: string, what = "Address of the API. Change it to use a proxy or a self-hosted server.") =>
   text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
 
+/** The people who may act through a channel, by the service's ids. */
+const people = (who: string, example: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    minItems: 1,
+    maxItems: 1_000,
+    uniqueItems: true,
+    examples: [[example]],
+    description: `Ids of the ${who} who may answer questions with the buttons of their messages. Without it, messages have no buttons.`,
+  });
+
 /** The section `channels`: one block for each channel. */
 export const ChannelsSchema = section(
   {
@@ -33,6 +43,7 @@ export const ChannelsSchema = section(
       {
         botToken: secret("Token of the bot, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
+        allowFrom: Type.Optional(people("users", "123456789")),
       },
       "Telegram, as a bot. A recipient is a chat id, `@channel`, or `chat:topic`.",
     ),

@@ -4,6 +4,7 @@ import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
 import { resolveModel } from "../config/agents.ts";
+import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";
@@ -20,6 +21,7 @@ import type { Logger } from "../shared/logger.ts";
 import {
   agentHook,
   channelCheck,
+  chat,
   deliveriesTo,
   heartbeat,
   mappedHook,
@@ -31,6 +33,9 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import { durationMs } from "../shared/text/duration.ts";
 import type { Timings } from "../shared/timings.ts";
+import { startChat } from "./chat/chat.ts";
+import { chatProcessor } from "./chat/handleUpdates.ts";
+import { OncePerKey } from "./chat/oncePerKey.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { enqueueDelivery } from "./deliveries/enqueueDelivery.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
@@ -95,8 +100,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
+  const access = new ChatAccess(config.channels);
+  const chatDeps = { ...deps, channels, access, audit: new OncePerKey() };
   const dispatch = {
     ...deps,
+    access,
     rules: compileRules(config.notify),
     delivery,
     publicUrl: config.server.publicUrl,
@@ -210,6 +218,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ],
     [channelCheck, channelCheckProcessor(channels)],
     [notify, notifyProcessor(dispatch)],
+    [chat, chatProcessor(chatDeps)],
     [
       retention,
       retentionProcessor(stores, {
@@ -243,10 +252,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     staleAfterSeconds: config.jobs.staleAfterSeconds,
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
   });
+  const inbound = startChat({ ...chatDeps, timings, settings: config.channels });
   const end = async (graceMs?: number) => {
     turns.close();
+    const polling = inbound.close();
     const closing = workers.close(graceMs);
-    await periodicTasks.close();
+    await Promise.all([periodicTasks.close(), polling]);
     await closing;
     await Promise.all([transforms.close(), sender.close()]);
   };

@@ -1,0 +1,24 @@
+import type { Channels } from "./channels.ts";
+
+/** The one place that decides which people may act through a channel: answer questions, and continue sessions. */
+export class ChatAccess {
+  readonly #channels: Channels;
+
+  constructor(channels: Channels) {
+    this.#channels = channels;
+  }
+
+  /** Returns whether people may act through the channel at all, so that its messages have buttons. */
+  takesAnswers(channel: string): boolean {
+    return this.#settings(channel).allowFrom !== undefined;
+  }
+
+  /** Returns whether a person may act. @param id the service's id of the person */
+  mayAct(channel: string, id: string): boolean {
+    return this.#settings(channel).allowFrom?.includes(id) ?? false;
+  }
+
+  #settings(channel: string): { readonly allowFrom?: readonly string[] } {
+    return this.#channels[channel as keyof Channels] ?? {};
+  }
+}

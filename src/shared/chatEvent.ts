@@ -1,0 +1,32 @@
+/** The person who acts in a chat, by the service's id. The name is what the person chose. */
+export interface ChatPerson {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A press of a button of a question. */
+export interface ButtonPress {
+  readonly kind: "press";
+  readonly person: ChatPerson;
+  /** The random id of the message's buttons. */
+  readonly button: string;
+  readonly action: "accept" | "decline";
+  /** The name of the message with the button, as in the `refs` of a sent message. */
+  readonly ref: string;
+  /** What the service needs to answer the press. */
+  readonly reply: string;
+}
+
+/** An act of a person in a chat, as every service's module reads it from the service's updates. */
+export type ChatEvent = ButtonPress;
+
+const BUTTON = /^([ad]):([\w-]{22})$/;
+
+/** Returns the data of a button: at most 64 bytes, the limit of Telegram. */
+export const buttonData = (button: string, action: ButtonPress["action"]): string => `${action.charAt(0)}:${button}`;
+
+/** Reads the data of a button that was pressed; undefined for a button of somebody else. */
+export function readButtonData(data: unknown): Pick<ButtonPress, "button" | "action"> | undefined {
+  const [, action, button] = (typeof data === "string" && BUTTON.exec(data)) || [];
+  return button === undefined ? undefined : { button, action: action === "a" ? "accept" : "decline" };
+}
