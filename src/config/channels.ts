@@ -1,4 +1,6 @@
 import Type, { type Static } from "typebox";
+import { sessionKeyFault } from "../shared/sessionKey.ts";
+import { type Mapping, mappingKey } from "./mapping.ts";
 import { type Check, type Frozen, optionalSection, section, text } from "./nodes.ts";
 
 /** The characters of a mail address, without quoted names and comments, which hardly anybody uses. */
@@ -33,8 +35,34 @@ const people = (who: string, example: string) =>
     maxItems: 1_000,
     uniqueItems: true,
     examples: [[example]],
-    description: `Ids of the ${who} who may answer questions with the buttons of their messages. Without it, messages have no buttons.`,
+    description: `Ids of the ${who} who may answer questions with the buttons of their messages, and continue sessions by answering replies. Without it, messages have no buttons and nobody is read.`,
   });
+
+/** Those of `allowFrom` whom the operator trusts, and where messages go that answer nothing. */
+const trust = (who: string, example: string) => ({
+  owners: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 1_000,
+      uniqueItems: true,
+      examples: [[example]],
+      description: `Ids of the ${who} of \`allowFrom\` whose messages go to the agent as they are. The messages of the others are marked as text from outside.`,
+    }),
+  ),
+  inbox: optionalSection(
+    {
+      sessionKey: Type.Optional(
+        text({ maxLength: 512, examples: ["team"], description: "Session of these messages." }),
+      ),
+      mapping: Type.Optional(
+        text({
+          examples: ["chat"],
+          description: "Name of the mapping that takes these messages, as if each were a request.",
+        }),
+      ),
+    },
+    "Where messages go that answer no reply. Without it they are ignored. One of the two keys is required.",
+  ),
+});
 
 /** The section `channels`: one block for each channel. */
 export const ChannelsSchema = section(
@@ -44,6 +72,7 @@ export const ChannelsSchema = section(
         botToken: secret("Token of the bot, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
         allowFrom: Type.Optional(people("users", "123456789")),
+        ...trust("users", "123456789"),
       },
       "Telegram, as a bot. A recipient is a chat id, `@channel`, or `chat:topic`.",
     ),
@@ -189,7 +218,13 @@ export type Channels = Frozen<Static<typeof ChannelsSchema>>;
 /** The names of the keys of channels that hold an address. */
 const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;
 
-export const channelChecks: readonly Check<{ readonly channels: Channels }>[] = [
+/** The sections that the checks of channels read. */
+interface Checked {
+  readonly channels: Channels;
+  readonly hooks: { readonly mappings: readonly Mapping[] };
+}
+
+export const channelChecks: readonly Check<Checked>[] = [
   {
     reads: ["channels"],
     find: ({ channels }) =>
@@ -201,6 +236,7 @@ export const channelChecks: readonly Check<{ readonly channels: Channels }>[] = 
       ),
   },
   { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
+  { reads: ["channels", "hooks"], find: inboundFaults },
   { reads: ["channels.imessage"], find: ({ channels }) => idleMessageOptions(channels.imessage) },
 ];
 
@@ -215,6 +251,29 @@ function addressFault(address: string, channel: string, key: string): string | f
     WITH_AUTHORIZATION.includes(channel) &&
     `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
   );
+}
+
+/** Returns a sentence for each fault in who may act through a channel, and where messages go. */
+function inboundFaults({ channels, hooks }: Checked): string[] {
+  const names = hooks.mappings.map(mappingKey);
+  return (["telegram"] as const).flatMap((name) => {
+    const { allowFrom, owners = [], inbox } = channels[name] ?? {};
+    const at = `channels.${name}`;
+    const stranger = owners.find((id) => !allowFrom?.includes(id));
+    const { sessionKey, mapping } = inbox ?? {};
+    const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, undefined);
+    return [
+      stranger !== undefined && `${at}.owners names ${stranger}, who is not in ${at}.allowFrom: add the id there too`,
+      inbox && !allowFrom && `${at}.inbox has no effect without ${at}.allowFrom: add the ids of those who may write`,
+      inbox &&
+        (sessionKey === undefined) === (mapping === undefined) &&
+        `${at}.inbox needs sessionKey or mapping: set one`,
+      fault !== null && `${at}.inbox.sessionKey ${fault}`,
+      mapping !== undefined &&
+        !names.includes(mapping) &&
+        `${at}.inbox.mapping names no mapping: add one with the id ${mapping}`,
+    ].filter((one) => typeof one === "string");
+  });
 }
 
 /** Returns a sentence about credentials of a channel that do not fit together. */

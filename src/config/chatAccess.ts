@@ -1,3 +1,4 @@
+import type { ChatEvent } from "../shared/chatEvent.ts";
 import type { Channels } from "./channels.ts";
 
 /** The one place that decides which people may act through a channel: answer questions, and continue sessions. */
@@ -18,7 +19,17 @@ export class ChatAccess {
     return this.#settings(channel).allowFrom?.includes(id) ?? false;
   }
 
-  #settings(channel: string): { readonly allowFrom?: readonly string[] } {
+  /** Returns whether an act is stored. Only the presses of strangers get an answer. */
+  isRead(channel: string, { kind, person }: ChatEvent): boolean {
+    return kind === "press" || this.mayAct(channel, person.id);
+  }
+
+  /** Returns whether the operator trusts what a person writes. */
+  isOwner(channel: string, id: string): boolean {
+    return this.#settings(channel).owners?.includes(id) ?? false;
+  }
+
+  #settings(channel: string): { readonly allowFrom?: readonly string[]; readonly owners?: readonly string[] } {
     return this.#channels[channel as keyof Channels] ?? {};
   }
 }

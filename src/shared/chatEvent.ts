@@ -17,8 +17,21 @@ export interface ButtonPress {
   readonly reply: string;
 }
 
+/** A text that a person has written. */
+export interface ChatMessage {
+  readonly kind: "message";
+  readonly person: ChatPerson;
+  readonly text: string;
+  /** Whether the person passes on a text of somebody else. */
+  readonly isForwarded: boolean;
+  /** The recipient of an answer in the same chat and thread. */
+  readonly to: string;
+  /** The names of the messages and threads that it may answer, as in the `refs` of a sent message; the closest first. */
+  readonly answers: readonly string[];
+}
+
 /** An act of a person in a chat, as every service's module reads it from the service's updates. */
-export type ChatEvent = ButtonPress;
+export type ChatEvent = ButtonPress | ChatMessage;
 
 const BUTTON = /^([ad]):([\w-]{22})$/;
 

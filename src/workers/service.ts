@@ -101,7 +101,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const access = new ChatAccess(config.channels);
-  const chatDeps = { ...deps, channels, access, audit: new OncePerKey() };
   const dispatch = {
     ...deps,
     access,
@@ -131,6 +130,21 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
+  const inboxes = new Map(
+    Object.entries({ telegram: config.channels.telegram?.inbox }).flatMap(([name, inbox]) =>
+      inbox ? [[name, inbox]] : [],
+    ),
+  );
+  const chatDeps = {
+    ...deps,
+    channels,
+    access,
+    hooks,
+    mappings,
+    inboxes,
+    agent: agents.defaults,
+    audit: new OncePerKey(),
+  };
   const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
   const model = resolved.ok ? resolved.model : undefined;
   const defaults = { ...agents.defaults, ...(model !== undefined && { model }) };

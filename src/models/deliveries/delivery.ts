@@ -102,6 +102,10 @@ export const DeliveryDoc = f.object({
   title: f.optional(f.string),
   /** The address of a page about the event; missing without `server.publicUrl`. */
   link: f.optional(f.string),
+  /** The messages and threads of a reply by their channel and the service's names, so that an answer continues its session. */
+  refs: f.optional(f.listOf(f.string)),
+  /** The session that ends in this thread, because a person began that of this delivery. */
+  replaces: f.optional(f.string),
   /** The question whose buttons the last message has; missing for a message without buttons. */
   question: f.optional(AskedQuestion),
   /** The messages of the text, split at the first attempt. */
@@ -153,6 +157,7 @@ export const deliverySchema = f
   .index({ "event.rule": 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { "event.rule": { $gt: "" } } })
   // Contains no replies.
   .index({ kind: 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { kind: { $gt: "" } } })
+  .index({ refs: 1, order: -1 }, { partialFilterExpression: { refs: { $exists: true } } })
   .index({ "question.button": 1 }, { partialFilterExpression: { "question.button": { $exists: true } } })
   // Finds the messages that may have to be edited.
   .index({ "question.open": 1, "question.gateId": 1 }, { partialFilterExpression: { "question.open": true } })
@@ -195,6 +200,7 @@ export interface NewDelivery
     | "title"
     | "link"
     | "question"
+    | "replaces"
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
@@ -215,8 +221,11 @@ export type AttemptCounts = Partial<Pick<DeliveryDoc, "attempts" | "lastStatus">
 /** The fields of a part that the worker updates. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
 
+/** Returns the name of a message or thread among those of all channels. */
+export const threadRef = (channel: string, ref: string): string => `${channel} ${ref}`;
+
 /** The names of a message that was sent, for the field that keeps them. */
-export type SentRefs = { readonly [field in "question.refs"]?: readonly string[] };
+export type SentRefs = { readonly [field in "refs" | "question.refs"]?: readonly string[] };
 
 /** A delivery that should be on its queue. If `lease` is set, its worker's lease has expired. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "lease" | "notBefore">;

@@ -2,6 +2,7 @@ import type { OpenUpdate } from "../../models/chat/chatUpdates.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Processor } from "../runWorkers.ts";
 import type { ChatDeps } from "./chat.ts";
+import { takeMessage } from "./message.ts";
 import { answerPress } from "./press.ts";
 
 /** Maximum updates that are read at a time. */
@@ -34,7 +35,8 @@ export async function handleUpdates(deps: ChatDeps, signal: AbortSignal): Promis
   }
 }
 
-const conversationOf = ({ channel, event }: OpenUpdate): string => `${channel} ${event.button}`;
+const conversationOf = ({ channel, event }: OpenUpdate): string =>
+  `${channel} ${event.kind === "press" ? event.button : event.to}`;
 
 async function handleOrCount(deps: ChatDeps, update: OpenUpdate, signal: AbortSignal): Promise<void> {
   const { stores, log } = deps;
@@ -52,7 +54,11 @@ async function handleOrCount(deps: ChatDeps, update: OpenUpdate, signal: AbortSi
   }
 }
 
-async function handle(deps: ChatDeps, { channel: name, event }: OpenUpdate, signal: AbortSignal): Promise<void> {
+async function handle(deps: ChatDeps, { _id, channel: name, event }: OpenUpdate, signal: AbortSignal): Promise<void> {
+  if (event.kind === "message") {
+    const id = await deps.stores.idempotencyKeys.deriveId(`chat ${_id}`);
+    return takeMessage(deps, { ...event, channel: name, id });
+  }
   const text = await answerPress(deps, name, event, signal);
   await deps.channels.get(name)?.answerPress?.({ reply: event.reply, text }, signal);
 }

@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UpdatesReader } from "../../channels/telegram/updates.ts";
 import { backoff } from "../../shared/backoff.ts";
-import type { ChatEvent } from "../../shared/chatEvent.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Timings } from "../../shared/timings.ts";
 import type { ChatDeps } from "./chat.ts";
 
-interface PollDeps extends Pick<ChatDeps, "stores" | "clock" | "log"> {
+interface PollDeps extends Pick<ChatDeps, "stores" | "access" | "clock" | "log"> {
   readonly channel: string;
   readonly read: UpdatesReader;
   readonly timings: Pick<Timings, "chat" | "lease">;
@@ -54,7 +53,10 @@ async function run(deps: PollDeps, stopping: AbortSignal): Promise<void> {
 }
 
 /** Reads updates until the signal is aborted. @throws AppError unavailable */
-async function poll({ stores, log, channel, read, timings, trigger }: PollDeps, signal: AbortSignal): Promise<void> {
+async function poll(
+  { stores, access, log, channel, read, timings, trigger }: PollDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const retryMs = backoff({ initialMs: timings.chat.retryMs, maxMs: timings.chat.maxRetryMs, jitter: 0.2 });
   let offset: number | undefined;
   let failures = 0;
@@ -64,8 +66,8 @@ async function poll({ stores, log, channel, read, timings, trigger }: PollDeps, 
     if (outcome.kind === "updates") {
       if (logged !== undefined) log.info({ channel }, "the updates of people can be read again");
       [failures, logged] = [0, undefined];
-      const acts = outcome.updates.flatMap(({ id, event }): { id: string; event: ChatEvent }[] =>
-        event ? [{ id, event }] : [],
+      const acts = outcome.updates.flatMap(({ id, event }) =>
+        event && access.isRead(channel, event) ? [{ id, event }] : [],
       );
       if ((await stores.chatUpdates.add(channel, acts)) > 0) trigger();
       offset = outcome.next;

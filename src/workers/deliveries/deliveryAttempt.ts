@@ -12,6 +12,7 @@ import {
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import { questionButtons } from "../chat/questionButtons.ts";
+import { sentRefs } from "../chat/sentRefs.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
@@ -299,8 +300,8 @@ export class DeliveryAttempt {
 
   #storeSent(index: number, { id, refs = [] }: Extract<SendOutcome, { kind: "sent" }>): Promise<boolean> {
     const { timings } = this.#context;
-    const names = refs.length > 0 && this.#hasButtons(index) ? { "question.refs": refs.slice(0, 1) } : {};
-    const update = () => this.#updatePart(index, { state: "sent", id }, { failures: 0, limits: 0 }, names);
+    const sent = refs.length > 0 ? sentRefs(this.#delivery, refs, this.#hasButtons(index)) : {};
+    const update = () => this.#updatePart(index, { state: "sent", id }, { failures: 0, limits: 0 }, sent);
     return retryWhileMongoIsDown(update, { signal: this.#signal, timings });
   }
 

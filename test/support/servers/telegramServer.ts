@@ -20,6 +20,14 @@ const ANN = { id: 7, is_bot: false, first_name: "Ann" };
 // biome-ignore lint/suspicious/noExplicitAny: the bodies of the Bot API
 type Json = any;
 
+interface Said {
+  readonly chat?: number;
+  readonly from?: object;
+  /** The message of the bot that is quoted. */
+  readonly quotes?: BotMessage;
+  readonly [field: string]: unknown;
+}
+
 /** Stands for the server of Telegram's Bot API: keeps updates until they are confirmed, allows one reader, and keeps messages. */
 export class TelegramServer {
   readonly messages: BotMessage[] = [];
@@ -33,6 +41,7 @@ export class TelegramServer {
   fault: ((method: string, response: ServerResponse) => boolean) | undefined;
   #updates: { readonly update_id: number }[] = [];
   #lastUpdate = 1_000;
+  #lastMessage = 500;
   #reader: { end(): void } | undefined;
   readonly #events = new EventEmitter();
   readonly #server = createServer(async (request, response) => {
@@ -73,6 +82,13 @@ export class TelegramServer {
     const message = { message_id: id, chat: { id: chat, type: "private" } };
     this.push({ callback_query: { id: query, from, message, data: button?.callback_data ?? "none" } });
     return query;
+  }
+
+  /** A person writes. @param message further fields of the message */
+  say(text: string, { chat = 42, from = ANN, quotes, ...message }: Said = {}): void {
+    const quoted = quotes && { reply_to_message: { message_id: quotes.id, chat: { id: quotes.chat } } };
+    const sent = { message_id: ++this.#lastMessage, date: 1, chat: { id: chat, type: "private" }, from, text };
+    this.push({ message: { ...sent, ...quoted, ...message } });
   }
 
   /** Queues an update. */
