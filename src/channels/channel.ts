@@ -61,10 +61,13 @@ export interface OutgoingMessage {
   readonly key: string;
 }
 
-/** A new text for a message that was sent, which also replaces its buttons. */
-export interface MessageEdit extends Pick<OutgoingMessage, "text" | "plain" | "buttons"> {
-  /** The first of the `refs` with which the message was sent. */
-  readonly ref: string;
+/** How editing one message ended: as sending one, or `missing` if the message no longer exists or can no longer be edited. */
+export type EditOutcome = SendOutcome | { readonly kind: "missing"; readonly reason: string };
+
+/** What a service that can edit messages offers. */
+export interface Editing {
+  /** Replaces the text and the buttons of a message. As `send`. @param id the id with which it was sent */
+  edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
 }
 
 /** One messaging service. Created once per process and used by many deliveries concurrently. */
@@ -77,8 +80,8 @@ export interface Channel {
    * Never throws because of the service or the network.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
-  /** Edits a message; missing if the service or this module cannot. Fails like `send`; an edit that changes nothing is `sent`. */
-  edit?(edit: MessageEdit, signal: AbortSignal): Promise<SendOutcome>;
+  /** Missing if the service cannot edit messages. */
+  readonly editing?: Editing;
   /** Answers the press of a button so that only the person who pressed it sees the text. A failure is not reported. */
   answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<void>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */

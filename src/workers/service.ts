@@ -143,7 +143,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     mappings,
     inboxes,
     agent: agents.defaults,
-    audit: new OncePerKey(),
+    audited: new OncePerKey(),
   };
   const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
   const model = resolved.ok ? resolved.model : undefined;

@@ -1,10 +1,10 @@
 import type { Config } from "../../config/config.ts";
 import { TELEGRAM_RECIPIENT } from "../../shared/recipients/chats.ts";
-import type { Channel, SendOutcome } from "../channel.ts";
+import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { excerpt } from "../http.ts";
 import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
 import { telegramCaller } from "./api.ts";
-import { telegramEdit, textOf } from "./edit.ts";
+import { editOutcome } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
 import { telegramRefs } from "./inbound.ts";
 
@@ -29,7 +29,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
         return { kind: "gone", reason: "This is not a Telegram recipient: use a chat id, @channel or chat:topic." };
       }
       const post = async (chatId: string): Promise<SendOutcome | { kind: "moved"; to: string }> => {
-        const body = { chat_id: chatId, ...(topic && { message_thread_id: Number(topic) }), ...textOf(message) };
+        const body = { chat_id: chatId, ...(topic && { message_thread_id: Number(topic) }), ...textFields(message) };
         const response = await callApi("POST", "sendMessage", body, signal);
         if (response.kind !== "response") return failureWithoutResponse(response);
         const outcome = classify(response, chatId, message.text);
@@ -42,7 +42,16 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       const again = await post(result.to);
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram reports that the group moved twice." } : again;
     },
-    edit: telegramEdit(callApi, classify),
+    editing: {
+      async edit({ to, ...message }, id, signal) {
+        const [, given = ""] = TELEGRAM_RECIPIENT.exec(to.trim()) ?? [];
+        const chat = movedChats.get(given) ?? given;
+        const body = { chat_id: chat, message_id: Number(id), ...textFields(message) };
+        const response = await callApi("POST", "editMessageText", body, signal);
+        if (response.kind !== "response") return failureWithoutResponse(response);
+        return editOutcome(response, id, (one) => classify(one, chat, message.text));
+      },
+    },
     async answerPress({ reply, text }, signal) {
       const body = { callback_query_id: reply, text: text.slice(0, MAX_PRESS_CHARS).toWellFormed(), show_alert: true };
       await callApi("POST", "answerCallbackQuery", body, signal, PRESS_TIMEOUT_MS);
@@ -74,3 +83,17 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     };
   }
 }
+
+/** Returns the fields of a text. Without buttons, an edit removes those that the message had. */
+const textFields = ({ text, plain, buttons = [] }: Pick<OutgoingMessage, "text" | "plain" | "buttons">) => ({
+  text,
+  ...(!plain && { parse_mode: "HTML" }),
+  // A preview makes Telegram's servers open the address, which a manipulated agent could use to leak data.
+  link_preview_options: { is_disabled: true },
+  ...(buttons.length > 0 && { reply_markup: { inline_keyboard: [buttons.map(inlineButton)] } }),
+});
+
+const inlineButton = (button: MessageButton) => ({
+  text: button.label,
+  ...("press" in button ? { callback_data: button.press } : { url: button.url }),
+});

@@ -33,7 +33,7 @@ export interface ChatDeps {
     { readonly sessionKey?: string | undefined; readonly mapping?: string | undefined }
   >;
   /** Limits the entries of the audit log about refused presses: one a person and question. */
-  readonly audit: OncePerKey;
+  readonly audited: OncePerKey;
 }
 
 interface StartDeps extends ChatDeps {

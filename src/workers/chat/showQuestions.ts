@@ -1,5 +1,6 @@
-import type { Channel, SendOutcome } from "../../channels/channel.ts";
+import type { Channel, EditOutcome } from "../../channels/channel.ts";
 import { toParts } from "../../channels/markdown/parts.ts";
+import type { Part, TextStyle } from "../../channels/markdown/style.ts";
 import { listQuestions, type QuestionDelivery, updateQuestion } from "../../models/deliveries/questions.ts";
 import type { GateDoc } from "../../models/gates/gate.ts";
 import { changedText, closedParagraph, needsForm, shownVersion } from "../../models/gates/shown.ts";
@@ -49,7 +50,7 @@ async function show(deps: ChatDeps, { asked, gate, isLast }: Shown, signal: Abor
   const { question, state, channel: name } = asked;
   const channel = channels.get(name);
   if (state === "pending") return; // it is edited once it was sent
-  const isEditable = state === "sent" && question.refs.length > 0 && channel?.edit;
+  const isEditable = state === "sent" && question.refs.length > 0 && channel?.editing;
   const done = {
     shown: shownVersion(gate),
     needsForm: gate !== null && needsForm(gate),
@@ -74,19 +75,27 @@ async function show(deps: ChatDeps, { asked, gate, isLast }: Shown, signal: Abor
 
 /** Edits one message: formatted, and if the service refuses that, as plain text. */
 async function edit(
-  { edit, style }: Channel,
+  { editing, style }: Channel,
   { asked, gate, ref }: Pick<Shown, "asked" | "gate"> & { readonly ref: string },
   signal: AbortSignal,
-): Promise<SendOutcome> {
-  if (!edit) throw new Error("the channel cannot edit messages");
+): Promise<EditOutcome> {
+  if (!editing) throw new Error("the channel cannot edit messages");
+  const [to = "", id = ""] = ref.split("/");
   const isOpen = gate?.status === "open";
-  const question = { ...asked.question, needsForm: isOpen && needsForm(gate) };
-  const buttons = isOpen ? questionButtons(question, asked.link) : [];
-  const [whole, ...more] = toParts(isOpen ? changedText(gate) : `${asked.text}\n\n${closedParagraph(gate)}`, style);
+  const buttons = isOpen ? questionButtons({ ...asked.question, needsForm: needsForm(gate) }, asked.link) : [];
+  const { text, plain } = partOf(asked, gate, style);
+  const message = { to, plainText: plain, title: asked.title, link: asked.link, key: asked.question.button };
+  const outcome = await editing.edit({ ...message, text, plain: false, buttons }, id, signal);
+  if (outcome.kind !== "content") return outcome;
+  return editing.edit({ ...message, text: plain, plain: true, buttons: [] }, id, signal);
+}
+
+/** Returns the new text of the message with the buttons: the question with its end, or in short if it took several messages. */
+function partOf(asked: QuestionDelivery, gate: GateDoc | null, style: TextStyle): Part {
   const short = `${escapeMarkdown(asked.title ?? "")}\n\n${closedParagraph(gate)}`;
-  const part =
-    more.length === 0 && asked.parts.length === 1 ? whole : toParts(isOpen ? changedText(gate) : short, style).at(-1);
+  const texts = gate?.status === "open" ? [changedText(gate)] : [`${asked.text}\n\n${closedParagraph(gate)}`, short];
+  const candidates = texts.map((text) => toParts(text, style));
+  const part = (candidates.find(({ length }) => length === 1 && asked.parts.length === 1) ?? candidates.at(-1))?.at(-1);
   if (!part) throw new Error("the text of a question is empty");
-  const outcome = await edit({ ref, text: part.text, plain: false, buttons }, signal);
-  return outcome.kind === "content" ? edit({ ref, text: part.plain, plain: true, buttons: [] }, signal) : outcome;
+  return part;
 }
