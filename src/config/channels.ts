@@ -181,6 +181,11 @@ export const ChannelsSchema = section(
           maximum: 5,
           description: "Priority of the messages, from 1 (no sound) to 5 (until the phone is picked up).",
         }),
+        answers: Type.Boolean({
+          default: false,
+          description:
+            "Whether messages about questions have buttons that answer them. Whoever reads the topic may press them, so the topic must be protected. Needs `server.publicUrl`.",
+        }),
       },
       "ntfy, for notifications on phones and desktops. A recipient is a topic.",
     ),
@@ -222,6 +227,7 @@ const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;
 interface Checked {
   readonly channels: Channels;
   readonly hooks: { readonly mappings: readonly Mapping[] };
+  readonly server: { readonly publicUrl?: string | undefined };
 }
 
 export const channelChecks: readonly Check<Checked>[] = [
@@ -237,6 +243,14 @@ export const channelChecks: readonly Check<Checked>[] = [
   },
   { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
   { reads: ["channels", "hooks"], find: inboundFaults },
+  {
+    reads: ["channels.ntfy", "server"],
+    find: ({ channels: { ntfy }, server: { publicUrl } }) => [
+      ntfy?.answers === true &&
+        publicUrl === undefined &&
+        "channels.ntfy.answers needs server.publicUrl, to which phones send the answers: set it",
+    ],
+  },
   { reads: ["channels.imessage"], find: ({ channels }) => idleMessageOptions(channels.imessage) },
 ];
 

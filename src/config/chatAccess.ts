@@ -11,7 +11,12 @@ export class ChatAccess {
 
   /** Returns whether people may act through the channel at all, so that its messages have buttons. */
   takesAnswers(channel: string): boolean {
-    return this.#settings(channel).allowFrom !== undefined;
+    return this.#settings(channel).allowFrom !== undefined || this.takesAnonymous(channel);
+  }
+
+  /** Returns whether whoever reads a message may press its buttons, because the service does not say who did. */
+  takesAnonymous(channel: string): boolean {
+    return this.#channels.ntfy?.answers === true && channel === "ntfy";
   }
 
   /** Returns whether a person may act. @param id the service's id of the person */

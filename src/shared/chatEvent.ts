@@ -38,6 +38,10 @@ const BUTTON = /^([ad]):([\w-]{22})$/;
 /** Returns the data of a button: at most 64 bytes, the limit of Telegram. */
 export const buttonData = (button: string, action: ButtonPress["action"]): string => `${action.charAt(0)}:${button}`;
 
+/** Returns the address at which the press of a button answers its question. Whoever has it may press, once. */
+export const pressUrl = (publicUrl: string, data: string): string =>
+  `${publicUrl.replace(/\/$/, "")}/answer/press/${encodeURIComponent(data)}`;
+
 /** Reads the data of a button that was pressed; undefined for a button of somebody else. */
 export function readButtonData(data: unknown): Pick<ButtonPress, "button" | "action"> | undefined {
   const [, action, button] = (typeof data === "string" && BUTTON.exec(data)) || [];

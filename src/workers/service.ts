@@ -90,7 +90,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
-  const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
+  const channels = openChannels(config.channels, {
+    log,
+    env: withoutOwnSecrets(env),
+    publicUrl: config.server.publicUrl,
+  });
   metrics.addSeries({
     channels: channels.keys(),
     rules: config.notify,

@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { isNtfyTopic } from "../../config/recipients.ts";
-import type { Channel } from "../channel.ts";
+import { pressUrl } from "../../shared/chatEvent.ts";
+import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type Failure,
   failureWithoutResponse,
 } from "../httpStatus.ts";
+import { QUIET_PRIORITY, sequenceOf } from "./edit.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -19,35 +21,50 @@ const LIMIT_BYTES = 4_096;
 const MAX_TITLE_CHARS = 250;
 
 /**
- * Creates the channel for ntfy. Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
+ * Creates the channel for ntfy.
+ * @param publicUrl the address of the service, to which phones send the presses of buttons
+ *
+ * Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
  * key.
  */
-export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): Channel {
+export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>, publicUrl = ""): Channel {
   const endpoint = createEndpoints("channels.ntfy.baseUrl", settings.baseUrl);
   const authorization = settings.token ? { Authorization: `Bearer ${settings.token}` } : {};
+  /** @param sequence the id of the messages that replace each other; missing for one that stands alone */
+  async function publish(
+    message: OutgoingMessage,
+    sequence: string | undefined,
+    priority: number,
+    signal: AbortSignal,
+  ) {
+    const { text, title, link, buttons = [] } = message;
+    const topic = message.to.trim();
+    if (!isNtfyTopic(topic)) {
+      return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." } as const;
+    }
+    const { url, headers } = endpoint(`/${topic}`);
+    const fields = {
+      "Content-Type": "text/plain; charset=utf-8",
+      Priority: String(priority),
+      ...(title && { Title: headerText(title) }),
+      ...(link && { Click: new URL(link).href }),
+      ...(buttons.length > 0 && { Actions: actionsOf(buttons, publicUrl) }),
+      ...(sequence !== undefined && { "X-Sequence-ID": sequence }),
+    };
+    const request = { method: "POST", url, headers: { ...headers, ...authorization, ...fields }, body: text } as const;
+    const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
+    if (response.kind !== "response") return failureWithoutResponse(response);
+    const outcome: SendOutcome = classifyResponse(response);
+    if (outcome.kind !== "sent" || sequence === undefined) return outcome;
+    const id = sequenceOf(response.json, sequence);
+    return id === null ? outcome : ({ kind: "sent", id, refs: [`${topic}/${id}`] } as const);
+  }
   return {
     style: { dialect: "plain", limit: LIMIT_BYTES, unit: "bytes" },
     idempotentForMs: 0,
-    async send({ to, text, title, link }, signal) {
-      const topic = to.trim();
-      if (!isNtfyTopic(topic)) {
-        return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." };
-      }
-      const { url, headers } = endpoint(`/${topic}`);
-      const message = {
-        "Content-Type": "text/plain; charset=utf-8",
-        Priority: String(settings.priority),
-        ...(title && { Title: headerText(title) }),
-        ...(link && { Click: new URL(link).href }),
-      };
-      const request = {
-        method: "POST",
-        url,
-        headers: { ...headers, ...authorization, ...message },
-        body: text,
-      } as const;
-      const response = await sendRequest({ ...request, timeoutMs: TIMEOUT_MS }, signal);
-      return response.kind === "response" ? classifyResponse(response) : failureWithoutResponse(response);
+    send: (message, signal) => publish(message, message.buttons && message.key, settings.priority, signal),
+    editing: {
+      edit: (message, id, signal) => publish(message, id, Math.min(settings.priority, QUIET_PRIORITY), signal),
     },
     async check(signal) {
       const { url, headers } = endpoint("/v1/account");
@@ -71,6 +88,16 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
 function headerText(text: string): string {
   const line = text.replace(/\s+/g, " ").trim().slice(0, MAX_TITLE_CHARS).toWellFormed();
   return /^[\x20-\x7e]*$/.test(line) ? line : `=?UTF-8?B?${Buffer.from(line).toString("base64")}?=`;
+}
+
+/** Returns the header with the buttons of a message. It is JSON in ASCII, since other characters are not allowed in headers. */
+function actionsOf(buttons: readonly MessageButton[], publicUrl: string): string {
+  const actions = buttons.map((button) =>
+    "url" in button
+      ? { action: "view", label: button.label, url: button.url }
+      : { action: "http", label: button.label, url: pressUrl(publicUrl, button.press), method: "POST", clear: true },
+  );
+  return JSON.stringify(actions).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Codes about the topic: every message to it fails. */

@@ -36,7 +36,7 @@ export async function answerByButton(
   gate: GateDoc | null,
   { action, shown, answeredBy, caller }: PressedButton,
 ): Promise<PressOutcome> {
-  if (gate?.status === "answered" && gate.answeredBy === answeredBy) return thanks(gate);
+  if (gate?.status === "answered" && gate.answeredBy === answeredBy && gate.action === action) return thanks(gate);
   if (gate?.status !== "open") return { kind: "closed", sentence: closedSentence(gate) };
   if (shown !== shownVersion(gate)) return { kind: "changed", sentence: CHANGED };
   if (action === "accept" && needsForm(gate)) return { kind: "hasForm", sentence: HAS_FORM };
