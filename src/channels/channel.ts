@@ -82,8 +82,11 @@ export interface Channel {
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
   /** Missing if the service cannot edit messages. */
   readonly editing?: Editing;
-  /** Answers the press of a button so that only the person who pressed it sees the text. A failure is not reported. */
-  answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<void>;
+  /**
+   * Answers the press of a button so that only the person who pressed it sees the text.
+   * @returns false if the service is away, so that it should be tried again
+   */
+  answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<boolean>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

@@ -140,6 +140,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ),
   );
   const chatDeps = {
+    retryMs: timings.chat.retryMs,
     ...deps,
     channels,
     access,

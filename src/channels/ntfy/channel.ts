@@ -75,7 +75,9 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>, p
       if (response.status === 200 && typeof username === "string") {
         return {
           ok: true,
-          detail: username === "*" ? "it publishes anonymously" : `publishes as ${excerpt(username)}`,
+          detail: `${username === "*" ? "it publishes anonymously" : `publishes as ${excerpt(username)}`}${
+            settings.answers ? "; with buttons" : ""
+          }`,
         };
       }
       const result = classifyResponse(response);

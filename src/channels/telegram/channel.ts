@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { TELEGRAM_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { excerpt } from "../http.ts";
-import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
+import { type ApiResponse, failureWithoutResponse, isAway } from "../httpStatus.ts";
 import { telegramCaller } from "./api.ts";
 import { editOutcome } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
@@ -54,7 +54,8 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     },
     async answerPress({ reply, text }, signal) {
       const body = { callback_query_id: reply, text: text.slice(0, MAX_PRESS_CHARS).toWellFormed(), show_alert: true };
-      await callApi("POST", "answerCallbackQuery", body, signal, PRESS_TIMEOUT_MS);
+      const response = await callApi("POST", "answerCallbackQuery", body, signal, PRESS_TIMEOUT_MS);
+      return !isAway(response);
     },
     async check(signal) {
       const response = await callApi("GET", "getMe", undefined, signal);
@@ -71,15 +72,19 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
   /** Returns the result of a check, with whether answers arrive. */
   async function withInbound(sends: string, signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
     if (!settings.allowFrom) {
-      return { ok: true, detail: `${sends}; without buttons, because channels.telegram.allowFrom is not set` };
+      return {
+        ok: true,
+        detail: `${sends}; without buttons and replies, because channels.telegram.allowFrom is not set`,
+      };
     }
     const response = await callApi("GET", "getWebhookInfo", undefined, signal);
     const url = response.kind === "response" && response.json?.ok === true ? response.json.result?.url : undefined;
     if (typeof url !== "string") return { ok: false, detail: `${sends}, but does not tell how it sends updates` };
-    if (url === "") return { ok: true, detail: `${sends}; with buttons for ${settings.allowFrom.length} people` };
+    if (url === "")
+      return { ok: true, detail: `${sends}; with buttons and replies for ${settings.allowFrom.length} people` };
     return {
       ok: false,
-      detail: `${sends}, but presses do not arrive: a webhook is set for this bot. Call deleteWebhook, or use another bot.`,
+      detail: `${sends}, but presses and replies do not arrive: a webhook is set for this bot. Call deleteWebhook, or use another bot.`,
     };
   }
 }

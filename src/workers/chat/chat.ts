@@ -22,6 +22,8 @@ export interface ChatDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
+  /** The pause before an act that could not be handled is tried again. It doubles with each failure. */
+  readonly retryMs: number;
   readonly queues: Queues;
   readonly hooks: Config["hooks"];
   readonly mappings: readonly Mapping[];

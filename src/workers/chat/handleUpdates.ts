@@ -9,8 +9,6 @@ import { answerPress } from "./press.ts";
 const PAGE = 100;
 /** Maximum conversations whose updates are handled at the same time. */
 const CONCURRENCY = 10;
-/** The pause before an update that failed is tried again. */
-const RETRY_MS = 5_000;
 
 /**
  * Handles the acts of people in chats, those of one conversation in their order. One that fails delays no other: it is tried
@@ -39,28 +37,32 @@ const conversationOf = ({ channel, event }: OpenUpdate): string =>
   `${channel} ${event.kind === "press" ? event.button : event.to}`;
 
 async function handleOrCount(deps: ChatDeps, update: OpenUpdate, signal: AbortSignal): Promise<void> {
-  const { stores, log } = deps;
-  const { _id, channel } = update;
+  const { stores, log, retryMs } = deps;
+  const { _id, channel, tries } = update;
   try {
-    await handle(deps, update, signal);
-    await stores.chatUpdates.end(_id);
+    if (await handle(deps, update, signal)) return await stores.chatUpdates.end(_id);
+    await stores.chatUpdates.countFailure(update, retryMs * 2 ** tries);
   } catch (error) {
     if (error instanceof AppError && error.code === "unavailable") throw error;
-    const isLast = await stores.chatUpdates.countFailure(update, RETRY_MS);
-    log.error(
-      { channel, err: error },
-      `an act in a chat could not be handled; it is ${isLast ? "set aside" : "tried again"}`,
-    );
+    const isLast = await stores.chatUpdates.countFailure(update, retryMs * 2 ** tries);
+    const next = isLast ? "set aside" : "tried again";
+    log.error({ channel, err: error }, `an act in a chat could not be handled; it is ${next}`);
   }
 }
 
-async function handle(deps: ChatDeps, { _id, channel: name, event }: OpenUpdate, signal: AbortSignal): Promise<void> {
+/** Returns false if the person could not be answered, because the service is away. */
+async function handle(
+  deps: ChatDeps,
+  { _id, channel: name, event }: OpenUpdate,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (event.kind === "message") {
     const id = await deps.stores.idempotencyKeys.deriveId(`chat ${_id}`);
-    return takeMessage(deps, { ...event, channel: name, id });
+    await takeMessage(deps, { ...event, channel: name, id });
+    return true;
   }
   const text = await answerPress(deps, name, event, signal);
-  await deps.channels.get(name)?.answerPress?.({ reply: event.reply, text }, signal);
+  return (await deps.channels.get(name)?.answerPress?.({ reply: event.reply, text }, signal)) ?? true;
 }
 
 /** Returns the processor that handles the acts of people in chats. The pass over the questions triggers it again if it fails. */
