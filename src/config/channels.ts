@@ -1,6 +1,4 @@
 import Type, { type Static } from "typebox";
-import { sessionKeyFault } from "../shared/sessionKey.ts";
-import { type Mapping, mappingKey } from "./mapping.ts";
 import { type Check, type Frozen, optionalSection, section, text } from "./nodes.ts";
 
 /** The characters of a mail address, without quoted names and comments, which hardly anybody uses. */
@@ -223,14 +221,7 @@ export type Channels = Frozen<Static<typeof ChannelsSchema>>;
 /** The names of the keys of channels that hold an address. */
 const ADDRESSES = ["apiUrl", "loginUrl", "baseUrl"] as const;
 
-/** The sections that the checks of channels read. */
-interface Checked {
-  readonly channels: Channels;
-  readonly hooks: { readonly mappings: readonly Mapping[] };
-  readonly server: { readonly publicUrl?: string | undefined };
-}
-
-export const channelChecks: readonly Check<Checked>[] = [
+export const channelChecks: readonly Check<{ readonly channels: Channels }>[] = [
   {
     reads: ["channels"],
     find: ({ channels }) =>
@@ -242,15 +233,6 @@ export const channelChecks: readonly Check<Checked>[] = [
       ),
   },
   { reads: ["channels"], find: ({ channels }) => [credentialFault(channels)] },
-  { reads: ["channels", "hooks"], find: inboundFaults },
-  {
-    reads: ["channels.ntfy", "server"],
-    find: ({ channels: { ntfy }, server: { publicUrl } }) => [
-      ntfy?.answers === true &&
-        publicUrl === undefined &&
-        "channels.ntfy.answers needs server.publicUrl, to which phones send the answers: set it",
-    ],
-  },
   { reads: ["channels.imessage"], find: ({ channels }) => idleMessageOptions(channels.imessage) },
 ];
 
@@ -265,29 +247,6 @@ function addressFault(address: string, channel: string, key: string): string | f
     WITH_AUTHORIZATION.includes(channel) &&
     `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
   );
-}
-
-/** Returns a sentence for each fault in who may act through a channel, and where messages go. */
-function inboundFaults({ channels, hooks }: Checked): string[] {
-  const names = hooks.mappings.map(mappingKey);
-  return (["telegram"] as const).flatMap((name) => {
-    const { allowFrom, owners = [], inbox } = channels[name] ?? {};
-    const at = `channels.${name}`;
-    const stranger = owners.find((id) => !allowFrom?.includes(id));
-    const { sessionKey, mapping } = inbox ?? {};
-    const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, undefined);
-    return [
-      stranger !== undefined && `${at}.owners names ${stranger}, who is not in ${at}.allowFrom: add the id there too`,
-      inbox && !allowFrom && `${at}.inbox has no effect without ${at}.allowFrom: add the ids of those who may write`,
-      inbox &&
-        (sessionKey === undefined) === (mapping === undefined) &&
-        `${at}.inbox needs sessionKey or mapping: set one`,
-      fault !== null && `${at}.inbox.sessionKey ${fault}`,
-      mapping !== undefined &&
-        !names.includes(mapping) &&
-        `${at}.inbox.mapping names no mapping: add one with the id ${mapping}`,
-    ].filter((one) => typeof one === "string");
-  });
 }
 
 /** Returns a sentence about credentials of a channel that do not fit together. */
