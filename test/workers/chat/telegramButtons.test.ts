@@ -121,15 +121,18 @@ describe("buttons for gates in Telegram", () => {
   it("are read by one worker at a time, and by the other once that one stops", async () => {
     const before = telegram.conflicts;
     const second = await startWorker(app, {}, { ...TIMINGS, lease: { ...TIMINGS.lease, acquireEveryMs: 50 } });
-    const { message, read } = await ask("handed");
-    await worker.close();
-    const press = telegram.press(message, "Accept", ANN);
+    try {
+      const { message, read } = await ask("handed");
+      await worker.close();
+      const press = telegram.press(message, "Accept", ANN);
 
-    expect(await answerTo(press)).to.equal("You have accepted it.");
-    expect(await read()).to.include({ status: "answered" });
-    expect(telegram.conflicts).to.equal(before);
-    await second.close();
-    worker = await startWorker(app, {}, TIMINGS);
+      expect(await answerTo(press)).to.equal("You have accepted it.");
+      expect(await read()).to.include({ status: "answered" });
+      expect(telegram.conflicts).to.equal(before);
+    } finally {
+      await second.close();
+      worker = await startWorker(app, {}, TIMINGS);
+    }
   });
 
   it("disappear when the question is withdrawn, answered elsewhere, or expires", async () => {
