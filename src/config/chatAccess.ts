@@ -1,6 +1,10 @@
 import type { ChatEvent } from "../shared/chatEvent.ts";
 import type { Channels } from "./channels.ts";
 
+type Telegram = NonNullable<Channels["telegram"]>;
+/** The settings about people, which not every channel has. */
+type Settings = Partial<Pick<Telegram, "allowFrom" | "owners" | "inbox">>;
+
 /** The one place that decides which people may act through a channel: answer questions, and continue sessions. */
 export class ChatAccess {
   readonly #channels: Channels;
@@ -34,7 +38,12 @@ export class ChatAccess {
     return this.#settings(channel).owners?.includes(id) ?? false;
   }
 
-  #settings(channel: string): { readonly allowFrom?: readonly string[]; readonly owners?: readonly string[] } {
+  /** Returns where messages go that answer no reply. */
+  inboxOf(channel: string): Settings["inbox"] {
+    return this.#settings(channel).inbox;
+  }
+
+  #settings(channel: string): Settings {
     return this.#channels[channel as keyof Channels] ?? {};
   }
 }

@@ -134,11 +134,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
-  const inboxes = new Map(
-    Object.entries({ telegram: config.channels.telegram?.inbox }).flatMap(([name, inbox]) =>
-      inbox ? [[name, inbox]] : [],
-    ),
-  );
   const chatDeps = {
     retryMs: timings.chat.retryMs,
     ...deps,
@@ -146,7 +141,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     access,
     hooks,
     mappings,
-    inboxes,
     agent: agents.defaults,
     audited: new OncePerKey(),
   };

@@ -29,11 +29,6 @@ export interface ChatDeps {
   readonly mappings: readonly Mapping[];
   /** The settings of a session whose runs are no longer stored. */
   readonly agent: Pick<Config["agents"]["defaults"], "timeoutSeconds" | "trackAsJob">;
-  /** Where messages go that answer no reply, by channel. */
-  readonly inboxes: ReadonlyMap<
-    string,
-    { readonly sessionKey?: string | undefined; readonly mapping?: string | undefined }
-  >;
   /** Limits the entries of the audit log about refused presses: one a person and question. */
   readonly audited: OncePerKey;
 }

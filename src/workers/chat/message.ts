@@ -24,11 +24,11 @@ export interface ReceivedMessage extends ChatMessage {
  * @throws AppError unavailable
  */
 export async function takeMessage(deps: ChatDeps, message: ReceivedMessage): Promise<void> {
-  const { stores, access, clock, inboxes } = deps;
+  const { stores, access, clock } = deps;
   const { channel, person, answers: refs } = message;
   // The configuration may have changed since the message was stored.
   if (!access.mayAct(channel, person.id)) return;
-  const inbox = inboxes.get(channel);
+  const inbox = access.inboxOf(channel);
   const sessionKey = (await findThreadSession(stores, { channel, refs, now: clock.now() })) ?? inbox?.sessionKey;
   const command = readCommand(message.text);
   if (sessionKey !== undefined && command) return carryOut(deps, message, { command, sessionKey });

@@ -11,13 +11,13 @@ import {
 } from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
-import { questionButtons } from "../chat/questionButtons.ts";
 import { sentRefs } from "../chat/sentRefs.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
 import { type AttemptOutcome, locationOf } from "./attemptOutcome.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
+import { hasButtons, outgoingMessage } from "./outgoingMessage.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
 const INTERNAL_FAULT = "The attempt failed because of an internal error";
@@ -187,24 +187,7 @@ export class DeliveryAttempt {
     };
     if (!(await this.#updatePart(index, sending, change))) return undefined;
     this.#hasSentPart = true;
-    const { question, link } = this.#delivery;
-    const message = {
-      to: this.#delivery.to ?? "",
-      text: part.asPlain ? part.plain : part.text,
-      plainText: part.plain,
-      plain: part.asPlain,
-      ...(index === 0 && { title: this.#delivery.title, link }),
-      // A service may refuse the address of a page; the text has it too.
-      ...(question &&
-        this.#hasButtons(index) && { buttons: questionButtons(question, part.asPlain ? undefined : link) }),
-      key: `${this.#delivery._id}-${index}`.slice(-64),
-    };
-    return channel.send(message, this.#signal);
-  }
-
-  /** Returns whether a part has the buttons of the delivery: the last one, below the text. */
-  #hasButtons(index: number): boolean {
-    return this.#delivery.question !== undefined && index === this.#parts.length - 1;
+    return channel.send(outgoingMessage(this.#delivery, this.#parts, index), this.#signal);
   }
 
   /**
@@ -300,7 +283,7 @@ export class DeliveryAttempt {
 
   #storeSent(index: number, { id, refs = [] }: Extract<SendOutcome, { kind: "sent" }>): Promise<boolean> {
     const { timings } = this.#context;
-    const sent = refs.length > 0 ? sentRefs(this.#delivery, refs, this.#hasButtons(index)) : {};
+    const sent = refs.length > 0 ? sentRefs(this.#delivery, refs, hasButtons(this.#delivery, this.#parts, index)) : {};
     const update = () => this.#updatePart(index, { state: "sent", id }, { failures: 0, limits: 0 }, sent);
     return retryWhileMongoIsDown(update, { signal: this.#signal, timings });
   }

@@ -21,7 +21,7 @@ describe("buttons for gates in ntfy", () => {
       answers(200, { id: `m${ntfy.requests.length}`, event: "message", ...known })(response, request);
     });
     const config = {
-      server: { publicUrl: "https://jobs.example.com/box" },
+      server: { publicUrl: "https://jobs.example.com" },
       channels: { ntfy: { baseUrl: ntfy.url, answers: true } },
       notify: [{ id: "phone", on: ["gate.opened"], to: { channel: "ntfy", to: "ops" } }],
     };
@@ -44,7 +44,7 @@ describe("buttons for gates in ntfy", () => {
     const actions = JSON.parse(String(headers.actions));
     const press = (label: string) => {
       const { url } = actions.find((one: { label: string }) => one.label.includes(label));
-      return app.call("POST", new URL(url).pathname.replace("/box", ""));
+      return app.call("POST", new URL(url).pathname);
     };
     return { actions, headers, press, jobId, read: async () => (await app.call("GET", gate)).body };
   }
@@ -58,7 +58,7 @@ describe("buttons for gates in ntfy", () => {
       ["http", "POST"],
       ["http", "POST"],
     ]);
-    expect(actions[0].url).to.match(/^https:\/\/jobs\.example\.com\/box\/answer\/press\/a%3A[\w-]{22}$/);
+    expect(actions[0].url).to.match(/^https:\/\/jobs\.example\.com\/answer\/press\/a%3A[\w-]{22}$/);
     expect([first.status, first.body]).to.deep.equal([200, "You have accepted it."]);
     expect([second.status, second.body]).to.deep.equal([409, "The question was already accepted by ntfy:ops."]);
     expect(await read()).to.include({ status: "answered", action: "accept", answeredBy: "ntfy:ops" });
@@ -102,7 +102,7 @@ describe("buttons for gates in ntfy", () => {
 
   it("answer nothing by GET, and with a guessed address", async () => {
     const { actions, read } = await ask("guessed");
-    const path = new URL(actions[0].url).pathname.replace("/box", "");
+    const path = new URL(actions[0].url).pathname;
 
     const [byGet, guessed] = [
       await app.call("GET", path),
