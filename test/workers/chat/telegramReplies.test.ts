@@ -48,25 +48,20 @@ describe("answers to replies in Telegram", () => {
   const prompts = (): string[] => model.requests.map(({ body }) => body.messages.at(-1).content);
   const runsOf = (sessionKey: string) =>
     app.stores.runs.collection.native.find({ sessionKey }).sort({ order: 1 }).toArray();
-  /** Waits for one more message of the bot than before, and returns it. */
-  async function nextMessage(act: () => unknown): Promise<BotMessage> {
-    const before = telegram.messages.length;
+  /** Waits for one more message of the bot in a chat than before, and returns it. */
+  async function nextMessage(act: () => unknown, chat = 42): Promise<BotMessage> {
+    const inChat = () => telegram.messages.filter((one) => one.chat === chat);
+    const before = inChat().length;
     await act();
-    await eventually(() => telegram.messages.length > before, "a message of the bot");
-    return telegram.messages.at(-1) as BotMessage;
+    await eventually(() => inChat().length > before, "a message of the bot");
+    return inChat()[before] as BotMessage;
   }
   /** Starts a run in a session, whose reply goes to a chat. */
-  const delivered = (sessionKey: string, to = "42") =>
-    nextMessage(() =>
-      app.call(
-        "POST",
-        "/hooks/agent",
-        { message: "Begin", sessionKey, channel: "telegram", to },
-        {
-          Authorization: `Bearer ${HOOK_TOKEN}`,
-        },
-      ),
-    );
+  const delivered = (sessionKey: string, to = "42") => {
+    const body = { message: "Begin", sessionKey, channel: "telegram", to };
+    const headers = { Authorization: `Bearer ${HOOK_TOKEN}` };
+    return nextMessage(() => app.call("POST", "/hooks/agent", body, headers), Number(to.split(":", 1)[0]));
+  };
   /** Waits until every update of the service was handled. */
   const handled = () =>
     eventually(async () => {
@@ -83,7 +78,7 @@ describe("answers to replies in Telegram", () => {
     expect(second).to.include({ status: "completed", name: "telegram:7 (Ann)" });
     expect(second?.request).to.include({ channel: "telegram", to: "42", message: "And tomorrow?" });
     expect(prompts().at(-1))
-      .to.match(/telegram:7 \(Ann\)[\s\S]+And tomorrow\?/)
+      .to.match(/telegram:7[\s\S]+Ann[\s\S]+And tomorrow\?/)
       .and.not.equal("And tomorrow?");
     const third = await nextMessage(() => telegram.say("And then?", { from: ANN, quotes: again }));
     expect(third.chat).to.equal(42);
@@ -107,7 +102,7 @@ describe("answers to replies in Telegram", () => {
     const reply = await delivered("topical", "-100123:5");
     const topic = { chat: reply.chat, message_thread_id: 5, is_topic_message: true };
 
-    await nextMessage(() => telegram.say("More", { from: ANN, ...topic }));
+    await nextMessage(() => telegram.say("More", { from: ANN, ...topic }), reply.chat);
 
     const [, second] = await runsOf("topical");
     expect(second?.request).to.include({ to: "-100123:5", message: "More" });
@@ -144,17 +139,16 @@ describe("answers to replies in Telegram", () => {
   });
 
   it("queue behind a running turn, which /status shows and /stop cancels", async () => {
-    const reply = await delivered("busy");
+    const reply = await delivered("busy", "50");
     model.script(hangs());
-    telegram.say("Take long", { from: ANN, quotes: reply });
+    telegram.say("Take long", { from: ANN, chat: 50, quotes: reply });
     await eventually(() => model.requests.length === 1, "the turn to run");
 
-    const waiting = telegram.say("Then this", { from: ANN, quotes: reply });
+    telegram.say("Then this", { from: ANN, chat: 50, quotes: reply });
     await handled();
-    const status = await nextMessage(() => telegram.say("!status", { from: ANN, quotes: reply }));
-    telegram.say("/stop", { from: ANN, quotes: reply });
+    const status = await nextMessage(() => telegram.say("!status", { from: ANN, chat: 50, quotes: reply }), 50);
+    telegram.say("/stop", { from: ANN, chat: 50, quotes: reply });
 
-    expect(waiting).to.equal(undefined);
     expect(status.text).to.match(/^telegram:7 \(Ann\) is running since .+ UTC\. 1 run waits\.$/);
     await eventually(async () => (await runsOf("busy"))[2]?.status === "completed", "the waiting run");
     const [, stopped] = await runsOf("busy");
@@ -166,9 +160,9 @@ describe("answers to replies in Telegram", () => {
     const topic = { chat: -100777, message_thread_id: 6, is_topic_message: true };
     await delivered("former", "-100777:6");
 
-    const begun = await nextMessage(() => telegram.say("/new@signalbox_bot", { from: ANN, ...topic }));
+    const begun = await nextMessage(() => telegram.say("/new@signalbox_bot", { from: ANN, ...topic }), topic.chat);
     await delivered("former", "-100777:6");
-    await nextMessage(() => telegram.say("Hello", { from: ANN, ...topic }));
+    await nextMessage(() => telegram.say("Hello", { from: ANN, ...topic }), topic.chat);
 
     expect(begun.text).to.include("A new session begins.");
     expect(await runsOf("former")).to.have.length(2);
