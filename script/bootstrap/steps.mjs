@@ -15,7 +15,7 @@ import { mongod, redis } from "./servers.mjs";
  * @typedef {object} Context
  * @property {string} root the clone
  * @property {string} tools the directory for programs, git-ignored
- * @property {"start" | "test" | "slow"} mode for a run, for the first tier of tests, or for both tiers
+ * @property {"start" | "package" | "test" | "slow"} mode for a run, to build the package, for the first tier of tests, or for both tiers
  * @property {Progress} progress
  * @property {Promise<void>} [installed] resolves when the packages are installed
  *
@@ -31,6 +31,9 @@ import { mongod, redis } from "./servers.mjs";
  * @type {readonly (readonly Step[])[]}
  */
 const SEQUENCES = [[sdks, dashboard], [node], [mongod, redis], [pythonPackages, chromium]];
+
+/** The sequences that are enough to build the package. */
+const FOR_PACKAGE = [[dashboard], [node]];
 
 /**
  * @param {Context["mode"]} mode
@@ -54,7 +57,7 @@ export async function bootstrap(mode) {
   }
   try {
     const installed = carryOut([packages], begin());
-    const [withPackages = [], ...others] = SEQUENCES;
+    const [withPackages = [], ...others] = mode === "package" ? FOR_PACKAGE : SEQUENCES;
     await Promise.all([
       installed.then(() => carryOut(withPackages, begin())),
       ...others.map((steps) => carryOut(steps, { ...begin(), installed })),

@@ -126,7 +126,7 @@ async function repair(deps: SweepDeps): Promise<void> {
 
 async function wakeMain(deps: SweepDeps): Promise<void> {
   const { mainEvents, sessions } = deps.stores;
-  if ((await mainEvents.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
+  if ((await mainEvents.wantsTurn(before(deps))) && !(await sessions.isMainBusy(deps.clock.now()))) {
     await deps.queues.triggerHeartbeat();
   }
 }

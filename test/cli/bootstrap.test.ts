@@ -38,7 +38,7 @@ if (command === "config") {
     console.error("npm error code " + process.env.REFUSAL);
     process.exit(1);
   }
-  mkdirSync("node_modules");
+  mkdirSync("node_modules", { recursive: true });
   writeFileSync("node_modules/.package-lock.json", JSON.stringify(lock));
 }`;
 
@@ -112,6 +112,24 @@ describe("script/bootstrap", () => {
       expect(left()).to.deep.equal([]);
     });
   }
+
+  it("installs the packages for development, and no server or browser, before the package is built", async () => {
+    const development = "node_modules/@biomejs/biome";
+    const list = readFileSync("node_modules/.package-lock.json", "utf8");
+    const installed = JSON.parse(list);
+    delete installed.packages[development];
+    rmSync(join(root, "node_modules"));
+    mkdirSync(join(root, "node_modules"));
+    writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify(installed));
+    writeFileSync(join(root, "npm.mjs"), NPM);
+    program("npm", `echo "$@" >> ${root}/options; exec node ${root}/npm.mjs "$@"`);
+
+    const { code, stderr } = await bootstrap("package", { ...NO_DOWNLOAD, CALLS: join(root, "calls") });
+
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    expect(readFileSync(join(root, "options"), "utf8")).to.match(/^install .*--include=dev\n$/);
+    expect(existsSync(join(root, ".tools/bin/mongod"))).to.equal(false);
+  });
 
   it("links to the installed servers", async () => {
     program("mongod", "echo db version v7.0.28");

@@ -130,9 +130,13 @@ export class Sessions {
     await this.collection.updateOne(query, { $unset: { pause: "" } });
   }
 
-  /** Returns whether the sweep may not trigger a turn of the main session. */
-  isMainPaused(now: Date): Promise<boolean> {
-    return this.collection.exists({ _id: MAIN_SESSION, "pause.until": { $gt: now } });
+  /**
+   * Returns whether the sweep may not trigger a turn of the main session: after a failure, or while one runs. A trigger
+   * during a turn that then fails would start the next one without a pause.
+   */
+  isMainBusy(now: Date): Promise<boolean> {
+    const later = { $gt: now };
+    return this.collection.exists({ _id: MAIN_SESSION, $or: [{ "pause.until": later }, { "active.until": later }] });
   }
 
   /**

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import sinon from "sinon";
 import { eventually } from "../../support/eventually.ts";
 import { answers, type Behaviour, says } from "../../support/servers/modelServer.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
@@ -95,7 +96,12 @@ describe("a turn of the main session", () => {
 
   it("that fails leaves its events to the next turn, which receives them before its own", async () => {
     await fixture.start({ retryMs: 60_000 });
-    fixture.model.script(answers(401, { error: {} }), says(ACK));
+    const swept = countSweepsOfTurn();
+    const fails: Behaviour = async (response, request) => {
+      await eventually(() => swept() >= 2, "two sweeps during the turn");
+      return answers(401, { error: {} })(response, request);
+    };
+    fixture.model.script(fails, says(ACK));
 
     await fixture.wake("a");
     await eventually(
@@ -111,6 +117,16 @@ describe("a turn of the main session", () => {
     expect(fixture.events()).to.deep.equal([["a"], ["a", "b", "c"]]);
     expect(await fixture.deliveries()).to.deep.equal([]);
   });
+
+  /** Keeps the sweep from waking the main session before its first turn, and counts its attempts since then. */
+  function countSweepsOfTurn(): () => number {
+    const { mainEvents, sessions } = fixture.app.stores;
+    const isRunning = () => fixture.model.requests.length > 0;
+    const wantsTurn = mainEvents.wantsTurn.bind(mainEvents);
+    mainEvents.wantsTurn = async (before) => isRunning() && wantsTurn(before);
+    const isMainBusy = sinon.spy(sessions, "isMainBusy");
+    return () => isMainBusy.callCount;
+  }
 
   it("is followed by more turns when the events exceed session.maxChars, and no event is lost", async () => {
     await fixture.start({ session: "maxChars: 5000" });
