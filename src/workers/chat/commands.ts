@@ -4,8 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import { escapeMarkdown, moment } from "../../shared/notifications/phrases.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
-import type { ChatDeps } from "./chat.ts";
-import type { ReceivedMessage } from "./message.ts";
+import type { ChatDeps, ReceivedMessage } from "./chatDeps.ts";
 
 const COMMAND = /^[/!](stop|new|status)(?:@\w+)?$/i;
 /** Maximum waiting runs that a status counts. */

@@ -1,7 +1,7 @@
 import type { OpenUpdate } from "../../models/chat/chatUpdates.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Processor } from "../runWorkers.ts";
-import type { ChatDeps } from "./chat.ts";
+import type { ChatDeps } from "./chatDeps.ts";
 import { takeMessage } from "./message.ts";
 import { answerPress } from "./press.ts";
 

@@ -3,20 +3,12 @@ import { findThreadSession } from "../../models/deliveries/threads.ts";
 import { acceptMappedRuns } from "../../models/intake/acceptHook.ts";
 import { settingsOfSession } from "../../models/runs/sessionSettings.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
-import type { ChatMessage } from "../../shared/chatEvent.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { chatName } from "../../shared/text/visibleName.ts";
-import type { ChatDeps } from "./chat.ts";
+import type { ChatDeps, ReceivedMessage } from "./chatDeps.ts";
 import { carryOut, readCommand } from "./commands.ts";
-
-/** A message with its channel and the id that follows from its update, so that it has its effect once. */
-export interface ReceivedMessage extends ChatMessage {
-  readonly channel: string;
-  /** A UUID. */
-  readonly id: string;
-}
 
 /**
  * Continues the session that a message answers: by a run whose reply goes to the same thread, or by a command. A message that

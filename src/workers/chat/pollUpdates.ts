@@ -4,7 +4,7 @@ import type { UpdatesReader } from "../../channels/telegram/updates.ts";
 import { backoff } from "../../shared/backoff.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { Timings } from "../../shared/timings.ts";
-import type { ChatDeps } from "./chat.ts";
+import type { ChatDeps } from "./chatDeps.ts";
 
 interface PollDeps extends Pick<ChatDeps, "stores" | "access" | "clock" | "log"> {
   readonly channel: string;

@@ -3,7 +3,7 @@ import { bindMessage, findQuestion, updateQuestion } from "../../models/deliveri
 import { answerByButton } from "../../models/gates/answerByButton.ts";
 import type { ButtonPress } from "../../shared/chatEvent.ts";
 import { chatName } from "../../shared/text/visibleName.ts";
-import type { ChatDeps } from "./chat.ts";
+import type { ChatDeps } from "./chatDeps.ts";
 import { showQuestions } from "./showQuestions.ts";
 
 const UNKNOWN = "This button belongs to no question that is known here.";

@@ -6,7 +6,7 @@ import type { GateDoc } from "../../models/gates/gate.ts";
 import { changedText, closedParagraph, needsForm, shownVersion } from "../../models/gates/shown.ts";
 import { backoff } from "../../shared/backoff.ts";
 import { escapeMarkdown } from "../../shared/notifications/phrases.ts";
-import type { ChatDeps } from "./chat.ts";
+import type { ChatDeps } from "./chatDeps.ts";
 import { questionButtons } from "./questionButtons.ts";
 
 /** Failed tries after which a message stays as it is: about eight hours. */
