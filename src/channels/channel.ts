@@ -65,7 +65,7 @@ export interface OutgoingMessage {
 export type EditOutcome = SendOutcome | { readonly kind: "missing"; readonly reason: string };
 
 /** What a service that can edit messages offers. */
-export interface Editing {
+interface Editing {
   /** Replaces the text and the buttons of a message. As `send`. @param id the id with which it was sent */
   edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
 }

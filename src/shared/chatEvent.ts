@@ -1,5 +1,5 @@
 /** The person who acts in a chat, by the service's id. The name is what the person chose. */
-export interface ChatPerson {
+interface ChatPerson {
   readonly id: string;
   readonly name: string;
 }

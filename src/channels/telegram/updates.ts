@@ -10,13 +10,13 @@ const PAGE = 20;
 const GRACE_MS = 10_000;
 
 /** An update of the service: its id, which the service never gives twice, and the act of a person, if it is one. */
-export interface ReceivedUpdate {
+interface ReceivedUpdate {
   readonly id: string;
   readonly event: ChatEvent | null;
 }
 
 /** How a request for updates ended. `next` is the offset that confirms these updates; `afterMs` is null without a stated pause. */
-export type UpdatesOutcome =
+type UpdatesOutcome =
   | { readonly kind: "updates"; readonly updates: readonly ReceivedUpdate[]; readonly next: number | undefined }
   | { readonly kind: "failed"; readonly afterMs: number | null; readonly reason: string };
 

@@ -16,7 +16,7 @@ const CONCURRENCY = 10;
  * @returns the number of handled updates
  * @throws AppError unavailable
  */
-export async function handleUpdates(deps: ChatDeps, signal: AbortSignal): Promise<number> {
+async function handleUpdates(deps: ChatDeps, signal: AbortSignal): Promise<number> {
   for (let total = 0; ; ) {
     const page = await deps.stores.chatUpdates.listDue(PAGE);
     const conversations = [...Map.groupBy(page, conversationOf).values()];
