@@ -34,8 +34,8 @@ const FOLDERS = {
   ],
   client: [["wire"], "client is published alone, so it cannot use the rest of the service."],
   dashboard: [
-    ["client", "wire", "shared/form", "shared/text/html.ts", "shared/text/decimal.ts"],
-    "dashboard runs in a browser and uses only the public API; it shares the form of a question with the page behind a link.",
+    ["client", "wire", "shared/form", "shared/timeLeft.ts", "shared/text/html.ts", "shared/text/decimal.ts"],
+    "dashboard runs in a browser and uses only the public API; it shares the form of a question with the page behind a link, and the time left with chats.",
   ],
 };
 

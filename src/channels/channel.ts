@@ -57,6 +57,8 @@ export interface OutgoingMessage {
   /** The address of a page about the subject of the message. */
   readonly link?: string | undefined;
   readonly buttons?: readonly MessageButton[] | undefined;
+  /** Whether it is edited later, so that phones need not ring. Services with keys for that keep it replaceable. */
+  readonly live?: true;
   /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
   readonly key: string;
 }
@@ -64,8 +66,19 @@ export interface OutgoingMessage {
 /** How editing one message ended: as sending one, or `missing` if the message no longer exists or can no longer be edited. */
 export type EditOutcome = SendOutcome | { readonly kind: "missing"; readonly reason: string };
 
+/** Minimum pauses between the requests of messages that follow jobs, in milliseconds, from the limits of the service. */
+export interface Pace {
+  /** Between two edits at one recipient. */
+  readonly editMs: number;
+  /** Before the first message about a job, since the last request for the recipient. */
+  readonly firstMs: number;
+  /** Between any two requests to the service. */
+  readonly channelMs: number;
+}
+
 /** What a service that can edit messages offers. */
 interface Editing {
+  paceOf(to: string): Pace;
   /** Replaces the text and the buttons of a message. As `send`. @param id the id with which it was sent */
   edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
 }

@@ -1,6 +1,6 @@
 /** One request to a service. */
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, as a form if it is a URLSearchParams, or as plain text if it is a string. */

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { CHANNELS } from "../shared/channelNames.ts";
+import { CHANNELS, LIVE_CHANNELS } from "../shared/channelNames.ts";
 import { aboutOf, NOTIFICATION_TYPES, type NotificationType } from "../shared/notifications/catalogue.ts";
 import { cronFault, isTimezone } from "../shared/text/cron.ts";
 import { parseTemplate, TemplateError } from "../shared/text/template.ts";
@@ -7,6 +7,9 @@ import type { Channels } from "./channels.ts";
 import { type Check, duration, type Frozen, text } from "./nodes.ts";
 import { WebhookSchema, webhookFaults } from "./outbound.ts";
 import { recipientFault } from "./recipients.ts";
+
+/** The type of rules whose messages follow the progress of a job. It is no notification, because nothing is noted or stored. */
+export const PROGRESS = "job.progress";
 
 /** The id of a rule: it is part of addresses and metrics. */
 const id = (description: string, example: string) =>
@@ -23,6 +26,13 @@ const Target = Type.Object(
     ),
     to: Type.Optional(
       text({ examples: ["1234"], description: "For `channel`: the recipient in the notation of the channel." }),
+    ),
+    live: Type.Optional(
+      Type.Boolean({
+        examples: [true],
+        description:
+          "For `job.progress` on `telegram`, `slack`, `discord`, `mattermost` or `ntfy`: one message for each job, which is edited until the job has ended.",
+      }),
     ),
     wake: Type.Optional(
       Type.Enum(["now", "next-heartbeat"], {
@@ -64,11 +74,12 @@ const Where = Type.Object(
 export const RuleSchema = Type.Object(
   {
     id: id("Name of the rule in deliveries, metrics and addresses. Unique.", "sales"),
-    on: Type.Array(Type.Enum(NOTIFICATION_TYPES), {
+    on: Type.Array(Type.Enum([...NOTIFICATION_TYPES, PROGRESS]), {
       minItems: 1,
       uniqueItems: true,
       examples: [["job.failed", "job.stale", "job.recovered"]],
-      description: "Types of the events that the rule handles.",
+      description:
+        "Types of the events that the rule handles. `job.progress` stands alone, and needs `to.live`: it is no event, but a message that follows the job.",
     }),
     where: Type.Optional(Where),
     to: Target,
@@ -164,14 +175,17 @@ const TEMPLATE_ROOTS: readonly string[] = ["type", "timestamp", "data", "job", "
 
 const TARGETS = ["webhook", "channel", "wake"] as const;
 
-const isAboutJob = (type: NotificationType) => ["job", "gate"].includes(aboutOf(type));
+type RuleType = NotificationType | typeof PROGRESS;
+
+const aboutType = (type: RuleType) => (type === PROGRESS ? "job" : aboutOf(type));
+const isAboutJob = (type: RuleType) => ["job", "gate"].includes(aboutType(type));
 
 /** The keys of `where` that not every event can match: whether events of a type can, and a text for these types. */
 const WHERE = {
   jobId: { matches: isAboutJob, types: "events of jobs and gates" },
   metadata: { matches: isAboutJob, types: "events of jobs and gates" },
   mapping: {
-    matches: (type: NotificationType) => aboutOf(type) !== "expectation",
+    matches: (type: RuleType) => aboutType(type) !== "expectation",
     types: "events of runs, deliveries and jobs that show a run",
   },
 } as const;
@@ -240,6 +254,7 @@ function ruleFaults(rule: Rule, config: Sections): string[] {
   const { on, to, template, after } = rule;
   return [
     ...targetFaults(to, config.channels),
+    ...progressFaults(rule),
     ...(to.webhook ? [...webhookFaults(to.webhook), ...includeFaults(to.webhook, on)] : []),
     to.webhook &&
       template !== undefined &&
@@ -256,6 +271,26 @@ function ruleFaults(rule: Rule, config: Sections): string[] {
       "on has job.missing, which only an expectation raises: add one to expect, or remove job.missing",
     ...whereFaults(rule),
   ].filter((fault) => typeof fault === "string");
+}
+
+/** Checks that a rule about progress has a target whose messages can be edited, and nothing that it would not use. */
+function progressFaults({ on, to, template, cooldown }: Rule): Faults {
+  if (!on.includes(PROGRESS)) {
+    return [
+      to.live !== undefined &&
+        `to.live has no effect without ${PROGRESS} in on: remove it, or set on to ["${PROGRESS}"]`,
+    ];
+  }
+  const { channel } = to;
+  return [
+    to.live !== true &&
+      `on has ${PROGRESS}, which is no single event: set to.live to true for one message that follows each job, or remove ${PROGRESS}`,
+    on.length > 1 && `on has ${PROGRESS} and other types: give the other types a rule of their own`,
+    !LIVE_CHANNELS.some((name) => name === channel) &&
+      `to.channel must be one of ${LIVE_CHANNELS.join(", ")} for ${PROGRESS}: messages of other targets cannot be edited`,
+    template !== undefined && `template has no effect with ${PROGRESS}: remove it`,
+    cooldown !== undefined && `cooldown has no effect with ${PROGRESS}, whose message is edited: remove it`,
+  ];
 }
 
 function targetFaults(to: Target, channels: Channels): Faults {
@@ -283,10 +318,10 @@ function targetFaults(to: Target, channels: Channels): Faults {
 }
 
 /** Checks that each included part belongs to the job or run of an event that the rule handles. */
-function includeFaults({ include }: Webhook, on: readonly NotificationType[]): Faults {
+function includeFaults({ include }: Webhook, on: readonly RuleType[]): Faults {
   return include.map((part) => {
     const isOfRun = part === "reply";
-    const isUsed = on.some(isOfRun ? (type) => aboutOf(type) === "run" : isAboutJob);
+    const isUsed = on.some(isOfRun ? (type) => aboutType(type) === "run" : isAboutJob);
     const types = isOfRun ? "runs" : "jobs or gates";
     return !isUsed && `to.webhook.include has ${part}, which only events of ${types} have, and on has none: remove it`;
   });

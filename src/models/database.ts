@@ -24,6 +24,7 @@ import { payloadSchema } from "./jobs/payloads.ts";
 import { alertSchema } from "./notifications/alerts.ts";
 import { expectationSchema } from "./notifications/expectation.ts";
 import { lastScanSchema } from "./notifications/lastScan.ts";
+import { liveMessageSchema } from "./notifications/liveMessage.ts";
 import { outboxSchema } from "./notifications/outboxRecord.ts";
 import { hookCallSchema } from "./runs/hookCall.ts";
 import { runSchema } from "./runs/run.ts";
@@ -50,6 +51,7 @@ export const SCHEMAS = {
   alerts: alertSchema,
   expectations: expectationSchema,
   lastScan: lastScanSchema,
+  liveMessages: liveMessageSchema,
   idempotencyKeys: idempotencyKeySchema,
   chatUpdates: chatUpdateSchema,
   endedLogins: endedLoginSchema,

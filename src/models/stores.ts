@@ -28,6 +28,7 @@ import { NO_NOTIFICATIONS, type WantedNotifications, wantedNotifications } from 
 import { Alerts } from "./notifications/alerts.ts";
 import { Expectations } from "./notifications/expectation.ts";
 import { LastScan } from "./notifications/lastScan.ts";
+import { LiveMessages } from "./notifications/liveMessage.ts";
 import type { NotificationStores } from "./notifications/notificationStores.ts";
 import { Outbox } from "./notifications/outbox.ts";
 import { HookCalls } from "./runs/hookCall.ts";
@@ -102,6 +103,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
     outbox: new Outbox(collections, clock, notes),
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),
+    liveMessages: new LiveMessages(collections.liveMessages),
     expectations: new Expectations(collections.expectations, clock, notes),
     runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys,

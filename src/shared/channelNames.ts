@@ -12,3 +12,12 @@ export const CHANNELS = [
   "email",
   "log",
 ] as const;
+
+/** The channels whose messages can be edited, so that one message can follow a job. */
+export const LIVE_CHANNELS = [
+  "telegram",
+  "slack",
+  "discord",
+  "mattermost",
+  "ntfy",
+] as const satisfies readonly (typeof CHANNELS)[number][];

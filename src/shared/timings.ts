@@ -66,6 +66,15 @@ export interface Timings {
     /** First pause after a limit without a time. It doubles with each further limit. */
     readonly initialBackoffMs: number;
   };
+  /** The messages that follow jobs. */
+  readonly live: {
+    /** The age from which a running job has a message: a shorter one has only that of its end. */
+    readonly afterMs: number;
+    /** How often changes are read, and chats are looked at whose turn may have come. */
+    readonly everyMs: number;
+    /** Factor of the pauses that services ask for. */
+    readonly paceFactor: number;
+  };
   /** How long a request waits for a worker to check the credentials of a channel, for which the worker has 10 s. */
   readonly channelCheckMs: number;
   readonly webhook: {
@@ -128,6 +137,7 @@ export const TIMINGS: Timings = {
     stoppedChannelMs: 300_000,
   },
   channel: { maxWaitMs: 5_000, probePollMs: 200, minLimitMs: 1_000, initialBackoffMs: 5_000 },
+  live: { afterMs: 5_000, everyMs: 250, paceFactor: 1 },
   channelCheckMs: 15_000,
   webhook: { timeoutMs: 20_000, minSlotMs: 5, maxSlotMs: 60_000 },
   clusterSlotsMs: 5_000,

@@ -31,6 +31,8 @@ export interface PeriodicTasksDeps extends Omit<SweepDeps, "timings">, Omit<Scan
  * | retention (by its schedule) | 60 s | one process | that `retention` says | records are kept for a time |
  * | heartbeat (by its schedule) | `agents.defaults.heartbeat.every` | one process | 0 | the main session reads its events |
  *
+ * Messages that follow jobs have a loop of their own (`live/startLive.ts`), because they follow a stream.
+ *
  * A task of one process works under a lease (`startPeriodic`) or as a job of a queue. A task of each process is one whose
  * processes agree when they work at the same time.
  */

@@ -10,7 +10,7 @@ import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { answerMetricsRequests } from "../shared/process/workerMetrics.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
-import { connectProducer, workerConnection } from "../shared/queue/redis.ts";
+import { connectProducer, readerConnection, workerConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
@@ -49,7 +49,8 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     lifecycle.onClose("metrics", served.close);
     log.info({ url: served.url }, "the worker serves its metrics");
   }
-  const common = { queues, connection, clock, log, metrics, timings, env };
+  const openReader = () => readerConnection(redisAddress, log, timings);
+  const common = { queues, connection, openReader, clock, log, metrics, timings, env };
   const start = (config: Config) =>
     startService(config, {
       ...common,

@@ -39,6 +39,7 @@ import { OncePerKey } from "./chat/oncePerKey.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { enqueueDelivery } from "./deliveries/enqueueDelivery.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
+import { startLive } from "./live/startLive.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { notifyProcessor } from "./notify/dispatch.ts";
 import { compileRules } from "./notify/rule.ts";
@@ -69,6 +70,8 @@ export interface ServiceDeps {
   readonly queues: Queues;
   /** A connection for BullMQ workers, which waits for Redis to come back. */
   readonly connection: RedisConnection;
+  /** Opens a connection for reading the stream of changes. */
+  openReader(): RedisConnection;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -100,6 +103,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     rules: config.notify,
     readStopped: () => readStoppedChannels(stores),
   });
+  const limited = new Map(
+    [...channels].map(([name, channel]) => [name, { channel, limiter: new ChannelLimiter(timings.channel) }]),
+  );
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
@@ -200,7 +206,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
           }),
       }),
     ],
-    ...[...channels].map(([name, channel]): [QueueDef, Processor] => [
+    ...[...limited].map(([name, { channel, limiter }]): [QueueDef, Processor] => [
       deliveriesTo(name),
       deliverProcessor(
         {
@@ -212,7 +218,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
           requeue: (deliveryId, occasion, delayMs, priority) =>
             queues.deliver({ deliveryId, channel: name }, { occasion, delayMs, priority }),
         },
-        { channel: new ChannelLimiter(timings.channel), receivers: new ReceiverLimiter(timings.webhook) },
+        { channel: limiter, receivers: new ReceiverLimiter(timings.webhook) },
       ),
     ]),
     [
@@ -266,11 +272,18 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
   });
   const inbound = startChat({ ...chatDeps, timings, settings: config.channels });
+  const live = startLive({
+    ...deps,
+    rules: dispatch.rules.filter(({ isLive }) => isLive),
+    channels: limited,
+    publicUrl: config.server.publicUrl,
+    prefix: config.redis.prefix,
+  });
   const end = async (graceMs?: number) => {
     turns.close();
     const polling = inbound.close();
     const closing = workers.close(graceMs);
-    await Promise.all([periodicTasks.close(), polling]);
+    await Promise.all([periodicTasks.close(), live.close(), polling]);
     await closing;
     await Promise.all([transforms.close(), sender.close()]);
   };

@@ -65,7 +65,41 @@ describe("notify: the check of a rule", () => {
       message({}, { chanel: "telegram" }),
       "to.chanel is not a known key; did you mean notify.0.to.channel?",
     ],
-    ["an unknown event", rule({ on: ["job.faild"] }), `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}`],
+    [
+      "an unknown event",
+      rule({ on: ["job.faild"] }),
+      `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}, job.progress`,
+    ],
+    [
+      "progress without live",
+      message({ on: ["job.progress"] }),
+      "on has job.progress, which is no single event: set to.live to true for one message that follows each job, or remove job.progress",
+    ],
+    [
+      "live without progress",
+      message({}, { channel: "telegram", to: "1", live: true }),
+      'to.live has no effect without job.progress in on: remove it, or set on to ["job.progress"]',
+    ],
+    [
+      "progress beside another type",
+      message({ on: ["job.progress", "job.failed"] }, { channel: "telegram", to: "1", live: true }),
+      "on has job.progress and other types: give the other types a rule of their own",
+    ],
+    [
+      "progress on the channel of the main session",
+      message({ on: ["job.progress"] }, { channel: "last", live: true }),
+      "to.channel must be one of telegram, slack, discord, mattermost, ntfy for job.progress: messages of other targets cannot be edited",
+    ],
+    [
+      "a template for progress",
+      message({ on: ["job.progress"], template: "{{job.name}}" }, { channel: "telegram", to: "1", live: true }),
+      "template has no effect with job.progress: remove it",
+    ],
+    [
+      "a cooldown for progress",
+      message({ on: ["job.progress"], cooldown: "1h" }, { channel: "telegram", to: "1", live: true }),
+      "cooldown has no effect with job.progress, whose message is edited: remove it",
+    ],
     ["no event", rule({ on: [] }), "on must not be empty"],
     ["an id with capital letters", rule({ id: "Sales" }), "id must look like sales"],
     ["an address that is none", webhook({ url: "https://a b" }), "to.webhook.url is not a valid URL"],
@@ -186,6 +220,13 @@ describe("notify: the check of a rule", () => {
     ["stale and recovered", message({ on: ["job.stale", "job.recovered"] })],
     ["the name of the run of a delivery", rule({ on: ["delivery.failed"], where: { name: "a" } })],
     ["job.missing with an expectation", message({ on: ["job.missing"], where: { name: "B" } })],
+    [
+      "progress of some jobs",
+      message(
+        { on: ["job.progress"], where: { jobId: "a", metadata: { a: 1 }, mapping: "ci" } },
+        { channel: "telegram", to: "1", live: true },
+      ),
+    ],
     ["after with other events beside job.failed", message({ on: ["job.failed", "job.stale"], after: 3 })],
   ];
   for (const [title, one] of accepted) {

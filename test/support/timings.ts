@@ -21,6 +21,7 @@ export const FAST_TIMINGS: Timings = {
     stoppedChannelMs: 10_000,
   },
   channel: { maxWaitMs: 500, probePollMs: 20, minLimitMs: 100, initialBackoffMs: 5_000 },
+  live: { afterMs: 100, everyMs: 20, paceFactor: 0.02 },
   channelCheckMs: 60_000,
   webhook: { timeoutMs: 20_000, minSlotMs: 5, maxSlotMs: 10_000 },
   clusterSlotsMs: 1_000,

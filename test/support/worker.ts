@@ -1,4 +1,4 @@
-import { workerConnection } from "../../src/shared/queue/redis.ts";
+import { readerConnection, workerConnection } from "../../src/shared/queue/redis.ts";
 import type { Timings } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";
@@ -28,6 +28,7 @@ export async function startWorker(
     stores,
     queues,
     connection,
+    openReader: () => readerConnection({ url: app.redisUrl }, log, timings),
     clock,
     log,
     metrics,

@@ -3,11 +3,11 @@ import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { type ChangeListener, changesSince } from "../../shared/queue/changeReader.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import type { Caller } from "../auth/caller.ts";
 import { ChangedRecords, ownJob, type Subscription } from "./changedRecords.ts";
-import { type ChangeListener, changesSince } from "./changeReader.ts";
 import { EventStream, formatLiveEvent } from "./eventStream.ts";
 
 /** The log-in or the expiry with which a stream ends. */

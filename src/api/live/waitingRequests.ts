@@ -1,9 +1,9 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { ChangeListener } from "../../shared/queue/changeReader.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RequestedWait, WaitingCaller } from "../wait.ts";
-import type { ChangeListener } from "./changeReader.ts";
 
 /** The record whose changes wake a request. Steps and gates belong to their job. */
 export type AwaitedRecord =

@@ -7,6 +7,7 @@ import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { failureWithoutResponse } from "../httpStatus.ts";
+import { editOutcome, paceOf } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -18,6 +19,8 @@ const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
 /** Discord requires this form of user agent; Cloudflare may block requests with others. */
 const USER_AGENT = `DiscordBot (https://example.com/signalbox, ${version})`;
 
+/** Sends a message without a push notification. */
+const SUPPRESS_NOTIFICATIONS = 1 << 12;
 /** Keeps Discord's servers from opening addresses in a message, which a manipulated agent could use to leak data. */
 const SUPPRESS_EMBEDS = 1 << 2;
 
@@ -34,23 +37,33 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
   return {
     style: { dialect: "discord", limit: LIMIT, unit: "utf16" },
     idempotentForMs: 120_000,
-    async send({ to, text, plain, key }, signal) {
+    async send({ to, text, plain, live, key }, signal) {
       const [, isUser, id = ""] = DISCORD_RECIPIENT.exec(to.trim()) ?? [];
       if (id === "") return { kind: "gone", reason: "This is not a Discord recipient: use a channel id or user:ID." };
       const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
       if (opened.kind !== "opened") return opened;
       const message = {
-        content: plain ? escapeMarkdown(text, LIMIT) : text,
+        ...contentFields(text, plain),
         nonce: nonceOf(key),
         enforce_nonce: true,
-        allowed_mentions: { parse: [] },
-        flags: SUPPRESS_EMBEDS,
+        flags: SUPPRESS_EMBEDS | (live ? SUPPRESS_NOTIFICATIONS : 0),
       };
       const response = await callApi("POST", `/channels/${opened.id}/messages`, message, signal);
       if (response.kind !== "response") return failureWithoutResponse(response);
       const result = classifyResponse(response);
       if (isUser && result.kind === "gone") direct.forget(id);
       return result;
+    },
+    editing: {
+      paceOf,
+      async edit({ to, text, plain }, messageId, signal) {
+        const [, isUser, id = ""] = DISCORD_RECIPIENT.exec(to.trim()) ?? [];
+        const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
+        if (opened.kind !== "opened") return opened;
+        const message = { ...contentFields(text, plain), flags: SUPPRESS_EMBEDS };
+        const response = await callApi("PATCH", `/channels/${opened.id}/messages/${messageId}`, message, signal);
+        return response.kind === "response" ? editOutcome(response) : failureWithoutResponse(response);
+      },
     },
     async check(signal) {
       const response = await callApi("GET", "/users/@me", undefined, signal);
@@ -64,6 +77,11 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
     },
   };
 }
+
+const contentFields = (text: string, plain: boolean) => ({
+  content: plain ? escapeMarkdown(text, LIMIT) : text,
+  allowed_mentions: { parse: [] },
+});
 
 /** Returns a hash of the key, as a nonce has at most 25 characters. */
 const nonceOf = (key: string) => hash("sha256", key, "base64url").slice(0, 25);

@@ -5,6 +5,7 @@ import type { Channel } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { failureWithoutResponse } from "../httpStatus.ts";
 import { neutralizeMentions } from "../markdown/mentions.ts";
+import { editOutcome, paceOf } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
 import { createChannelFinder, readRecipient } from "./recipient.ts";
 
@@ -46,6 +47,14 @@ export function mattermostChannel(
       const result = classifyResponse(response);
       if (result.kind === "gone") channels.forget(recipient.target);
       return result;
+    },
+    editing: {
+      paceOf,
+      async edit({ text, plain }, id, signal) {
+        const post = { message: plain ? escapeMarkdown(text, settings.maxPostLength) : text };
+        const response = await callApi("PUT", `/posts/${id}/patch`, post, signal);
+        return response.kind === "response" ? editOutcome(response) : failureWithoutResponse(response);
+      },
     },
     async check(signal) {
       const response = await callApi("GET", "/users/me", undefined, signal);

@@ -11,7 +11,7 @@ import {
   type Failure,
   failureWithoutResponse,
 } from "../httpStatus.ts";
-import { QUIET_PRIORITY, sequenceOf } from "./edit.ts";
+import { paceAt, QUIET_PRIORITY, sequenceOf } from "./edit.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -57,14 +57,20 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>, p
     const outcome: SendOutcome = classifyResponse(response);
     if (outcome.kind !== "sent" || sequence === undefined) return outcome;
     const id = sequenceOf(response.json, sequence);
-    return id === null ? outcome : ({ kind: "sent", id, refs: [`${topic}/${id}`] } as const);
+    return { kind: "sent", id, ...(id !== null && { refs: [`${topic}/${id}`] }) } as const;
   }
+  const quiet = Math.min(settings.priority, QUIET_PRIORITY);
+  const pace = paceAt(settings.baseUrl);
   return {
     style: { dialect: "plain", limit: LIMIT_BYTES, unit: "bytes" },
     idempotentForMs: 0,
-    send: (message, signal) => publish(message, message.buttons && message.key, settings.priority, signal),
+    send(message, signal) {
+      const isReplaced = message.live || message.buttons;
+      return publish(message, isReplaced && message.key, message.live ? quiet : settings.priority, signal);
+    },
     editing: {
-      edit: (message, id, signal) => publish(message, id, Math.min(settings.priority, QUIET_PRIORITY), signal),
+      paceOf: () => pace,
+      edit: (message, id, signal) => publish(message, id, quiet, signal),
     },
     async check(signal) {
       const { url, headers } = endpoint("/v1/account");

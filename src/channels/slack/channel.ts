@@ -5,6 +5,7 @@ import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
+import { editOutcome, messageFields, paceOf } from "./edit.ts";
 import { classifyRefusal, refusalCode } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -61,6 +62,14 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       if (!refusal) return classifyStatus("Slack", response);
       if (isUser && refusal === "channel_not_found") direct.forget(channelOrUser);
       return classifyRefusal(response, refusal);
+    },
+    editing: {
+      paceOf,
+      async edit({ text, plain }, id, signal) {
+        const fields = plain ? plainTextFields(text) : { markdown_text: text };
+        const response = await callApi("chat.update", { ...messageFields(id), ...fields }, signal);
+        return response.kind === "response" ? editOutcome(response, id) : failureWithoutResponse(response);
+      },
     },
     async check(signal) {
       const response = await callApi("auth.test", {}, signal);

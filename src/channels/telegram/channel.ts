@@ -4,7 +4,7 @@ import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../ch
 import { excerpt } from "../http.ts";
 import { type ApiResponse, failureWithoutResponse, isAway } from "../httpStatus.ts";
 import { telegramCaller } from "./api.ts";
-import { editOutcome } from "./edit.ts";
+import { editOutcome, paceOf } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
 import { telegramRefs } from "./inbound.ts";
 
@@ -29,7 +29,12 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
         return { kind: "gone", reason: "This is not a Telegram recipient: use a chat id, @channel or chat:topic." };
       }
       const post = async (chatId: string): Promise<SendOutcome | { kind: "moved"; to: string }> => {
-        const body = { chat_id: chatId, ...(topic && { message_thread_id: Number(topic) }), ...textFields(message) };
+        const body = {
+          chat_id: chatId,
+          ...(topic && { message_thread_id: Number(topic) }),
+          ...textFields(message),
+          ...(message.live && { disable_notification: true }),
+        };
         const response = await callApi("POST", "sendMessage", body, signal);
         if (response.kind !== "response") return failureWithoutResponse(response);
         const outcome = classify(response, chatId, message.text);
@@ -43,6 +48,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram reports that the group moved twice." } : again;
     },
     editing: {
+      paceOf,
       async edit({ to, ...message }, id, signal) {
         const [, given = ""] = TELEGRAM_RECIPIENT.exec(to.trim()) ?? [];
         const chat = movedChats.get(given) ?? given;

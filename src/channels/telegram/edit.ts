@@ -1,10 +1,19 @@
-import type { EditOutcome, SendOutcome } from "../channel.ts";
+import type { EditOutcome, Pace, SendOutcome } from "../channel.ts";
 import type { ApiResponse } from "../httpStatus.ts";
 
 /** The new text is the old one. */
 const UNCHANGED = /^(Bad Request: )?message is not modified/i;
 /** Telegram has no codes for these, only words; another id of the group (`migrate_to_chat_id`) gave its messages other ids. */
 const MISSING = /\b(message to edit not found|message can't be edited|MESSAGE_ID_INVALID|MESSAGE_EDIT_TIME_EXPIRED)\b/i;
+
+/**
+ * Telegram permits about one message a second in a chat and 20 a minute in a group, edits included. Groups keep a quarter for
+ * other messages.
+ */
+export const paceOf = (to: string): Pace =>
+  /^\s*\d/.test(to)
+    ? { editMs: 3_000, firstMs: 1_000, channelMs: 50 }
+    : { editMs: 4_000, firstMs: 3_000, channelMs: 50 };
 
 /**
  * Returns how an edit (`editMessageText`) ended.

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job, StepSummary } from "../../client/client.ts";
+import { type ProgressPoint, roundEstimate, timeLeft } from "../../shared/timeLeft.ts";
 import { now } from "../clock.ts";
 import { JobGates } from "../components/gate/jobGates.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -22,7 +23,6 @@ import { When } from "../components/values/when.tsx";
 import { isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
 import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
-import { type ProgressPoint, roundEstimate, timeLeft } from "../data/job/timeLeft.ts";
 import { endOf } from "../data/job/timeline.ts";
 import { followLive } from "../data/live/live.ts";
 import { service } from "../data/service.ts";

@@ -108,6 +108,8 @@ export const DeliveryDoc = f.object({
   replaces: f.optional(f.string),
   /** The question whose buttons the last message has; missing for a message without buttons. */
   question: f.optional(AskedQuestion),
+  /** The live message that it edits if that exists, as the end of a job; missing for every other delivery. */
+  live: f.optional(f.string),
   /** The messages of the text, split at the first attempt. */
   parts: f.listOf(DeliveryPart),
   state: f.oneOf(DeliveryState.enum),
@@ -201,6 +203,7 @@ export interface NewDelivery
     | "link"
     | "question"
     | "replaces"
+    | "live"
   > {
   /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { PROGRESS } from "../../config/notify.ts";
 import type { NotificationType } from "../../shared/notifications/catalogue.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import type { NoteNotifier } from "./note.ts";
@@ -18,13 +19,20 @@ export interface NoteOptions {
   readonly wanted: WantedNotifications;
 }
 
+/** The types that end a job. */
+const JOB_ENDS = ["job.completed", "job.failed"] as const satisfies readonly NotificationType[];
+
+/** Returns the types of the notifications that a rule needs. A message that follows a job ends with the job. */
+export const withoutProgress = (on: Config["notify"][number]["on"]): NotificationType[] =>
+  on.flatMap((type) => (type === PROGRESS ? JOB_ENDS : [type]));
+
 export const NO_NOTIFICATIONS: WantedNotifications = { types: new Set(), callbacks: false };
 
 /** Returns the notifications that the rules of a configuration need. */
 export function wantedNotifications({ notify, outbound }: Pick<Config, "notify" | "outbound">): WantedNotifications {
   const types = notify.flatMap(({ on, after = 1 }): readonly NotificationType[] => [
     // A recovery is sent only by a rule that has announced the job as stale.
-    ...on.filter((type) => type !== "job.recovered" || on.includes("job.stale")),
+    ...withoutProgress(on).filter((type) => type !== "job.recovered" || on.includes("job.stale")),
     // A completion ends a row of failures.
     ...(after > 1 ? (["job.completed"] as const) : []),
   ]);

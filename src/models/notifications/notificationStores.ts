@@ -3,6 +3,7 @@ import type { JobStores } from "../jobs/jobStores.ts";
 import type { Alerts } from "./alerts.ts";
 import type { Expectations } from "./expectation.ts";
 import type { LastScan } from "./lastScan.ts";
+import type { LiveMessages } from "./liveMessage.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The collections of rules with their queries, and those of the deliveries that rules make. */
@@ -12,4 +13,5 @@ export interface NotificationStores extends JobStores, DeliveryStores {
   readonly alerts: Alerts;
   readonly expectations: Expectations;
   readonly lastScan: LastScan;
+  readonly liveMessages: LiveMessages;
 }

@@ -3,6 +3,7 @@ import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
+import { type EndedMessages, endMessages } from "../live/endMessages.ts";
 import type { Processor } from "../runWorkers.ts";
 import { type Entry, type Notification, readNotification } from "./notification.ts";
 import { notificationTitle } from "./notificationTitle.ts";
@@ -99,7 +100,8 @@ async function dispatchPage(
     });
   });
   entries.sort((a, b) => a.note.at.getTime() - b.note.at.getTime());
-  const taken = await decideAll(deps, entries);
+  const live = await endMessages(deps, entries);
+  const taken = await decideAll(deps, entries, live);
   const notReturned = await addReturns(deps, entries);
   await eachOf(deps, entries, async (entry) => {
     const { record, note, notification } = entry;
@@ -108,7 +110,8 @@ async function dispatchPage(
       if ("error" in outcome) throw outcome.error;
       if (notReturned.has(entry)) throw notReturned.get(entry);
       const { sent, announcedBy } = outcome;
-      for (const { rule, held } of sent) await send(deps, rule, { notification, record }, held);
+      for (const { rule, held } of sent)
+        await send(deps, rule, { notification, record }, held, live.get(entry)?.get(rule.id));
       if (notification.callbackUrl !== undefined) await sendCallback(deps, notification, notification.callbackUrl);
       dispatched.push({ source: record.source, id: note.id, announcedBy });
     });
@@ -154,12 +157,13 @@ interface Outcome {
 async function decideAll(
   deps: DispatchDeps,
   entries: readonly Entry[],
+  live: EndedMessages,
 ): Promise<Map<Entry, Outcome | { readonly error: unknown }>> {
   const { alerts } = deps.stores;
   const keys = entries.flatMap(({ notification }) => deps.rules.flatMap((rule) => keysOf(rule, notification)));
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const changes = await alerts.open(keys);
-    const page = new PageDecisions(deps, changes);
+    const page = new PageDecisions(deps, changes, live);
     const outcomes = new Map(entries.map((entry) => [entry, page.tryDecide(entry)]));
     if (await alerts.save(changes)) return outcomes;
   }
@@ -188,14 +192,16 @@ const minuteKey = (rule: Rule, { type }: Notification) =>
 class PageDecisions {
   readonly #deps: DispatchDeps;
   readonly #changes: AlertChanges;
+  readonly #live: EndedMessages;
   /** The rules that announce each silence. */
   readonly #announced = new Map<string, readonly string[]>();
   /** The number of dropped notifications of each record that a rule has not mentioned yet. */
   readonly #dropped = new Map<string, number>();
 
-  constructor(deps: DispatchDeps, changes: AlertChanges) {
+  constructor(deps: DispatchDeps, changes: AlertChanges, live: EndedMessages) {
     this.#deps = deps;
     this.#changes = changes;
+    this.#live = live;
   }
 
   /** Never throws, because a notification that cannot be decided about delays no other. */
@@ -221,7 +227,8 @@ class PageDecisions {
     return { sent, announcedBy };
   }
 
-  #decideBy(rule: Rule, { notification, note, record }: Entry): Pick<Decision, "kind" | "held"> | undefined {
+  #decideBy(rule: Rule, entry: Entry): Pick<Decision, "kind" | "held"> | undefined {
+    const { notification, note, record } = entry;
     if (notification.onlyRule !== undefined)
       return notification.onlyRule === rule.id ? { kind: "send", held: 0 } : undefined;
     const source = `${rule.id} ${JSON.stringify(record.source)}`;
@@ -242,7 +249,8 @@ class PageDecisions {
       if (decision.kind !== "send") return decision;
       held = decision.held;
     }
-    if (rule.to.webhook) return { kind: "send", held };
+    // The end of a message that follows a job is an edit, which no summary can stand for.
+    if (rule.to.webhook || this.#live.get(entry)?.has(rule.id)) return { kind: "send", held };
     const listed = { name: notificationTitle(notification), held, depth, now: this.#deps.clock.now() };
     return this.#changes.admit(minuteKey(rule, notification), { id, type }, listed);
   }

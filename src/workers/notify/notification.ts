@@ -115,8 +115,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
   const log = note.type === "job.failed" ? await lastLines(stores, noted) : [];
   const gate = note.gate as Gate | undefined;
   const isSilence = note.type === "job.stale" || note.type === "job.recovered";
-  // A job that shows a run has the run's id, and names it in its metadata.
-  const run = hasTerm(job.metadataTerms ?? [], "runId", job.jobId) ? await findRun(stores, job.jobId) : undefined;
+  const { facts, run } = await jobFacts(stores, job);
   return {
     data: {
       job: row,
@@ -125,17 +124,23 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       ...(isSilence && { lastReportAt: row.lastReportAt }),
       ...(gate && { gate }),
     },
-    facts: {
-      name: job.name ?? undefined,
-      jobId: job.jobId,
-      metadataTerms: job.metadataTerms,
-      mapping: run?.mapped?.mapping,
-    },
+    facts,
     subject: job.name ?? job.jobId,
     depth: run?.depth ?? job.returnTo?.depth,
     ...(job.callbackUrl !== undefined && isEnd(note.type) && { callbackUrl: job.callbackUrl }),
     ...(gate && note.type === "gate.opened" && { asks: { _id: gate.gateId, job: job._id } }),
   };
+}
+
+/** Returns what rules compare of a job, and the run that it shows. @throws AppError unavailable */
+export async function jobFacts(
+  stores: Stores,
+  job: Pick<NotedJob, "jobId" | "name" | "metadataTerms">,
+): Promise<{ readonly facts: NotificationFacts; readonly run: RunDoc | undefined }> {
+  // A job that shows a run has the run's id, and names it in its metadata.
+  const run = hasTerm(job.metadataTerms ?? [], "runId", job.jobId) ? await findRun(stores, job.jobId) : undefined;
+  const { jobId, name, metadataTerms } = job;
+  return { facts: { name: name ?? undefined, jobId, metadataTerms, mapping: run?.mapped?.mapping }, run };
 }
 
 /** The lines of a failed job's logs that alerts carry, and the characters of each. */

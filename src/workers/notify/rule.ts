@@ -1,7 +1,9 @@
 import type { Config } from "../../config/config.ts";
+import { PROGRESS } from "../../config/notify.ts";
 import { nameKey } from "../../models/db/nameSearch.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { SearchTerm } from "../../models/jobs/search/searchKeys.ts";
+import { withoutProgress } from "../../models/notes/wantedNotifications.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import { durationMs } from "../../shared/text/duration.ts";
 import { parseTemplate, type Template } from "../../shared/text/template.ts";
@@ -10,7 +12,10 @@ type RuleConfig = Config["notify"][number];
 
 /** A rule of the configuration whose texts are parsed. */
 export interface Rule extends Pick<RuleConfig, "id" | "to" | "where"> {
+  /** For a live rule: the types that end its message. */
   readonly on: ReadonlySet<AnyNotificationType>;
+  /** Whether each job has one message, which follows its progress. */
+  readonly isLive: boolean;
   readonly template: Template | undefined;
   readonly after: number;
   readonly cooldownMs: number;
@@ -30,7 +35,8 @@ const WAKE_COOLDOWN_MS = 60_000;
 export function compileRules(rules: Config["notify"]): readonly Rule[] {
   return rules.map(({ on, template, after = 1, cooldown, ...rule }) => ({
     ...rule,
-    on: new Set(on),
+    on: new Set(withoutProgress(on)),
+    isLive: on.includes(PROGRESS),
     template: template === undefined ? undefined : parseTemplate(template, { hasRaw: true }),
     after,
     cooldownMs: cooldown === undefined ? (rule.to.wake === "now" ? WAKE_COOLDOWN_MS : 0) : durationMs(cooldown),

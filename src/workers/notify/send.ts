@@ -18,6 +18,7 @@ import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { subjectPath } from "../../shared/notifications/catalogue.ts";
+import { endText } from "../live/progressText.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { withIncluded } from "./included.ts";
 import type { Notification } from "./notification.ts";
@@ -57,18 +58,30 @@ const TOO_DEEP =
 /**
  * Sends a notification by a rule, or stores a failed delivery if the notification is too deep.
  * @param held the number of notifications that were held back or dropped before it
+ * @param live the message that follows the job, for the end of a job by a live rule: it is edited, and a failure is a message too
  */
 export async function send(
   deps: SendDeps,
   rule: Rule,
   { notification, record }: RecordedNotification,
   held: number,
+  live?: string,
 ): Promise<void> {
   if (rule.to.webhook) return sendWebhook(deps, rule, { notification, record }, held);
   const link = await linkOf(deps, rule, notification);
+  const title = notificationTitle(notification);
+  if (rule.isLive && notification.type !== "test") {
+    // The message that follows the job shows no log: the one that rings does.
+    const { log: _, ...data } = notification.data;
+    const ended = live === undefined ? notification : { ...notification, data };
+    const text = endText(ended, link) + heldText(held);
+    await sendText(deps, rule, notification, { text, title, link, live });
+    if (live === undefined || notification.type !== "job.failed") return;
+  }
   const text = notificationText(notification, rule.template, link) + heldText(held);
   const question = askedQuestion(notification);
-  return sendText(deps, rule, notification, { text, title: notificationTitle(notification), link, question });
+  const suffix = live === undefined ? "" : RING;
+  return sendText(deps, rule, notification, { text, title, link, question, suffix });
 }
 
 /** Returns the question of a message about a gate, with new random buttons. A message that is added twice keeps the first ones. */
@@ -88,10 +101,15 @@ export async function sendSummary(deps: SendDeps, rule: Rule, summary: Summary):
   return sendText(deps, rule, { ...summary, depth }, message);
 }
 
-interface Message {
+/** The end of the id of the delivery that makes a failure ring, beside the one that edits the message. */
+const RING = "_ring";
+
+interface Text {
   readonly text: string;
   readonly title: string;
   readonly link: string | undefined;
+  readonly live?: string | undefined;
+  readonly suffix?: string;
   /** The question that a person can answer with buttons of the message. */
   readonly question?: AskedQuestion | undefined;
 }
@@ -101,11 +119,11 @@ async function sendText(
   deps: SendDeps,
   rule: Rule,
   { id, type, depth }: Pick<Notification, "id" | "type" | "depth">,
-  { text, title, link, question }: Message,
+  { text, title, link, live, question, suffix = "" }: Text,
 ): Promise<void> {
   const { stores } = deps;
   const { channel, to = null, wake } = rule.to;
-  const _id = deliveryIdOf(id, rule.id);
+  const _id = deliveryIdOf(id, rule.id) + suffix;
   const fault = faultOf(deps, rule.id, { id, type, depth });
   const wanted = { _id, runId: null, text, depth, event: { id, type, rule: rule.id } };
   if (wake !== undefined) {
@@ -119,7 +137,8 @@ async function sendText(
   } else if (channel !== undefined) {
     const target = await resolveTarget(stores, { channel, to }, deps.delivery);
     const asked = question && deps.access.takesAnswers(channel) && { question };
-    const shown = { title, ...(link !== undefined && { link }), ...asked };
+    const more = { ...(link !== undefined && { link }), ...(live !== undefined && { live }) };
+    const shown = { title, ...more, ...asked };
     await addAndDeliver(deps, {
       ...wanted,
       ...shown,

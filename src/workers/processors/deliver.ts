@@ -6,6 +6,7 @@ import type { AttemptOutcome } from "../deliveries/attemptOutcome.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
 import { DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
 import { type Exchange, ReceiverLimiter } from "../deliveries/receiverLimiter.ts";
+import { endedMessageChannel } from "../live/endedMessage.ts";
 import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
@@ -76,9 +77,14 @@ async function deliver(
     renew: (until: Date) => deliveries.renew(deliveryId, token, until),
     now: () => context.clock.now(),
   };
+  const { live, event } = delivery;
+  const channel =
+    live === undefined || !event
+      ? deps.channel
+      : endedMessageChannel(deps.channel, { stores: deps.stores, clock: context.clock }, { live, by: event.id });
   const outcome = await withLease(lease, timings, (lost) => {
     const signal = AbortSignal.any([lost, context.signal]);
-    return new DeliveryAttempt(deps, limiter, delivery, token, context, signal).run();
+    return new DeliveryAttempt({ ...deps, channel }, limiter, delivery, token, context, signal).run();
   });
   await storeOutcome(deps, delivery, token, outcome, context);
   return outcome;

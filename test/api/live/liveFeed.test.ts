@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { readChanges } from "../../../src/api/live/changeReader.ts";
 import type { EventStream } from "../../../src/api/live/eventStream.ts";
 import { LiveFeed, type LiveFeedDeps } from "../../../src/api/live/liveFeed.ts";
 import type { Stores } from "../../../src/models/stores.ts";
+import { readChanges } from "../../../src/shared/queue/changeReader.ts";
 import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";

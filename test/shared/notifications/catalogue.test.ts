@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Schema } from "mongoose";
 import { generatedDocs } from "../../../script/docs.ts";
-import { RuleSchema } from "../../../src/config/notify.ts";
+import { PROGRESS, RuleSchema } from "../../../src/config/notify.ts";
 import { deliverySchema } from "../../../src/models/deliveries/delivery.ts";
 import { jobSchema } from "../../../src/models/jobs/job.ts";
 import { alertSchema } from "../../../src/models/notifications/alerts.ts";
@@ -20,7 +20,7 @@ const CATALOGUE = "src/shared/notifications/catalogue.ts";
 
 describe("the catalogue of notifications", () => {
   it("has the types that rules can name in the configuration", () => {
-    expect(RuleSchema.properties.on.items.enum).to.deep.equal(NOTIFICATION_TYPES);
+    expect(RuleSchema.properties.on.items.enum).to.deep.equal([...NOTIFICATION_TYPES, PROGRESS]);
     expect(ANY_NOTIFICATION_TYPES).to.deep.equal([...NOTIFICATION_TYPES, "test"]);
   });
 

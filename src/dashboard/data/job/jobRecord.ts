@@ -8,10 +8,10 @@ import {
   type Step,
   type StepSummary,
 } from "../../../client/client.ts";
+import { type ProgressPoint, withPoint } from "../../../shared/timeLeft.ts";
 import { throttle } from "../live/throttle.ts";
 import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
-import { type ProgressPoint, withPoint } from "./timeLeft.ts";
 
 /** The fields of a row of the list of steps. */
 const STEP_ROW: readonly (keyof Step)[] = [

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { readChanges } from "../../../src/api/live/changeReader.ts";
+import { readChanges } from "../../../src/shared/queue/changeReader.ts";
 import { readerConnection } from "../../../src/shared/queue/redis.ts";
 import { freeze } from "../../support/freeze.ts";
 import { startRedis } from "../../support/servers/servers.ts";

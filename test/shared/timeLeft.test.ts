@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type ProgressPoint, roundEstimate, timeLeft, withPoint } from "../../src/dashboard/data/job/timeLeft.ts";
 import { duration } from "../../src/dashboard/time.ts";
+import { type ProgressPoint, roundEstimate, timeLeft, withPoint } from "../../src/shared/timeLeft.ts";
 
 /** Returns points at these seconds and percentages. */
 const points = (...pairs: [seconds: number, progress: number][]): ProgressPoint[] =>

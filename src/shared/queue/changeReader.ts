@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Change, changesKey, parseChanges } from "../../shared/queue/changeStream.ts";
-import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { withTimeout } from "../../shared/timeouts.ts";
-import { TIMINGS, type Timings } from "../../shared/timings.ts";
+import { withTimeout } from "../timeouts.ts";
+import { TIMINGS, type Timings } from "../timings.ts";
+import { type Change, changesKey, parseChanges } from "./changeStream.ts";
+import type { RedisConnection } from "./redis.ts";
 
 /** Receives the changes of all processes. The calls have the order of the stream. */
 export interface ChangeListener {
