@@ -57,7 +57,7 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>, p
     const outcome: SendOutcome = classifyResponse(response);
     if (outcome.kind !== "sent" || sequence === undefined) return outcome;
     const id = sequenceOf(response.json, sequence);
-    return { kind: "sent", id, ...(id !== null && { refs: [`${topic}/${id}`] }) } as const;
+    return { kind: "sent", id, ...(settings.answers && id !== null && { refs: [`${topic}/${id}`] }) } as const;
   }
   const quiet = Math.min(settings.priority, QUIET_PRIORITY);
   const pace = paceAt(settings.baseUrl);
