@@ -1,6 +1,6 @@
 import Koa, { type Middleware } from "koa";
 import type { Config } from "../config/config.ts";
-import type { TokenList } from "../config/tokenList.ts";
+import { needsLogin, type TokenList } from "../config/tokenList.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";
@@ -16,6 +16,7 @@ import { parseQueriesInLinearTime } from "./middleware/query.ts";
 import { ANSWER_PATH, checkTarget, requestLog, SHARE_PATH } from "./middleware/requestLog.ts";
 import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { isUnder, type Mount, type MountDeps, mountApi, mountHooks, mountMcp, mountPages } from "./mounts.ts";
+import { mountLoginPages } from "./people/loginPages.ts";
 import { mountPings } from "./receivers/pings.ts";
 import { emptyRouter } from "./router.ts";
 import { allRoutes } from "./routes/all.ts";
@@ -31,6 +32,10 @@ export interface AppSettings {
   readonly apiToken?: TokenList;
   readonly readOnlyToken?: TokenList;
   readonly tokens?: Config["server"]["tokens"];
+  readonly oidc?: Config["server"]["oidc"];
+  readonly userHeader?: Config["server"]["userHeader"];
+  /** The address under which people reach the service. */
+  readonly publicUrl?: string | undefined;
   readonly secret?: string | undefined;
   readonly shareFrameAncestors?: readonly string[];
   readonly publicBadges?: readonly string[];
@@ -77,8 +82,9 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   const hookMount = mountHooks(common, mappings);
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
   const mounts: Mount[] = [apiMount, hookMount, mountMcp(common), mountPings(common)];
-  const { shareFrameAncestors: frameAncestors = [], publicBadges = [] } = settings;
+  const { shareFrameAncestors: frameAncestors = [], publicBadges = [], oidc, publicUrl } = settings;
   const sendPage = mountPages(common, { basePath, version, frameAncestors, publicBadges });
+  if (oidc && publicUrl !== undefined) mountLoginPages(common.router, oidc, publicUrl, deps);
   const isData = (path: string) => isUnder(path, "/api") || hookMount.owns(path);
   return [
     ...(basePath
@@ -118,9 +124,10 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   ];
 }
 
-/** Returns the layer against DNS rebinding, which only a service without tokens needs. */
-function hostLayer({ apiToken, host, allowedHosts: names }: AppSettings, hooks: Mount): readonly Layer[] {
-  if (apiToken !== undefined || !(isLoopback(host) || names.length > 0)) return [];
+/** Returns the layer against DNS rebinding, which only a service that lets everybody in needs. */
+function hostLayer(settings: AppSettings, hooks: Mount): readonly Layer[] {
+  const { host, allowedHosts: names } = settings;
+  if (needsLogin(settings) || !(isLoopback(host) || names.length > 0)) return [];
   const checkHost = allowedHosts(names);
   // hooks always require authentication, and so do links to answer a gate and to see a job
   const needsNoCheck = (path: string) => hooks.owns(path) || isUnder(path, ANSWER_PATH) || isUnder(path, SHARE_PATH);

@@ -3,7 +3,7 @@ import { type Caller, mayDo } from "./auth/caller.ts";
 import type { Answer, Answers, AnyRoute } from "./route.ts";
 
 /** Returns whether a caller receives the receipt of a route in place of its whole response. */
-export const getsReceipt = (caller: Pick<Caller, "scopes">, { receipt }: Pick<AnyRoute, "receipt">): boolean =>
+export const getsReceipt = (caller: Pick<Caller, "grants">, { receipt }: Pick<AnyRoute, "receipt">): boolean =>
   receipt !== undefined && !mayDo(caller, ...receipt.unless);
 
 /** Returns the fields of a response that its receipt has. */

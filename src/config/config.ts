@@ -10,6 +10,7 @@ import { secretFault } from "./mappingAuth.ts";
 import { type Check, type ConfigNode, duration, type Frozen, section, text } from "./nodes.ts";
 import { NotifySchemas, notifyChecks } from "./notify.ts";
 import { OutboundSchema, outboundChecks } from "./outbound.ts";
+import { peopleChecks } from "./people.ts";
 import { ServerSchema, serverChecks } from "./server.ts";
 import { SessionSchema, sessionChecks } from "./session.ts";
 import { tokenChecks } from "./tokens.ts";
@@ -159,6 +160,7 @@ const CHECKS: readonly Check<Config>[] = [
   ...serverChecks,
   ...redisChecks,
   ...tokenChecks,
+  ...peopleChecks,
   ...sessionChecks,
   ...agentChecks,
   {

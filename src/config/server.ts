@@ -1,6 +1,8 @@
 import Type, { type Static } from "typebox";
 import { isLoopback } from "../shared/address.ts";
 import { type Check, type Frozen, section, text, token, tokens } from "./nodes.ts";
+import { OidcSchema, UserHeaderSchema } from "./people.ts";
+import { needsLogin } from "./tokenList.ts";
 import { TokenSchema } from "./tokens.ts";
 
 /** The paths that health checks request; they also answer outside of `server.basePath`. */
@@ -23,7 +25,7 @@ export const ServerSchema = section(
       default: "127.0.0.1",
       env: "HOST",
       description:
-        "Address on which the API listens. An address other than loopback requires `server.apiToken`. For example `0.0.0.0` for all interfaces. On Heroku, Render, Railway and Fly.io the default is `0.0.0.0`.",
+        "Address on which the API listens. An address other than loopback requires `server.apiToken`, `server.oidc` or `server.userHeader`. For example `0.0.0.0` for all interfaces. On Heroku, Render, Railway and Fly.io the default is `0.0.0.0`.",
     }),
     basePath: Type.Optional(
       text({
@@ -47,14 +49,14 @@ export const ServerSchema = section(
       tokens({
         env: "SIGNALBOX_API_TOKEN",
         description:
-          "Token with full access to `/api`. Clients send it as `Authorization: Bearer <token>`. At least 16 characters. Without it `/api` is open to everyone who can connect, which is only allowed on loopback. A list of tokens makes all of them valid, so that a token can be replaced without a gap.",
+          "Token with full access to `/api`. Clients send it as `Authorization: Bearer <token>`. At least 16 characters. Without it, `server.oidc` and `server.userHeader`, `/api` is open to everyone who can connect, which is only allowed on loopback. A list of tokens makes all of them valid, so that a token can be replaced without a gap.",
       }),
     ),
     readOnlyToken: Type.Optional(
       tokens({
         env: "SIGNALBOX_READ_ONLY_TOKEN",
         description:
-          "Token that allows reading everything under `/api` except the audit log and the settings, and changing nothing. It also works as the dashboard's log-in. Requires `server.apiToken`. At least 16 characters. A list of tokens makes all of them valid.",
+          "Token that allows reading everything under `/api` except the audit log and the settings, and changing nothing. It also works as the dashboard's log-in. Requires `server.apiToken`, `server.oidc` or `server.userHeader`. At least 16 characters. A list of tokens makes all of them valid.",
       }),
     ),
     tokens: Type.Array(TokenSchema, {
@@ -69,15 +71,18 @@ export const ServerSchema = section(
           },
         ],
       ],
-      description: "Further tokens, each with its own scopes. Requires `server.apiToken`.",
+      description:
+        "Further tokens, each with its own scopes. Requires `server.apiToken`, `server.oidc` or `server.userHeader`.",
     }),
     secret: Type.Optional(
       token({
         env: "SIGNALBOX_SECRET",
         description:
-          "Secret that seals job tokens, and the log-ins of tokens that are configured by their hash. Without it `server.apiToken` seals them. A new secret invalidates them. At least 16 characters.",
+          "Secret that seals job tokens, the log-ins of people, and those of tokens that are configured by their hash. Without it `server.apiToken` seals them, or a secret in the database. A new secret invalidates them. At least 16 characters.",
       }),
     ),
+    oidc: OidcSchema,
+    userHeader: UserHeaderSchema,
     shareFrameAncestors: Type.Array(
       Type.String({
         pattern: "^(self|https?://(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?)$",
@@ -157,12 +162,12 @@ type Server = Frozen<Static<typeof ServerSchema>>;
 
 export const serverChecks: readonly Check<{ readonly server: Server }>[] = [
   {
-    reads: ["server.host", "server.apiToken", "server.allowUnauthenticated"],
-    find: ({ server: { host, apiToken, allowUnauthenticated } }) => [
-      !isLoopback(host) &&
-        !apiToken &&
-        !allowUnauthenticated &&
-        `server.host is ${host}, which other machines can reach, and server.apiToken is not set: set a token, listen on 127.0.0.1, or set server.allowUnauthenticated to true`,
+    reads: ["server.host", "server.apiToken", "server.oidc", "server.userHeader", "server.allowUnauthenticated"],
+    find: ({ server }) => [
+      !isLoopback(server.host) &&
+        !needsLogin(server) &&
+        !server.allowUnauthenticated &&
+        `server.host is ${server.host}, which other machines can reach, and server.apiToken is not set: set a token, listen on 127.0.0.1, or set server.allowUnauthenticated to true`,
     ],
   },
   {

@@ -8,3 +8,10 @@ export const allTokens = (tokens: TokenList): readonly string[] => [tokens ?? []
 
 /** Returns the token of a key that is shown and used; undefined when there is none. */
 export const firstToken = (tokens: TokenList): string | undefined => allTokens(tokens)[0];
+
+/** Returns whether nobody is let in anonymously: clients need a token, or people log in with their company's account. */
+export const needsLogin = (server: {
+  readonly apiToken?: TokenList;
+  readonly oidc?: unknown;
+  readonly userHeader?: unknown;
+}): boolean => server.apiToken !== undefined || server.oidc !== undefined || server.userHeader !== undefined;

@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, SCOPES, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
+import { EXPIRY_PATTERN, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
 import { isTime } from "../shared/text/duration.ts";
-import { nearest } from "../shared/text/nearest.ts";
-import { BUILT_IN_HOOKS } from "./mapping.ts";
+import { grantFaults, grantKeys } from "./grant.ts";
 import { type Check, type Frozen, text, token } from "./nodes.ts";
-import { allTokens, type TokenList } from "./tokenList.ts";
+import { allTokens, needsLogin, type TokenList } from "./tokenList.ts";
 
 /** One entry of `server.tokens`. */
 export const TokenSchema = Type.Object(
@@ -23,25 +22,7 @@ export const TokenSchema = Type.Object(
         description: "SHA-256 of the token in lower-case hexadecimal. Instead of `token`.",
       }),
     ),
-    scopes: Type.Array(Type.String(), {
-      minItems: 1,
-      uniqueItems: true,
-      examples: [["jobs:read", "jobs:report"]],
-      description:
-        "The scopes of the token: `jobs:read`, `jobs:report`, `jobs:create`, `jobs:write`, `gates:answer`, `runs:read`, `runs:write`, `hooks:agent`, `hooks:wake`, `hooks:NAME` for a mapped hook, and `admin` for everything.",
-    }),
-    jobs: Type.Optional(
-      Type.Object(
-        {
-          idPrefix: text({
-            maxLength: 200,
-            examples: ["ci/"],
-            description: "Beginning of the ids of the jobs that the token can use.",
-          }),
-        },
-        { additionalProperties: false, description: "Limits the scopes for jobs to some of the jobs." },
-      ),
-    ),
+    ...grantKeys,
     expiresAt: Type.Optional(
       text({
         pattern: EXPIRY_PATTERN,
@@ -63,6 +44,8 @@ interface Tokens {
     readonly apiToken?: TokenList;
     readonly readOnlyToken?: TokenList;
     readonly tokens: readonly Token[];
+    readonly oidc?: unknown;
+    readonly userHeader?: unknown;
   };
   readonly hooks: {
     readonly enabled: boolean;
@@ -75,9 +58,27 @@ interface Tokens {
 const RESERVED = ["api-token", "read-only-token", "hook-token", "anonymous"];
 
 export const tokenChecks: readonly Check<Tokens>[] = [
-  { reads: ["hooks.enabled", "hooks.token", "server.apiToken", "server.readOnlyToken"], find: tokenFaults },
   {
-    reads: ["server.tokens", "server.apiToken", "server.readOnlyToken", "hooks.token", "hooks.mappings"],
+    reads: [
+      "hooks.enabled",
+      "hooks.token",
+      "server.apiToken",
+      "server.readOnlyToken",
+      "server.oidc",
+      "server.userHeader",
+    ],
+    find: tokenFaults,
+  },
+  {
+    reads: [
+      "server.tokens",
+      "server.apiToken",
+      "server.readOnlyToken",
+      "server.oidc",
+      "server.userHeader",
+      "hooks.token",
+      "hooks.mappings",
+    ],
     find: scopedTokenFaults,
   },
 ];
@@ -85,6 +86,7 @@ export const tokenChecks: readonly Check<Tokens>[] = [
 /** Returns a sentence for each fault in the tokens of the service itself. */
 function tokenFaults({ server, hooks }: Tokens): Faults {
   const { apiToken, readOnlyToken } = server;
+  const isClosed = needsLogin(server);
   const [api, read, hook] = [apiToken, readOnlyToken, hooks.token].map(allTokens) as [string[], string[], string[]];
   return [
     hooks.enabled &&
@@ -93,7 +95,7 @@ function tokenFaults({ server, hooks }: Tokens): Faults {
     hook.some((token) => api.includes(token)) &&
       "hooks.token is the same as server.apiToken: give the senders of hooks a token of their own",
     read.length > 0 &&
-      api.length === 0 &&
+      !isClosed &&
       "server.readOnlyToken is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
     read.some((token) => [...api, ...hook].includes(token)) &&
       "server.readOnlyToken must be another secret than server.apiToken and hooks.token",
@@ -106,17 +108,15 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
   const names = tokens.map(({ name }) => name);
   const own = [apiToken, readOnlyToken, hooks.token].flatMap(allTokens).map(sha256);
   const digests = tokens.map(digestOf);
-  const known = [...BUILT_IN_HOOKS, ...hooks.mappings.flatMap(({ match }) => match?.path ?? [])];
   return [
     tokens.length > 0 &&
-      apiToken === undefined &&
+      !needsLogin(server) &&
       "server.tokens is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
     ...tokens.flatMap((token, i) => {
-      const { name, scopes, jobs, expiresAt } = token;
-      const hookScopes = scopes.filter((scope) => scope.startsWith("hooks:")).map((scope) => scope.slice(6));
+      const { name, expiresAt } = token;
       const digest = digests[i];
       return [
-        ...scopes.map((scope, k) => !IS_SCOPE.test(scope) && `scopes.${k} ${noScope(scope)}`),
+        ...grantFaults(token, { hooks }),
         RESERVED.includes(name) && `name must not be ${name}: the audit log uses this name for other callers`,
         names.indexOf(name) < i && `name is used twice: server.tokens.${names.indexOf(name)} has the name ${name} too`,
         (token.token === undefined) === (token.tokenSha256 === undefined) &&
@@ -127,28 +127,10 @@ function scopedTokenFaults({ server, hooks }: Tokens): Faults {
         digest !== undefined &&
           digests.indexOf(digest) < i &&
           `token is the same as that of server.tokens.${digests.indexOf(digest)}: give each its own`,
-        ...hookScopes.map(
-          (hook) =>
-            !known.includes(hook) &&
-            `scopes has hooks:${hook}, and there is no such hook: use agent, wake, or the match.path of a mapping`,
-        ),
-        jobs !== undefined &&
-          !scopes.some((scope) => /^(jobs:|gates:|admin$)/.test(scope)) &&
-          "jobs has no effect without a scope for jobs: remove it, or add one such as jobs:read",
-        jobs !== undefined &&
-          scopes.includes("admin") &&
-          "jobs has no effect with the scope admin, which allows everything: remove one of the two",
         expiresAt !== undefined && !isTime(expiresAt) && "expiresAt must be an existing date or time",
       ].map((fault) => fault && `server.tokens.${i}.${fault}`.replace(/\.needs /, " needs "));
     }),
   ];
-}
-
-const IS_SCOPE = new RegExp(SCOPE_PATTERN);
-
-function noScope(scope: string): string {
-  const meant = nearest(scope, SCOPES);
-  return meant ? `is no scope; did you mean ${meant}?` : `is no scope: use hooks:NAME or one of ${SCOPES.join(", ")}`;
 }
 
 const sha256 = (token: string): string => hash("sha256", token, "hex");

@@ -47,7 +47,7 @@ export const AuditEntry = Type.Object(
     at: s.Timestamp("When the action took place."),
     actor: Type.String({
       description:
-        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `CHANNEL:ID (NAME)` for a person in a chat, or `anonymous`.",
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `oidc:PERSON`, `header:PERSON`, `CHANNEL:ID (NAME)` for a person in a chat, or `anonymous`.",
     }),
     action: AuditAction,
     target: s.nullable(Type.String(), {

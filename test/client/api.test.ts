@@ -203,9 +203,36 @@ describe("signalbox/client API calls", () => {
     const after = await browser.access.get();
 
     expect([before, inside, after]).to.deep.equal([
-      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
-      { needsToken: true, access: "full", name: "api-token", scopes: ["admin"], jobIdPrefix: null, hooksUrl: "/hooks" },
-      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
+      {
+        needsToken: true,
+        access: null,
+        name: null,
+        by: null,
+        scopes: [],
+        jobIdPrefixes: null,
+        hooksUrl: null,
+        provider: null,
+      },
+      {
+        needsToken: true,
+        access: "full",
+        name: "api-token",
+        by: "token",
+        scopes: ["admin"],
+        jobIdPrefixes: null,
+        hooksUrl: "/hooks",
+        provider: null,
+      },
+      {
+        needsToken: true,
+        access: null,
+        name: null,
+        by: null,
+        scopes: [],
+        jobIdPrefixes: null,
+        hooksUrl: null,
+        provider: null,
+      },
     ]);
     expect(wrong).to.include({ status: 401, code: "unauthorized" });
     expect(jobs.total).to.be.a("number");

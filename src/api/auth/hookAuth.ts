@@ -19,8 +19,7 @@ import type { Logger } from "../../shared/logger.ts";
 import { mapBodyError } from "../middleware/body.ts";
 import { type HookBody, readHookBody } from "../middleware/hookBody.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
-import { missingScope } from "./authorize.ts";
-import { mayDo } from "./caller.ts";
+import { requireScope } from "./authorize.ts";
 import { expectsHandshake, hasClientState } from "./handshake.ts";
 import type { HookNotFound } from "./hookNotFound.ts";
 import type { SnsClient } from "./snsClient.ts";
@@ -136,7 +135,7 @@ function unknownSender(mappings: readonly Mapping[], name: string, ctx: Context)
 function hasScope(token: KnownToken | undefined, hook: string): boolean {
   if (!token) return false;
   const scope = `hooks:${hook}` as const;
-  if (!mayDo(token, scope)) throw missingScope({ actor: token.name }, [scope]);
+  requireScope(token.identity, scope);
   return true;
 }
 

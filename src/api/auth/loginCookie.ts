@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { hasPurpose } from "../../models/jobs/tokens/seal.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
+import type { Identity } from "./caller.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
 
 /** The id of a configured token, the expiry in seconds, a nonce, and a signature. */
@@ -25,16 +26,19 @@ export function jobTokenIn(cookie: string): string | undefined {
 }
 
 /**
- * Returns the configured token that signed a cookie, and until when the cookie is valid, which may have passed. Compares
- * the cookie with the signatures of the tokens that it names only, so that the time does not depend on the number of tokens.
+ * Returns who the configured token that signed a cookie stands for, and until when the cookie is valid, which may have passed.
+ * Compares the cookie with the signatures of the tokens that it names only, so that the time does not depend on the number of tokens.
  * @returns null when none of them has signed it
  */
-export function verifyCookie(table: TokenTable, cookie: string): { token: KnownToken; expiresAt: Date } | null {
+export function verifyCookie(table: TokenTable, cookie: string): Identity | null {
   const [payload, id = "", seconds] = SIGNED.exec(cookie) ?? [];
   if (payload === undefined) return null;
   const isSignedWith = (key: string) => secretsEqual(cookie, sign(payload, key));
   const [token] = table.withId(id).filter(({ cookieKeys }) => cookieKeys.map(isSignedWith).includes(true));
-  return token ? { token, expiresAt: new Date(Number(seconds) * 1_000) } : null;
+  if (!token) return null;
+  const { identity } = token;
+  const endMs = Math.min(Number(seconds) * 1_000, identity.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  return { ...identity, expiresAt: new Date(endMs) };
 }
 
 const sign = (payload: string, key: string): string =>

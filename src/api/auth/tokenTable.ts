@@ -1,18 +1,14 @@
 import { createHmac, hash } from "node:crypto";
 import type { Config } from "../../config/config.ts";
 import { allTokens, type TokenList } from "../../config/tokenList.ts";
-import type { JobScope } from "../../models/jobs/jobScope.ts";
 import { effectiveScopes } from "../../shared/scopes.ts";
+import type { Identity } from "./caller.ts";
 
 /** A configured token, without the token itself where the configuration has only its hash. */
 export interface KnownToken {
-  /** The name in the audit log. */
-  readonly name: string;
+  readonly identity: Identity;
   /** Identifies the token in a cookie. */
   readonly id: string;
-  readonly scopes: ReadonlySet<string>;
-  readonly jobs: JobScope | undefined;
-  readonly expiresAt: Date | undefined;
   /** Keys for the cookies of browsers that log in with the token. The first one signs; each of them verifies. */
   readonly cookieKeys: readonly string[];
   /** SHA-256 of the token in hexadecimal. */
@@ -45,12 +41,9 @@ export class TokenTable {
 
   constructor({ apiToken, readOnlyToken, tokens = [], secret }: TokenSettings) {
     const secrets = secret === undefined ? allTokens(apiToken) : [secret];
-    const named = (name: string, id: string, scopes: ReadonlySet<string>) => (token: string) => ({
-      name,
+    const named = (actor: string, id: string, scopes: ReadonlySet<string>) => (token: string) => ({
+      identity: { actor, grants: [{ scopes }] },
       id,
-      scopes,
-      jobs: undefined,
-      expiresAt: undefined,
       cookieKeys: [token],
       digest: sha256(token),
     });
@@ -59,12 +52,11 @@ export class TokenTable {
       ...allTokens(readOnlyToken).map(named("read-only-token", "read", READ_ONLY)),
       ...tokens.map((one) => {
         const digest = one.tokenSha256 ?? sha256(one.token ?? "");
+        const expiresAt = one.expiresAt === undefined ? undefined : new Date(one.expiresAt);
+        const grants = [{ scopes: effectiveScopes(one.scopes), jobs: one.jobs }];
         return {
-          name: one.name,
+          identity: { actor: one.name, grants, expiresAt },
           id: `${SCOPED}${one.name}`,
-          scopes: effectiveScopes(one.scopes),
-          jobs: one.jobs,
-          expiresAt: one.expiresAt === undefined ? undefined : new Date(one.expiresAt),
           // the configuration reveals the digest, which alone must not let anybody sign a cookie
           cookieKeys: one.token === undefined ? secrets.map((key) => hmac(key, `cookies of ${digest}`)) : [one.token],
           digest,
@@ -92,7 +84,7 @@ export class TokenTable {
   /** Returns the configured token that equals a given one and has not expired; undefined when there is none. */
   find(token: string, now: Date): KnownToken | undefined {
     const found = this.tokens[indexOfDigest(this.#digests, words(sha256(token)))];
-    return found && isValid(found, now) ? found : undefined;
+    return found && isValid(found.identity, now) ? found : undefined;
   }
 }
 
@@ -111,8 +103,7 @@ export function indexOfDigest(digests: ArrayLike<number>, given: ArrayLike<numbe
 }
 
 /** Returns whether a token has not expired. */
-const isValid = ({ expiresAt }: Pick<KnownToken, "expiresAt">, now: Date): boolean =>
-  expiresAt === undefined || expiresAt > now;
+const isValid = ({ expiresAt }: Identity, now: Date): boolean => expiresAt === undefined || expiresAt > now;
 
 const hmac = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 

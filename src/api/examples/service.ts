@@ -6,9 +6,11 @@ export const getSession: Example = {
       needsToken: true,
       access: "full",
       name: "api-token",
+      by: "token",
       scopes: ["admin"],
-      jobIdPrefix: null,
+      jobIdPrefixes: null,
       hooksUrl: "/hooks",
+      provider: null,
     },
   },
 };

@@ -1,6 +1,6 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import type { JobDoc } from "../../models/jobs/job.ts";
-import { isInScope, type JobScope, type OneJob } from "../../models/jobs/jobScope.ts";
+import { isInScope, type JobScope, type OneJob, ownJob } from "../../models/jobs/jobScope.ts";
 import { readJobRows } from "../../models/jobs/read/readJobs.ts";
 import { readStepSummaries } from "../../models/jobs/read/readSteps.ts";
 import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/search/jobFilter.ts";
@@ -88,22 +88,23 @@ export class ChangedRecords {
 
   /** Returns whether the job of a job token is gone, so that a subscription with the token ends. */
   endsSubscription(subscription: Subscription): boolean {
-    const own = ownJob(subscription);
+    const scope = scopeOf(subscription);
+    const own = ownJob(scope);
     const changed = own && this.#jobs.get(own.jobId);
-    return changed !== undefined && currentFor(changed, own) === null;
+    return changed !== undefined && currentFor(changed, scope) === null;
   }
 }
 
+const scopeOf = (subscription: Subscription): JobScope | undefined =>
+  ("jobId" in subscription ? subscription : subscription.filter).scope;
+
 /** Returns the job of the job token of a subscription. */
-export function ownJob(subscription: Subscription): OneJob | undefined {
-  const { scope } = "jobId" in subscription ? subscription : subscription.filter;
-  return scope && "jobId" in scope ? scope : undefined;
-}
+export const subscribedJob = (subscription: Subscription): OneJob | undefined => ownJob(scopeOf(subscription));
 
 /** Returns the job of a change, or null for a token whose job it is not: it was created again under its id. */
 function currentFor({ jobId, current }: ChangedJob, scope: JobScope | undefined): CurrentJob | null {
-  const isOwn = scope && "jobId" in scope && jobId === scope.jobId;
-  const isOther = isOwn && current?.job._id.toHexString() !== scope.internalId;
+  const own = ownJob(scope);
+  const isOther = jobId === own?.jobId && current?.job._id.toHexString() !== own.internalId;
   return isOther ? null : current;
 }
 

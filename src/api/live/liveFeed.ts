@@ -7,7 +7,7 @@ import { type ChangeListener, changesSince } from "../../shared/queue/changeRead
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import type { Caller } from "../auth/caller.ts";
-import { ChangedRecords, ownJob, type Subscription } from "./changedRecords.ts";
+import { ChangedRecords, type Subscription, subscribedJob } from "./changedRecords.ts";
 import { EventStream, formatLiveEvent } from "./eventStream.ts";
 
 /** The log-in or the expiry with which a stream ends. */
@@ -222,7 +222,7 @@ export class LiveFeed implements ChangeListener {
     const now = this.#deps.clock.now();
     for (const { stream, access } of this.#subscribers) if (hasExpired(access, now)) stream.end();
     for (const { stream, subscription } of this.#subscribers) {
-      const own = ownJob(subscription);
+      const own = subscribedJob(subscription);
       // the change that removed the job may not have been named: it was one of many, or Redis was away
       if (own && !(await this.#stores.jobs.exists(own))) stream.end();
     }

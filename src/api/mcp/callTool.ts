@@ -4,7 +4,7 @@ import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { OWN_SESSION } from "../../wire/return.ts";
 import { authorize } from "../auth/authorize.ts";
-import { type Caller, runOf } from "../auth/caller.ts";
+import { type Caller, jobOf } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import { type PreparedRoute, prepareRoute } from "../preparedRoute.ts";
 import type { AnyRoute, Input, RouteSchemas } from "../route.ts";
@@ -25,9 +25,6 @@ export const prepareTool = (
   deps: ApiDeps,
   strict: boolean,
 ): Tool => ({ ...tool, prepared: prepareRoute(tool.route, deps, strict) });
-
-/** Returns the job of a job token, which its tools use when a call names none. */
-export const ownJob = ({ jobs }: Caller): string | undefined => (jobs && "jobId" in jobs ? jobs.jobId : undefined);
 
 /** Returns the dependencies of the routes that tools call: their reads leave out what no result has room for. */
 export const toolDeps = (deps: ApiDeps): ApiDeps => ({
@@ -55,19 +52,20 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const { route, prepared, waitsFor, defaults } = tool;
   try {
-    const run = runOf(caller);
+    const { run } = caller;
     const args = { ...defaults, ...(tool.returns === "sets" && run && { returnTo: OWN_SESSION }), ...given };
-    const jobId = ownJob(caller);
+    const jobId = jobOf(caller)?.jobId; // of a job token, for calls that name none
     const takesJob = route.path.includes(":jobId");
     const request = toRequest(route, takesJob && jobId !== undefined ? { jobId, ...args } : args);
     prepared.check(request);
     checkSize(request.body, route);
-    authorize(caller, { method: route.method, scopes: scopesOf(tool) }, (request.params as { jobId?: string }).jobId);
+    const called = { method: route.method, scopes: scopesOf(tool) };
+    const confined = authorize(caller, called, (request.params as { jobId?: string }).jobId);
     const input = {
       ...request,
       text: "",
       textType: "",
-      authContext: caller,
+      authContext: confined,
       wait: null,
     } as unknown as Input<RouteSchemas>;
     const couldWait = !waitsFor || (await waitFor(tool, input, caller, mcpReq, deps));

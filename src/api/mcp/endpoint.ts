@@ -9,13 +9,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Context, Middleware } from "koa";
 import { version } from "../../shared/process/version.ts";
-import { type Caller, mayDo } from "../auth/caller.ts";
+import { type Caller, jobOf, mayDo, scopesOf as scopesOfCaller } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { getsReceipt } from "../receipt.ts";
 import type { AnyRoute } from "../route.ts";
 import { MAX_RESULT_BYTES } from "./brief.ts";
-import { callTool, ownJob, prepareTool, type Tool, toolDeps } from "./callTool.ts";
+import { callTool, prepareTool, type Tool, toolDeps } from "./callTool.ts";
 import { findFault, type MessageFault, prepareMessage } from "./message.ts";
 import { MCP_PATH } from "./operation.ts";
 import { inputSchema, outputSchema } from "./toolSchemas.ts";
@@ -50,7 +50,7 @@ export function mcpEndpoint(routes: readonly AnyRoute[], given: ApiDeps, { stric
   );
   return async (ctx) => {
     const { authContext: caller } = ctx.state as { authContext: Caller };
-    const authInfo: AuthInfo = { token: "", clientId: caller.actor, scopes: [...caller.scopes], extra: { caller } };
+    const authInfo: AuthInfo = { token: "", clientId: caller.actor, scopes: scopesOfCaller(caller), extra: { caller } };
     ctx.state.operation = MCP_PATH;
     ctx.state.mayWait = true;
     const { body: message, rawBody: raw } = ctx.request as { body?: unknown; rawBody?: unknown };
@@ -122,7 +122,7 @@ function listVariants({ name, title, description, annotations, defaults, route }
 /** Returns a tool as it is listed for a caller. A job token can read its job, so that it receives no receipts. */
 function listFor(caller: Caller, { route }: Tool, { general, ownJob: own, receipt }: ListedTool) {
   if (receipt && getsReceipt(caller, route)) return receipt;
-  return ownJob(caller) === undefined ? general : own;
+  return jobOf(caller) === undefined ? general : own;
 }
 
 function createServer(

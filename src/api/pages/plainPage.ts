@@ -50,16 +50,16 @@ export const policy = (frameAncestors: readonly string[] = []): string =>
 
 /**
  * Returns a whole page, which needs no script and no log-in.
- * @param refreshSeconds after how many seconds a browser loads it again; never by default
+ * @param refresh after how many seconds a browser loads it again, with `; url=` another page; never by default
  */
-export const page = (title: string, content: Html, refreshSeconds?: number): string =>
+export const page = (title: string, content: Html, refresh?: number | string): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
-${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
+${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">`}
 <title>${title} · Signalbox</title>
 <style>${new Html(STYLE)}</style>
 </head>

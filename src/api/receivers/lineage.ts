@@ -2,6 +2,7 @@ import Type from "typebox";
 import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
+import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/receivers.ts";
 import { route } from "../route.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
@@ -28,9 +29,9 @@ export const postLineage = route({
   },
   answers: { 201: Type.String({ maxLength: 0, description: "Empty." }) },
   errors: ["too_many_steps"],
-  async handler({ body, authContext: { jobs } }, deps) {
+  async handler({ body, authContext }, deps) {
     const events = [body].flat();
-    const prefix = createdPrefix(jobs);
+    const prefix = createdPrefix(jobsFor(authContext, "jobs:create"));
     for (const [i, event] of events.entries()) check(event, Array.isArray(body) ? `${i}/` : "", prefix);
     await applyRunEvents(deps, prefix, events);
     return { status: 201, body: "" };

@@ -6,6 +6,7 @@ import { AppError } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
+import { jobsFor } from "../auth/caller.ts";
 import { TokenVerifier } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
 import { mapBodyError, readBody } from "../middleware/body.ts";
@@ -50,7 +51,7 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     if (!caller.byHeader) rejectCrossSite(ctx);
     requireScope(caller, "jobs:create");
     const [slug = "", ...more] = rest;
-    const prefix = createdPrefix(caller.jobs);
+    const prefix = createdPrefix(jobsFor(caller, "jobs:create"));
     if (!SLUG.test(slug)) throw invalid("The slug must have 1 to 100 letters, digits, dots, dashes and underscores.");
     if (prefix.length + slug.length + RUN_LENGTH > MAX_IDENTIFIER_LENGTH)
       throw invalid("The slug is too long for this token.");

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as s from "../../wire/blocks.ts";
-import { mayDo } from "../auth/caller.ts";
+import { jobsFor, mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
 import { LiveEvent, LiveJobEvent } from "../live/liveEvents.ts";
@@ -62,7 +62,7 @@ const getEvents = route({
   async handler({ query, headers, authContext }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
     const topics = new Set(topic.filter((one) => mayDo(authContext, one === "jobs" ? "jobs:read" : "runs:read")));
-    const subscription = { topics, filter: toFilter(rest, authContext) };
+    const subscription = { topics, filter: toFilter(rest, jobsFor(authContext, "jobs:read")) };
     const from = headers["last-event-id"] ?? lastEventId;
     return { status: 200, headers: HEADERS, body: live.open(subscription, from, authContext) };
   },
@@ -90,7 +90,11 @@ const getJobEvents = route({
   async handler({ params: { jobId }, query, headers, authContext }, { live, stores }) {
     await stores.jobs.findId(jobId);
     const from = headers["last-event-id"] ?? query.lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open({ jobId, scope: authContext.jobs }, from, authContext) };
+    return {
+      status: 200,
+      headers: HEADERS,
+      body: live.open({ jobId, scope: jobsFor(authContext, "jobs:read") }, from, authContext),
+    };
   },
 });
 

@@ -11,7 +11,7 @@ import { invalidField } from "../../shared/errors.ts";
 import { visibleName } from "../../shared/text/visibleName.ts";
 import * as s from "../../wire/blocks.ts";
 import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey, GateReceipt } from "../../wire/gate.ts";
-import { mayDo } from "../auth/caller.ts";
+import { type Caller, jobsFor, mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
@@ -103,7 +103,7 @@ const answer = route({
   tag: "gates",
   summary: "Answer a gate",
   description:
-    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`.",
+    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`. A person who has logged in with the company's account is recorded as `oidc:ann@example.com`, and one whom a proxy names as `header:ann`, whatever the body says.",
   example: examples.answerGate,
   schemas: { params, body: AnswerBody },
   bodyLimit: BODY_LIMIT,
@@ -113,11 +113,23 @@ const answer = route({
   errors: ["job_not_found", "gate_not_found", "gate_answered", "gate_changed", "gate_closed"],
   audit: ({ params: { jobId, key } }) => ({ action: "gate.answer", target: gateTarget(jobId, key) }),
   async handler({ params: { jobId, key }, body, authContext }, { stores }) {
-    const answeredBy = visibleName(body.answeredBy) || (authContext?.login ? "dashboard" : "api");
+    const answeredBy = answererOf(body.answeredBy, authContext);
     const find = () => findGate(stores, jobId, key);
     return { status: 200, body: viewGate(await answerGate(stores.gates, find, { ...body, answeredBy })) };
   },
 });
+
+/** The beginnings of the names of people whom a provider or a proxy has named. */
+const PERSON = /^(oidc|header):/i;
+
+/** Returns whose answer is recorded. Nobody chooses the name of such a person. @throws AppError invalid_body */
+function answererOf(given: string | undefined, { actor, person, login }: Caller): string {
+  if (person) return actor;
+  const name = visibleName(given);
+  if (PERSON.test(name))
+    throw invalidField("answeredBy", "must not begin with oidc: or header:, which name people who have logged in");
+  return name || (login ? "dashboard" : "api");
+}
 
 const removeGate = route({
   method: "delete",
@@ -180,7 +192,7 @@ const getGates = route({
   answers: { 200: Type.Object({ gates: s.Rows(Gate), nextCursor: s.nextCursor }, s.named("GateList")) },
   errors: [],
   async handler({ query: { limit = 100, ...rest }, authContext }, { stores }) {
-    return { status: 200, body: await listGates(stores, { limit, ...rest, scope: authContext.jobs }) };
+    return { status: 200, body: await listGates(stores, { limit, ...rest, scope: jobsFor(authContext, "jobs:read") }) };
   },
 });
 

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Access } from "../../wire/access.ts";
 import * as s from "../../wire/blocks.ts";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
-import { mayDo } from "../auth/caller.ts";
+import { jobsFor, mayDo, scopesOf } from "../auth/caller.ts";
 import * as examples from "../examples/service.ts";
 import { route } from "../route.ts";
 import * as q from "../schemas/requests.ts";
@@ -21,18 +21,31 @@ const getSession = route({
   schemas: {},
   answers: { 200: Access },
   errors: [],
-  async handler({ authContext: { needsToken, caller } }, { hooks, hooksUrl }) {
+  async handler({ authContext: { needsToken, caller, provider } }, { hooks, hooksUrl }) {
     const access = caller && (mayDo(caller, "admin") ? ("full" as const) : ("read" as const));
-    const { actor = "anonymous", scopes = [], jobs } = caller ?? {};
-    const name = actor === "anonymous" ? null : actor.replace(/^cookie:/, "");
-    const jobIdPrefix = jobs ? ("idPrefix" in jobs ? jobs.idPrefix : jobs.jobId) : null;
+    const { actor = "anonymous", person, grants = [] } = caller ?? {};
+    const name = person?.name ?? (actor === "anonymous" ? null : actor.replace(/^cookie:/, ""));
+    const jobs = caller && jobsFor(caller, "jobs:read");
+    const prefixes = jobs?.map((group) => ("idPrefix" in group ? group.idPrefix : group.jobId)) ?? null;
     const hooksUrlOrNull = caller && hooks.enabled ? hooksUrl : null;
+    const by = person ? BY[person.setting] : name === null ? null : ("token" as const);
     return {
       status: 200,
-      body: { needsToken, access, name, scopes: [...scopes], jobIdPrefix, hooksUrl: hooksUrlOrNull },
+      body: {
+        needsToken,
+        access,
+        name,
+        by,
+        scopes: scopesOf({ grants }),
+        jobIdPrefixes: prefixes,
+        hooksUrl: hooksUrlOrNull,
+        provider,
+      },
     };
   },
 });
+
+const BY = { "server.oidc": "provider", "server.userHeader": "proxy" } as const;
 
 const logIn = route({
   method: "post",

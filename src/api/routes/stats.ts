@@ -3,6 +3,7 @@ import { readJobErrors } from "../../models/figures/jobErrors.ts";
 import { readJobHistory } from "../../models/figures/readFigures.ts";
 import { AppError } from "../../shared/errors.ts";
 import { HistorySpan, JobErrors, JobHistory, Stats } from "../../wire/stats.ts";
+import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
@@ -25,7 +26,7 @@ export const getStats = route({
   errors: [],
   authContext: "api",
   async handler({ query, authContext }, { stores }) {
-    return { status: 200, body: await stores.jobStats.read(toFilter(query, authContext)) };
+    return { status: 200, body: await stores.jobStats.read(toFilter(query, jobsFor(authContext, "jobs:read"))) };
   },
 });
 
@@ -55,7 +56,7 @@ export const getJobErrors = route({
   authContext: "api",
   async handler({ query: { span = "day" }, authContext }, { stores, clock }) {
     const since = new Date(clock.now().getTime() - SPAN_MS[span]);
-    return { status: 200, body: await readJobErrors(stores.jobs, since, authContext.jobs) };
+    return { status: 200, body: await readJobErrors(stores.jobs, since, jobsFor(authContext, "jobs:read")) };
   },
 });
 
@@ -89,7 +90,7 @@ export const getJobHistory = route({
   errors: [],
   authContext: "api",
   async handler({ query: { span = "hour", ...name }, authContext }, { stores, clock }) {
-    if (authContext.jobs) {
+    if (jobsFor(authContext, "jobs:read")) {
       const detail = "The history counts all jobs. Use a token that is not confined to some jobs.";
       throw new AppError("forbidden", { detail });
     }

@@ -5,6 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { SharedJob } from "../../wire/share.ts";
 import type { ApiAuth } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
+import { jobsFor } from "../auth/caller.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
 import type { ApiDeps } from "../deps.ts";
 import { etagOf, matchesETag } from "../etag.ts";
@@ -126,7 +127,11 @@ async function showBadge(ctx: Context, { deps, auth, publicBadges }: ShareDeps):
   const isPublic = publicBadges.includes(name);
   const caller = isPublic ? undefined : await auth.identifyBadge(ctx);
   if (caller) requireScope(caller, "jobs:read");
-  const badge = nameBadge(name, await newestOfName(deps.stores.jobs, name, caller?.jobs), deps.clock.now());
+  const badge = nameBadge(
+    name,
+    await newestOfName(deps.stores.jobs, name, caller && jobsFor(caller, "jobs:read")),
+    deps.clock.now(),
+  );
   const text = form === "svg" ? badgeSvg(badge) : badgeJson(badge);
   const etag = etagOf(text);
   ctx.set({

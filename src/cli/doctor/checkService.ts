@@ -1,9 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { serviceUrl } from "../serviceAccess.ts";
+import { ask } from "./ask.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-const ANSWER_WITHIN_MS = 5_000;
 /** The errors of a program that listens, but does not answer in HTTP or in time. */
 const LISTENS = /^(HPE_|UND_ERR_SOCKET$|ECONNRESET$|EPIPE$|TimeoutError$)/;
 
@@ -75,26 +75,4 @@ async function checkPublicUrl({ server: { publicUrl } }: Config): Promise<Findin
 async function describesItself(url: string): Promise<boolean> {
   const answer = await ask(`${url}/openapi.json`);
   return "body" in answer && isObject(answer.body.info) && answer.body.info.title === "Signalbox";
-}
-
-type Answer = { readonly status: number; readonly body: Record<string, unknown> };
-
-/** Requests a URL. Returns the answer with its JSON object, an empty one for another body, or the code of the error. */
-async function ask(url: string): Promise<Answer | { readonly code: string }> {
-  try {
-    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    return { status: response.status, body: readObject(await response.text()) };
-  } catch (error) {
-    const { name, cause } = error as Error & { cause?: { code?: string } };
-    return { code: cause?.code ?? name };
-  }
-}
-
-function readObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

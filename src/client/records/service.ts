@@ -155,8 +155,8 @@ export interface AuditEntry {
   /** When the action took place. */
   at: string;
   /**
-   * The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `CHANNEL:ID
-   * (NAME)` for a person in a chat, or `anonymous`.
+   * The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`,
+   * `oidc:PERSON`, `header:PERSON`, or `anonymous`.
    */
   actor: string;
   /**
@@ -182,24 +182,31 @@ export interface AuditEntry {
 
 /** The access of a browser. */
 export interface Access {
-  /** Whether a token is configured, so that a browser has to log in. */
+  /** Whether a browser has to log in, because nobody is let in anonymously. */
   needsToken: boolean;
   /** `full` with the scope `admin`, otherwise `read`: see `scopes`. Null if the browser has to log in first. */
   access: "full" | "read" | null;
-  /** Name of the token with which the browser logged in. Null without a log-in. */
+  /** Name of the person, or of the token with which the browser logged in. Null without a log-in. */
   name: string | null;
+  /**
+   * `token`, `provider` for the company's account (`server.oidc`), or `proxy` (`server.userHeader`). Null without a
+   * log-in.
+   */
+  by: "token" | "provider" | "proxy" | null;
   /** The scopes of the log-in. Empty without a log-in. */
   scopes: string[];
   /**
-   * Beginning of the ids of the jobs that the log-in allows; the whole id after a log-in with the token of a job. Null
-   * for all jobs.
+   * Beginnings of the ids of the jobs that the log-in may read; the whole id after a log-in with the token of a job.
+   * Null for all jobs, and before the log-in.
    */
-  jobIdPrefix: string | null;
+  jobIdPrefixes: string[] | null;
   /**
    * Address of the hooks, beginning with `server.publicUrl`; only a path without that setting. Null if hooks are off,
    * and before the log-in.
    */
   hooksUrl: string | null;
+  /** The log-in with the company's account (`server.oidc`). Null if it is not configured. */
+  provider: { name: string; url: string } | null;
 }
 
 /** The number of jobs, and what happened in the last hour. */

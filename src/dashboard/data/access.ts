@@ -32,17 +32,30 @@ export async function logIn(token: string): Promise<void> {
   await readAccess();
 }
 
+/** Ends the login here and, after a login with the company's account, at its provider too. */
 export async function logOut(): Promise<void> {
+  const { by } = access.value ?? {};
   await service.access.logOut();
   others.postMessage(null);
+  if (by === "provider") return location.assign(`${address("/login")}/logout`);
   await readAccess();
 }
+
+const LOGGED_OUT: Omit<Access, "provider"> = {
+  needsToken: true,
+  access: null,
+  name: null,
+  by: null,
+  scopes: [],
+  jobIdPrefixes: null,
+  hooksUrl: null,
+};
 
 /** Redirects to the login page, which leads back, when the error is a 401: the login has ended. */
 export function checkAccess(error: unknown): void {
   if (!(error instanceof SignalboxError) || error.status !== 401) return;
   const currentAccess = access.value;
-  access.value = { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null };
+  access.value = { ...LOGGED_OUT, provider: currentAccess?.provider ?? null };
   if (currentAccess?.access !== null) redirectToLogin();
 }
 

@@ -24,5 +24,5 @@ const UNCONFINED: readonly string[] = ["/history", "/settings"];
  */
 export const linksFor = (access: Access | null) =>
   LINKS.filter(
-    ([path, , , scope]) => hasScope(access, scope) && (!UNCONFINED.includes(path) || access?.jobIdPrefix === null),
+    ([path, , , scope]) => hasScope(access, scope) && (!UNCONFINED.includes(path) || access?.jobIdPrefixes === null),
   );

@@ -1,8 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { explain } from "../components/notice.tsx";
-import { logIn } from "../data/access.ts";
+import { access, logIn } from "../data/access.ts";
+import { address, place } from "../router.ts";
 import { useTitle } from "../title.ts";
+
+/** Returns the path of the page that the login leads back to. */
+const target = (): string => place.value.query.get("to") ?? address("/");
 
 export function LoginPage() {
   useTitle("Log in");
@@ -10,7 +14,8 @@ export function LoginPage() {
   const [fault, setFault] = useState("");
   const [isPending, setPending] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  const provider = access.value?.provider;
+  useEffect(() => (provider ? undefined : field.current?.focus()), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     setPending(true);
@@ -26,6 +31,11 @@ export function LoginPage() {
   return (
     <form class="login" onSubmit={submit}>
       <h1>Log in</h1>
+      {provider && (
+        <a class="button" href={`${provider.url}?to=${encodeURIComponent(target())}`}>
+          Log in with {provider.name}
+        </a>
+      )}
       <p class="muted">
         Enter a token of the service: <code>server.apiToken</code> of its configuration,{" "}
         <code>server.readOnlyToken</code> for read-only access, or one of <code>server.tokens</code> with the scope{" "}

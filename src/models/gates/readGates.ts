@@ -34,7 +34,7 @@ export const findGate = async (stores: GateStores, jobId: string, key: string): 
 
 interface GateListQuery {
   readonly status?: readonly GateDoc["status"][] | undefined;
-  /** The jobs to which the caller's token is confined. */
+  /** The jobs to which the caller is confined. */
   readonly scope?: JobScope | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;

@@ -264,7 +264,9 @@ describe("the log-in with a token of server.tokens", () => {
       needsToken: true,
       access: "read",
       name: "team",
-      jobIdPrefix: "own/",
+      by: "token",
+      provider: null,
+      jobIdPrefixes: ["own/"],
       hooksUrl: null,
       scopes: ["jobs:read", "jobs:write", "jobs:create", "jobs:report"],
     });

@@ -47,8 +47,26 @@ describe("browser log-in", () => {
     );
     expect(cookie).to.not.include(TOKEN);
     expect([before.body, after.body]).to.deep.equal([
-      { needsToken: true, access: null, name: null, scopes: [], jobIdPrefix: null, hooksUrl: null },
-      { needsToken: true, access: "full", name: "api-token", scopes: ["admin"], jobIdPrefix: null, hooksUrl: null },
+      {
+        needsToken: true,
+        access: null,
+        name: null,
+        by: null,
+        scopes: [],
+        jobIdPrefixes: null,
+        hooksUrl: null,
+        provider: null,
+      },
+      {
+        needsToken: true,
+        access: "full",
+        name: "api-token",
+        by: "token",
+        scopes: ["admin"],
+        jobIdPrefixes: null,
+        hooksUrl: null,
+        provider: null,
+      },
     ]);
     expect(made.status).to.equal(201);
   });
@@ -176,7 +194,7 @@ describe("browser log-in", () => {
       access: "read",
       name: "job-token:a",
       scopes: ["jobs:read"],
-      jobIdPrefix: "a",
+      jobIdPrefixes: ["a"],
     });
     expect(reads).to.deep.equal([200, 404]);
     expect(writes).to.equal(403);

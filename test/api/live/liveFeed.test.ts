@@ -90,7 +90,7 @@ describe("LiveFeed", () => {
     const { feed, close } = await startFeed(app.stores, { redis, heartbeatMs: 20 });
     await app.stores.jobs.put("unnamed", {});
     const scope = { jobId: "unnamed", internalId: (await app.stores.jobs.findId("unnamed")).toHexString() };
-    const stream = feed.open({ ...ALL, filter: { scope } }, undefined).on("data", () => {});
+    const stream = feed.open({ ...ALL, filter: { scope: [scope] } }, undefined).on("data", () => {});
 
     await app.stores.jobs.collection.native.deleteOne({ jobId: "unnamed" });
 

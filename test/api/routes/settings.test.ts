@@ -30,6 +30,13 @@ const WITH_SECRETS = {
     readOnlyToken: secret(),
     secret: secret(),
     tokens: [{ name: "ci", token: secret(), scopes: ["jobs:read"] }],
+    publicUrl: "https://jobs.example.com",
+    oidc: {
+      issuer: "https://id.example.com",
+      clientId: "signalbox",
+      clientSecret: secret(),
+      everyone: { scopes: ["jobs:read"] },
+    },
   },
   mongodb: { uri: address("mongodb") },
   redis: { url: `redis://me:${secret()}@example.com` },

@@ -119,7 +119,9 @@ describe("WaitingRequests", () => {
     const many = new WaitingRequests({ ...DEPS, maxWaiting: 40, pollMs: 1_000_000 });
     many.onConnected();
     const start = (actor: string, count: number) =>
-      Array.from({ length: count }, () => many.until({ seconds: 60, gone: gone.signal, caller: { actor } }, NEVER));
+      Array.from({ length: count }, () =>
+        many.until({ seconds: 60, gone: gone.signal, caller: { actor, grants: [] } }, NEVER),
+      );
 
     const waits = [];
     const sizes: number[] = [];
@@ -142,7 +144,7 @@ describe("WaitingRequests", () => {
   it("ends a wait when the token of its caller ends, and all waits when the configuration is read again", async () => {
     const { start } = counter(1);
     const expiresAt = new Date(systemClock.now().getTime() + 20);
-    await waiting.until({ seconds: 60, gone: gone.signal, caller: { actor: "ci", expiresAt } }, NEVER);
+    await waiting.until({ seconds: 60, gone: gone.signal, caller: { actor: "ci", grants: [], expiresAt } }, NEVER);
     const other = start();
     waiting.restart();
 

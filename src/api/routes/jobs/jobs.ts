@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
-import { isInScope } from "../../../models/jobs/jobScope.ts";
+import { isInScope, type JobScope } from "../../../models/jobs/jobScope.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
@@ -8,7 +8,7 @@ import { AppError, invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import * as s from "../../../wire/blocks.ts";
 import { CHANGE_FIELDS, ChangedJob, JOB_FIELDS, JobBody, JobReceipt, JobRow } from "../../../wire/job.ts";
-import type { Caller } from "../../auth/caller.ts";
+import { type Caller, jobOf, jobsFor } from "../../auth/caller.ts";
 import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
 import { metadataOf, withMetadata } from "../../metadataFilter.ts";
@@ -53,10 +53,10 @@ const putJob = route({
 });
 
 /** Checks the parent that a job names. @throws AppError invalid_body, forbidden */
-function checkParent(jobId: string, parentJobId: string | null | undefined, { jobs }: Pick<Caller, "jobs">): void {
+function checkParent(jobId: string, parentJobId: string | null | undefined, caller: Caller): void {
   if (parentJobId === undefined || parentJobId === null) return;
   if (parentJobId === jobId) throw invalidField("parentJobId", "must be another job");
-  if (isInScope(parentJobId, jobs)) return;
+  if (jobOf(caller)?.jobId === parentJobId || isInScope(parentJobId, jobsFor(caller, "jobs:create"))) return;
   throw new AppError("forbidden", { detail: "`parentJobId` must be a job that this token may use." });
 }
 
@@ -105,8 +105,8 @@ export const readFilters = {
 
 const FilterQuery = Type.Object(readFilters);
 
-/** Converts the parameters of a list to a filter, confined to the jobs that the caller may use. @throws AppError invalid_query */
-export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller, "jobs">): JobFilter {
+/** Converts the parameters of a list to a filter. @param scope the jobs that the caller may use @throws AppError invalid_query */
+export function toFilter(query: Static<typeof FilterQuery>, scope: JobScope | undefined): JobFilter {
   const {
     status,
     name,
@@ -132,7 +132,7 @@ export function toFilter(query: Static<typeof FilterQuery>, caller: Pick<Caller,
     ...(stale !== undefined && { stale }),
     ...(cancelled !== undefined && { cancelled }),
     ...(metadata.length > 0 && { metadata }),
-    ...(caller.jobs && { scope: caller.jobs }),
+    ...(scope && { scope }),
     ...parseTimes({ createdFrom, createdBefore, updatedFrom, updatedBefore }),
   };
 }
@@ -170,7 +170,11 @@ const getJobs = route({
     const { limit = 100, cursor, fields, ...rest } = query;
     return {
       status: 200,
-      body: await listJobs(stores, { filter: toFilter(rest, authContext), limit, cursor, fields }, clock.now()),
+      body: await listJobs(
+        stores,
+        { filter: toFilter(rest, jobsFor(authContext, "jobs:read")), limit, cursor, fields },
+        clock.now(),
+      ),
     };
   },
 });
@@ -224,7 +228,7 @@ const removeJobs = route({
   audit: ({ query }) => ({ action: "jobs.delete", target: filterTarget(query) }),
   async handler({ query, authContext }, { stores, clock, deleteAll }) {
     checkDeletion(query, deleteAll);
-    const deleted = await deleteJobs(stores, toFilter(query, authContext), clock.now());
+    const deleted = await deleteJobs(stores, toFilter(query, jobsFor(authContext, "jobs:write")), clock.now());
     return { status: 200, body: { ok: true as const, deleted } };
   },
 });

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { textLines } from "../../../models/jobs/log/logLine.ts";
 import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
 import * as s from "../../../wire/blocks.ts";
-import { type Caller, mayDo } from "../../auth/caller.ts";
+import { type Caller, jobOf, mayDo } from "../../auth/caller.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
@@ -50,7 +50,7 @@ async function answerPing(
 ) {
   const mayCreate = mayDo(authContext, "jobs:create");
   // a job token is for this very job
-  const followRuns = !(authContext.jobs && "jobId" in authContext.jobs && authContext.jobs.jobId === params.jobId);
+  const followRuns = jobOf(authContext)?.jobId !== params.jobId;
   const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
   const result = await pingJob(stores, params.jobId, ping, options, clock);
   metrics.countPing(result);

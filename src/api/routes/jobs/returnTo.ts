@@ -7,7 +7,7 @@ import { AppError, invalidField } from "../../../shared/errors.ts";
 import { MAIN_SESSION } from "../../../shared/sessionKey.ts";
 import { OWN_SESSION, type ReturnToChange } from "../../../wire/return.ts";
 import { requireScope } from "../../auth/authorize.ts";
-import { type Caller, runOf } from "../../auth/caller.ts";
+import type { Caller } from "../../auth/caller.ts";
 
 type ReturnStores = Pick<Stores, "runs" | "sessions">;
 
@@ -29,7 +29,7 @@ export async function resolveReturnTo(
 ): Promise<ReturnTo> {
   const target = typeof given === "string" ? { sessionKey: given } : given;
   const { on = ["completed", "failed"], deliver = false, channel = "last", to = null } = target;
-  const run = runOf(authContext);
+  const { run } = authContext;
   const session = run
     ? await ownSession(stores, target.sessionKey, run, maxReturns)
     : await namedSession(stores, target.sessionKey, jobId, authContext);

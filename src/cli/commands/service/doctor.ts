@@ -5,6 +5,7 @@ import { ConfigError, configFile, readConfig } from "../../../config/load.ts";
 import { StartError } from "../../../shared/process/lifecycle.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { checkMongoDb } from "../../doctor/checkMongoDb.ts";
+import { checkOidc } from "../../doctor/checkOidc.ts";
 import { checkRedis } from "../../doctor/checkRedis.ts";
 import { checkService } from "../../doctor/checkService.ts";
 import { type Finding, fail, ok, warn } from "../../doctor/finding.ts";
@@ -27,7 +28,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) return failed(error);
     return error.problems.map((problem) => fail(`The configuration (${error.source}) is not usable: ${problem}.`));
   }
-  const checks = [checkMongoDb(config), checkRedis(config), checkService(env, config)];
+  const checks = [checkMongoDb(config), checkRedis(config), checkService(env, config), checkOidc(config)];
   const found = await Promise.all(checks.map((check) => check.catch(failed)));
   return [...checkFiles(env, config), ...found.flat()];
 }

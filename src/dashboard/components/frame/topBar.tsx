@@ -76,7 +76,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           class="keyboard-help"
           onClick={showHelp}
         />
-        {currentAccess?.needsToken && currentAccess.access && (
+        {currentAccess?.needsToken && currentAccess.access && currentAccess.by !== "proxy" && (
           <IconButton label="Log out" icon="out" onClick={() => logOut().catch(showError)} />
         )}
       </div>
@@ -85,12 +85,13 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
 }
 
 /** Names the token with which the browser logged in, and says what it allows. */
-function LoginName({ access: { name, scopes, jobIdPrefix } }: { access: Access }) {
+function LoginName({ access: { name, by, scopes, jobIdPrefixes } }: { access: Access }) {
   const isReadOnly = scopes.every((scope) => scope.endsWith(":read"));
-  const jobs = jobIdPrefix === null ? "" : ` Only jobs whose ids begin with ${jobIdPrefix} are shown.`;
+  const jobs = jobIdPrefixes ? ` Only jobs whose ids begin with ${jobIdPrefixes.join(" or ")} are shown.` : "";
+  const subject = by === "token" ? "This token" : "This login";
   const text = scopes.includes("admin")
-    ? "This token allows everything."
-    : `This token allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
+    ? `${subject} allows everything.`
+    : `${subject} allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
   return (
     <span class="tag" title={text}>
       {name === "read-only-token" ? "Read-only" : isReadOnly ? `Read-only: ${name}` : name}

@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { Position } from "../../db/cursor.ts";
 import { beginsWith, nameKey, nameWords, wordQueries } from "../../db/nameSearch.ts";
 import type { JobDoc, Status } from "../job.ts";
-import { childPrefix, isInScope, type JobScope } from "../jobScope.ts";
+import { isInScope, type JobGroup, type JobScope } from "../jobScope.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "../jobTimes.ts";
 import { type SearchTerm, searchTerm } from "./searchKeys.ts";
 
@@ -25,7 +25,7 @@ export interface JobFilter {
   readonly updatedFrom?: Date;
   readonly updatedBefore?: Date;
   readonly stale?: boolean;
-  /** The jobs to which the caller's token is confined. */
+  /** The jobs to which the caller is confined. */
   readonly scope?: JobScope | undefined;
   /** Failed jobs whose cancellation was requested, or all others. */
   readonly cancelled?: boolean;
@@ -55,14 +55,19 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
 
 /** Returns the query for the jobs that a token may use, or for what belongs to them. */
 export function scopeQuery(scope: JobScope): IdQuery | { $or: IdQuery[] } {
-  if ("idPrefix" in scope) return { jobId: beginsWith(scope.idPrefix) };
-  const own = { jobId: scope.jobId };
-  return scope.withChildren ? { $or: [own, { jobId: beginsWith(childPrefix(scope)) }] } : own;
+  const [first = NO_JOB, ...others] = scope.map(groupQuery);
+  return others.length === 0 ? first : { $or: [first, ...others] };
 }
 
+const groupQuery = (group: JobGroup): IdQuery => ({
+  jobId: "idPrefix" in group ? beginsWith(group.idPrefix) : group.jobId,
+});
+
 interface IdQuery {
-  jobId: string | ReturnType<typeof beginsWith>;
+  jobId: string | ReturnType<typeof beginsWith> | { $in: string[] };
 }
+
+const NO_JOB: IdQuery = { jobId: { $in: [] } };
 
 /** The query for cancelled jobs: failed ones whose cancellation was requested. Its second condition selects the index. */
 const CANCELLED_JOBS: mongo.Filter<JobDoc> = { status: "failed", "cancel.requestedAt": { $exists: true } };

@@ -1,12 +1,11 @@
 import { mongo } from "mongoose";
 import type { Config } from "../../../config/config.ts";
-import { allTokens } from "../../../config/tokenList.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 import type { JobHead } from "../job.ts";
 import type { OneJob } from "../jobScope.ts";
 import { type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
-import { hasPurpose, seal, unseal } from "./seal.ts";
+import { Seals } from "./seal.ts";
 
 /**
  * The access that a job token gives to its job: `read` reads it, `report` also reports its steps, and `run` is the token of an
@@ -45,9 +44,8 @@ interface Sealed {
 /** Seals and opens tokens for single jobs: those that authenticate requests, and those of links that show a job. */
 export class JobTokens {
   readonly #jobs: Jobs;
-  readonly #idempotencyKeys: IdempotencyKeys;
   readonly #clock: Clock;
-  readonly #secrets: readonly string[];
+  readonly seals: Seals;
 
   /** @param settings the secret that seals tokens; without any, a secret of the database is used */
   constructor(
@@ -56,9 +54,8 @@ export class JobTokens {
     settings: Partial<Pick<Config["server"], "secret" | "apiToken">>,
   ) {
     this.#jobs = jobs;
-    this.#idempotencyKeys = idempotencyKeys;
+    this.seals = new Seals(idempotencyKeys, settings);
     this.#clock = clock;
-    this.#secrets = settings.secret === undefined ? allTokens(settings.apiToken) : [settings.secret];
   }
 
   /** Creates a token for a job. @throws AppError job_not_found, unavailable */
@@ -66,7 +63,7 @@ export class JobTokens {
     const internalId = (await this.#jobs.findId(jobId)).toHexString();
     const expiresAt = this.#endOf(lifetime);
     const content = [jobId, internalId, scope, secondsOf(expiresAt)];
-    return { token: seal("job", content, await this.#secret()), expiresAt };
+    return { token: await this.seals.seal("job", content), expiresAt };
   }
 
   /**
@@ -75,8 +72,7 @@ export class JobTokens {
    * @throws AppError unavailable
    */
   async open(token: string): Promise<JobTokenClaims | null> {
-    if (!hasPurpose(token, "job")) return null;
-    const content = unseal("job", token, await this.#allSecrets());
+    const content = await this.seals.open("job", token);
     if (!content) return null;
     const [jobId, internalId, scope, end] = content as [string, string, JobTokenScope, number];
     const claims = { jobId, internalId, scope, expiresAt: new Date(end * 1_000) };
@@ -89,7 +85,7 @@ export class JobTokens {
     const { _id, shareEpoch = 0 } = await this.#jobs.find(jobId);
     const expiresAt = this.#endOf(lifetime);
     const content = [jobId, _id.toHexString(), include, secondsOf(expiresAt), shareEpoch];
-    return { token: seal("share", content, await this.#secret()), expiresAt };
+    return { token: await this.seals.seal("share", content), expiresAt };
   }
 
   /**
@@ -98,7 +94,7 @@ export class JobTokens {
    * @throws AppError unavailable
    */
   async openShare(token: string): Promise<Shared | "ended" | null> {
-    const content = unseal("share", token, await this.#allSecrets());
+    const content = await this.seals.open("share", token);
     if (!content) return null;
     const [jobId, internalId, include, end, epoch] = content as [string, string, SharedPart[], number, number];
     const expiresAt = new Date(end * 1_000);
@@ -118,14 +114,6 @@ export class JobTokens {
   #endOf({ ttlMs, notAfter }: Lifetime): Date {
     const untilMs = Math.min(this.#clock.now().getTime() + ttlMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
     return new Date(Math.floor(untilMs / 1_000) * 1_000);
-  }
-
-  async #secret(): Promise<string> {
-    return (await this.#allSecrets())[0] as string;
-  }
-
-  async #allSecrets(): Promise<readonly string[]> {
-    return this.#secrets.length > 0 ? this.#secrets : [await this.#idempotencyKeys.deriveId("job tokens")];
   }
 }
 

@@ -1,5 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { allTokens, type TokenList } from "../../../config/tokenList.ts";
 import { parseJson } from "../../../shared/text/json.ts";
+import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 
 /**
  * What a token is for: the beginning of its text, and the text that its key is derived from. The keys differ, so that no token is
@@ -8,10 +10,43 @@ import { parseJson } from "../../../shared/text/json.ts";
 const PURPOSES = {
   job: { prefix: "sbj_", key: "signalbox job token" },
   share: { prefix: "sbs_", key: "signalbox share link" },
+  person: { prefix: "sbp_", key: "signalbox log-in of a person" },
+  login: { prefix: "sbl_", key: "signalbox begun log-in" },
 } as const;
 export type Purpose = keyof typeof PURPOSES;
 
-const FORM = /^(sb[js]_)([\w-]{1,2048})\.([\w-]{43})$/;
+/** Cookies have at most 4,096 bytes. */
+const FORM = /^(sb[jspl]_)([\w-]{1,3800})\.([\w-]{43})$/;
+
+/** Seals and opens texts with the secret of the service. */
+export class Seals {
+  readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #secrets: readonly string[];
+
+  /** @param settings the secrets; without any, a secret of the database is used */
+  constructor(
+    idempotencyKeys: IdempotencyKeys,
+    { secret, apiToken }: { readonly secret?: string | undefined; readonly apiToken?: TokenList },
+  ) {
+    this.#idempotencyKeys = idempotencyKeys;
+    this.#secrets = secret === undefined ? allTokens(apiToken) : [secret];
+  }
+
+  /** Seals a content. @throws AppError unavailable */
+  async seal(purpose: Purpose, content: readonly unknown[]): Promise<string> {
+    const [secret] = await this.#allSecrets();
+    return seal(purpose, content, secret as string);
+  }
+
+  /** Returns the content of a text that was sealed for a purpose; null for another text. @throws AppError unavailable */
+  async open(purpose: Purpose, text: string): Promise<unknown[] | null> {
+    return hasPurpose(text, purpose) ? unseal(purpose, text, await this.#allSecrets()) : null;
+  }
+
+  async #allSecrets(): Promise<readonly string[]> {
+    return this.#secrets.length > 0 ? this.#secrets : [await this.#idempotencyKeys.deriveId("job tokens")];
+  }
+}
 
 /** Returns whether a text looks like a token for a purpose, whether it is valid or not. */
 export const hasPurpose = (token: string, purpose: Purpose): boolean => token.startsWith(PURPOSES[purpose].prefix);

@@ -1,0 +1,90 @@
+import { hash, randomBytes } from "node:crypto";
+import type { OidcConfig } from "../../config/people.ts";
+import type { Seals } from "../../models/jobs/tokens/seal.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { EndingIdentity } from "../auth/caller.ts";
+import { grantsOf } from "./roles.ts";
+
+/** A person as the provider describes them. */
+export interface Member {
+  readonly subject: string;
+  /** An address that the provider has verified. */
+  readonly email: string | null;
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** Maximum groups that a session holds, those that a role names first, and characters of its texts: a cookie has at most 4,096 bytes. */
+const MAX_GROUPS = 150;
+const MAX_SUBJECT_CHARS = 255;
+const MAX_NAME_CHARS = 60;
+
+/**
+ * Seals and opens the sessions of people, which are stored nowhere. A session holds the digests of the groups in place of the
+ * scopes, so that a change of the roles takes effect with the next request.
+ */
+export class Sessions {
+  readonly #settings: OidcConfig;
+  readonly #seals: Seals;
+  readonly #clock: Clock;
+  readonly #grantsFor: ReturnType<typeof grantsOf>;
+
+  constructor(settings: OidcConfig, seals: Seals, clock: Clock) {
+    this.#settings = settings;
+    this.#seals = seals;
+    this.#clock = clock;
+    this.#grantsFor = grantsOf(settings, digestOf);
+  }
+
+  /** Returns the session of a person who has logged in now, and what the session says. @throws AppError unavailable */
+  async seal({ subject, email, name, groups }: Member): Promise<{ cookie: string; identity: EndingIdentity }> {
+    const { issuer, roles = [], sessionHours } = this.#settings;
+    const short = (text: string, chars: number) => text.slice(0, chars).toWellFormed();
+    const named = new Set(roles.flatMap((role) => role.groups));
+    const kept = [...groups.filter((group) => named.has(group)), ...groups.filter((group) => !named.has(group))];
+    const end = Math.floor(this.#clock.now().getTime() / 1_000 + sessionHours * 3_600);
+    const digests = [...new Set(kept)].slice(0, MAX_GROUPS).map(digestOf);
+    const nonce = randomBytes(9).toString("base64url"); // a log-out ends no other session
+    const texts = [short(subject, MAX_SUBJECT_CHARS), email, short(name, MAX_NAME_CHARS)] as const;
+    const content: Content = [digestOf(issuer), ...texts, digests.join(""), end, nonce];
+    return { cookie: await this.#seals.seal("person", content), identity: this.#identityOf(content) };
+  }
+
+  /**
+   * Returns who a session stands for, whether it has expired or not.
+   * @returns null for another text, the session of another provider, or a person who has no role any more
+   * @throws AppError unavailable
+   */
+  async open(cookie: string): Promise<EndingIdentity | null> {
+    const content = (await this.#seals.open("person", cookie)) as Content | null;
+    if (content?.[0] !== digestOf(this.#settings.issuer)) return null;
+    const identity = this.#identityOf(content);
+    return identity.grants.length > 0 ? identity : null;
+  }
+
+  #identityOf([, subject, email, name, digests, end]: Content): EndingIdentity {
+    return {
+      actor: `oidc:${email ?? subjectName(subject)}`,
+      grants: this.#grantsFor(digests.match(/.{12}/g) ?? []),
+      expiresAt: new Date(end * 1_000),
+      person: { name, setting: "server.oidc" },
+    };
+  }
+}
+
+/** What a session holds: digests of the issuer and of the groups among it. */
+type Content = [
+  issuer: string,
+  subject: string,
+  email: string | null,
+  name: string,
+  digests: string,
+  end: number,
+  nonce: string,
+];
+
+/** Returns the name of a subject in the audit log. One that looks like an address must not be taken for a verified one. */
+const subjectName = (subject: string): string => (subject.includes("@") ? `sub=${subject}` : subject);
+
+/** 72 bits: whoever may name groups cannot find one with the digest of a group that a role names. */
+const digestOf = (group: string): string => hash("sha256", group, "base64url").slice(0, 12);
