@@ -156,7 +156,7 @@ export interface AuditEntry {
   at: string;
   /**
    * The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`,
-   * `oidc:PERSON`, `header:PERSON`, or `anonymous`.
+   * `oidc:PERSON`, `header:PERSON`, `CHANNEL:ID (NAME)` for a person in a chat, or `anonymous`.
    */
   actor: string;
   /**
