@@ -51,6 +51,7 @@ const SUBJECTS = {
   "idempotencyKey.ts": ["db"],
   "endedLogin.ts": ["db"],
   "gmailMailbox.ts": ["db"],
+  chat: ["db"],
   notes: ["db"],
   jobs: ["db", "idempotencyKey.ts", "notes"],
   gates: ["db", "audit.ts", "idempotencyKey.ts", "notes", "jobs"],

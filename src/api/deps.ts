@@ -1,3 +1,4 @@
+import type { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import type { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";
@@ -41,6 +42,8 @@ export interface ApiDeps {
   readonly deleteAll: Config["jobs"]["deleteAll"];
   /** The names of the configured channels. */
   readonly channels: ReadonlySet<string>;
+  /** Decides who may act through a channel. */
+  readonly access: ChatAccess;
   /** Maximum time that a request waits for a worker to check a channel. */
   readonly channelCheckMs: number;
   /** The reply target of the main session until a delivery or an operator sets another one. */

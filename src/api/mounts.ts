@@ -11,6 +11,7 @@ import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, type RecordRefusal, TokenVerifier } from "./auth/tokenVerifier.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountAnswerPage } from "./gates/answerPage.ts";
+import { mountPresses } from "./gates/pressPage.ts";
 import { mountGuide } from "./guide/guide.ts";
 import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
@@ -157,6 +158,7 @@ export function mountPages(
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
   const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
   mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
+  mountPresses(router, { stores: deps.stores, access: deps.access, countFailure, recordRefusal });
   mountShare(router, { ...share, deps, auth, countFailure, recordRefusal });
   mountGuide(router, DASHBOARD, basePath);
   return sendDashboard;

@@ -1,3 +1,4 @@
+import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { redactConfig } from "../config/redact.ts";
 import type { Database } from "../models/database.ts";
@@ -166,6 +167,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         deleteAll: jobs.deleteAll,
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
+        access: new ChatAccess(channels),
         channelCheckMs: timings.channelCheckMs,
         initialReplyTarget: session.main ?? null,
         callbackHosts: outbound?.allowedHosts,

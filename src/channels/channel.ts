@@ -18,7 +18,13 @@ import type { TextStyle } from "./markdown/style.ts";
  * text, the recipient or an address with credentials.
  */
 export type SendOutcome =
-  | { readonly kind: "sent" /** The service's own id of the message, if it returns one. */; readonly id: string | null }
+  | {
+      readonly kind: "sent";
+      /** The service's own id of the message, if it returns one. */
+      readonly id: string | null;
+      /** The names by which people's answers refer to the message and to its thread, if the channel takes answers. */
+      readonly refs?: readonly string[];
+    }
   | {
       readonly kind: "rate-limited";
       /** Delay in milliseconds before the next message may be sent; null if the service names none. */
@@ -31,6 +37,11 @@ export type SendOutcome =
       readonly kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous";
       readonly reason: string;
     };
+
+/** A button of a message: `press` comes back as the data of a press, `url` opens a page. */
+export type MessageButton =
+  | { readonly label: string; readonly press: string }
+  | { readonly label: string; readonly url: string };
 
 /** One message: a whole reply, or one part of a long one. */
 export interface OutgoingMessage {
@@ -45,6 +56,7 @@ export interface OutgoingMessage {
   readonly title?: string | undefined;
   /** The address of a page about the subject of the message. */
   readonly link?: string | undefined;
+  readonly buttons?: readonly MessageButton[] | undefined;
   /** Whether it is edited later, so that phones need not ring. Services with keys for that keep it replaceable. */
   readonly live?: true;
   /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
@@ -67,7 +79,7 @@ export interface Pace {
 /** What a service that can edit messages offers. */
 interface Editing {
   paceOf(to: string): Pace;
-  /** Replaces the text of a message. As `send`. @param id the id with which it was sent */
+  /** Replaces the text and the buttons of a message. As `send`. @param id the id with which it was sent */
   edit(message: OutgoingMessage, id: string, signal: AbortSignal): Promise<EditOutcome>;
 }
 
@@ -83,6 +95,11 @@ export interface Channel {
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
   /** Missing if the service cannot edit messages. */
   readonly editing?: Editing;
+  /**
+   * Answers the press of a button so that only the person who pressed it sees the text.
+   * @returns false if the service is away, so that it should be tried again
+   */
+  answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<boolean>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

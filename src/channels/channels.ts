@@ -18,6 +18,8 @@ interface ChannelDeps {
   readonly log: Logger;
   /** Environment for the program that sends iMessages; holds none of this service's secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** \`server.publicUrl\`, to which buttons lead. */
+  readonly publicUrl?: string | undefined;
 }
 
 type Factories = {
@@ -33,7 +35,7 @@ const FACTORIES: Factories = {
   whatsapp: (settings) => whatsappChannel(settings),
   signal: (settings) => signalChannel(settings),
   imessage: (settings, { env }) => imessageChannel(settings, env),
-  ntfy: (settings) => ntfyChannel(settings),
+  ntfy: (settings, { publicUrl }) => ntfyChannel(settings, publicUrl),
   email: (settings) => emailChannel(settings),
   log: (_settings, { log }) => logChannel(log),
 };

@@ -23,6 +23,10 @@ export const failureWithoutResponse = ({ kind, reason }: Exclude<RequestOutcome,
   reason,
 });
 
+/** Returns whether a service has not taken a request and may take it later. */
+export const isAway = (outcome: RequestOutcome): boolean =>
+  outcome.kind !== "response" || outcome.status === 429 || outcome.status >= 500;
+
 /** Returns the beginning of a reason, such as "Slack answered 404 (not_found)"; the caller adds the rest. */
 export const describeResponse = (service: string, status: number, code?: string | number): string =>
   `${service} answered ${status}${code === undefined ? "" : ` (${code})`}`;

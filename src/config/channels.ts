@@ -26,6 +26,42 @@ const url = (description: string, example: string) =>
 const defaultUrl = (address: string, what = "Address of the API. Change it to use a proxy or a self-hosted server.") =>
   text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
 
+/** The people who may act through a channel, by the service's ids. */
+const people = (who: string, example: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    minItems: 1,
+    maxItems: 1_000,
+    uniqueItems: true,
+    examples: [[example]],
+    description: `Ids of the ${who} who may answer questions with the buttons of their messages, and continue sessions by answering replies. Without it, messages have no buttons and nobody is read.`,
+  });
+
+/** Those of `allowFrom` whom the operator trusts, and where messages go that answer nothing. */
+const trust = (who: string, example: string) => ({
+  owners: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 1_000,
+      uniqueItems: true,
+      examples: [[example]],
+      description: `Ids of the ${who} of \`allowFrom\` whose messages go to the agent as they are. The messages of the others are marked as text from outside.`,
+    }),
+  ),
+  inbox: optionalSection(
+    {
+      sessionKey: Type.Optional(
+        text({ maxLength: 512, examples: ["team"], description: "Session of these messages." }),
+      ),
+      mapping: Type.Optional(
+        text({
+          examples: ["chat"],
+          description: "Name of the mapping that takes these messages, as if each were a request.",
+        }),
+      ),
+    },
+    "Where messages go that answer no reply. Without it they are ignored. One of the two keys is required.",
+  ),
+});
+
 /** The section `channels`: one block for each channel. */
 export const ChannelsSchema = section(
   {
@@ -33,6 +69,8 @@ export const ChannelsSchema = section(
       {
         botToken: secret("Token of the bot, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
+        allowFrom: Type.Optional(people("users", "123456789")),
+        ...trust("users", "123456789"),
       },
       "Telegram, as a bot. A recipient is a chat id, `@channel`, or `chat:topic`.",
     ),
@@ -140,6 +178,11 @@ export const ChannelsSchema = section(
           minimum: 1,
           maximum: 5,
           description: "Priority of the messages, from 1 (no sound) to 5 (until the phone is picked up).",
+        }),
+        answers: Type.Boolean({
+          default: false,
+          description:
+            "Whether messages about questions have buttons that answer them. Whoever reads the topic may press them, so the topic must be protected. Needs `server.publicUrl`.",
         }),
       },
       "ntfy, for notifications on phones and desktops. A recipient is a topic.",

@@ -3,6 +3,7 @@ import { durationMs } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
 import { AgentsSchema, agentChecks } from "./agents.ts";
 import { ChannelsSchema, channelChecks } from "./channels.ts";
+import { chatChecks } from "./chatChecks.ts";
 import { MongoSchema, RedisSchema, redisChecks } from "./databases.ts";
 import { HooksSchema, hookChecks } from "./hooks.ts";
 import { secretFault } from "./mappingAuth.ts";
@@ -171,6 +172,7 @@ const CHECKS: readonly Check<Config>[] = [
     ],
   },
   ...channelChecks,
+  ...chatChecks,
   ...hookChecks,
   { reads: ["agents.runners", "channels"], find: secretTextFaults },
   ...notifyChecks,

@@ -3,6 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import { auditSchema } from "./audit.ts";
+import { chatUpdateSchema } from "./chat/chatUpdate.ts";
 import { watchPrimaries } from "./db/caughtUpPrimary.ts";
 import { describeConnectionError, NotInitiatedError } from "./db/connectionError.ts";
 import { Documents } from "./db/documents.ts";
@@ -52,6 +53,7 @@ export const SCHEMAS = {
   lastScan: lastScanSchema,
   liveMessages: liveMessageSchema,
   idempotencyKeys: idempotencyKeySchema,
+  chatUpdates: chatUpdateSchema,
   endedLogins: endedLoginSchema,
   audit: auditSchema,
   leases: leaseSchema,

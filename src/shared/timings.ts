@@ -23,6 +23,15 @@ export interface Timings {
     /** The shortest pause between two scans for silent jobs that counts as an outage: jobs could not report either. */
     readonly outageMs: number;
   };
+  readonly chat: {
+    /** How long a service holds a request for updates until one arrives. */
+    readonly waitSeconds: number;
+    /** The pause after such a request has failed. It doubles with each failure up to the maximum. */
+    readonly retryMs: number;
+    readonly maxRetryMs: number;
+    /** How often messages with buttons are compared with their questions. */
+    readonly showMs: number;
+  };
   /** How often gates whose time has passed are looked for. Clients may rely on at most 5 s of delay. */
   readonly gateExpiryMs: number;
   /** How often the schedules are stored again, because a Redis that was emptied has lost them. */
@@ -114,6 +123,7 @@ export const TIMINGS: Timings = {
   lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
   queueLockMs: 15_000,
   sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000, outageMs: 60_000 },
+  chat: { waitSeconds: 25, retryMs: 1_000, maxRetryMs: 30_000, showMs: 2_000 },
   gateExpiryMs: 2_000,
   renewSchedulesMs: 60_000,
   retry: {

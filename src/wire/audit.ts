@@ -13,6 +13,7 @@ export const AuditAction = Type.Enum(
     "gate.answer",
     "gate.withdraw",
     "gate.expire",
+    "chat.refused",
     "run.retry",
     "run.again",
     "run.cancel",
@@ -34,7 +35,7 @@ export const AuditAction = Type.Enum(
   {
     title: "AuditAction",
     description:
-      "`token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not valid.",
+      "`chat.refused`: a person pressed a button who is not in `allowFrom` of the channel. `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not valid.",
   },
 );
 export type AuditAction = Static<typeof AuditAction>;
@@ -46,7 +47,7 @@ export const AuditEntry = Type.Object(
     at: s.Timestamp("When the action took place."),
     actor: Type.String({
       description:
-        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `oidc:PERSON`, `header:PERSON`, or `anonymous`.",
+        "The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`, `oidc:PERSON`, `header:PERSON`, `CHANNEL:ID (NAME)` for a person in a chat, or `anonymous`.",
     }),
     action: AuditAction,
     target: s.nullable(Type.String(), {

@@ -4,6 +4,7 @@ import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
 import { resolveModel } from "../config/agents.ts";
+import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";
@@ -20,6 +21,7 @@ import type { Logger } from "../shared/logger.ts";
 import {
   agentHook,
   channelCheck,
+  chat,
   deliveriesTo,
   heartbeat,
   mappedHook,
@@ -31,6 +33,9 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import { durationMs } from "../shared/text/duration.ts";
 import type { Timings } from "../shared/timings.ts";
+import { startChat } from "./chat/chat.ts";
+import { chatProcessor } from "./chat/handleUpdates.ts";
+import { OncePerKey } from "./chat/oncePerKey.ts";
 import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import { enqueueDelivery } from "./deliveries/enqueueDelivery.ts";
 import { ReceiverLimiter } from "./deliveries/receiverLimiter.ts";
@@ -88,7 +93,11 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
-  const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
+  const channels = openChannels(config.channels, {
+    log,
+    env: withoutOwnSecrets(env),
+    publicUrl: config.server.publicUrl,
+  });
   metrics.addSeries({
     channels: channels.keys(),
     rules: config.notify,
@@ -101,8 +110,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
+  const access = new ChatAccess(config.channels);
   const dispatch = {
     ...deps,
+    access,
     rules: compileRules(config.notify),
     delivery,
     publicUrl: config.server.publicUrl,
@@ -129,6 +140,16 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
+  const chatDeps = {
+    retryMs: timings.chat.retryMs,
+    ...deps,
+    channels,
+    access,
+    hooks,
+    mappings,
+    agent: agents.defaults,
+    audited: new OncePerKey(),
+  };
   const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
   const model = resolved.ok ? resolved.model : undefined;
   const defaults = { ...agents.defaults, ...(model !== undefined && { model }) };
@@ -216,6 +237,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ],
     [channelCheck, channelCheckProcessor(channels)],
     [notify, notifyProcessor(dispatch)],
+    [chat, chatProcessor(chatDeps)],
     [
       retention,
       retentionProcessor(stores, {
@@ -249,6 +271,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     staleAfterSeconds: config.jobs.staleAfterSeconds,
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
   });
+  const inbound = startChat({ ...chatDeps, timings, settings: config.channels });
   const live = startLive({
     ...deps,
     rules: dispatch.rules.filter(({ isLive }) => isLive),
@@ -258,8 +281,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   });
   const end = async (graceMs?: number) => {
     turns.close();
+    const polling = inbound.close();
     const closing = workers.close(graceMs);
-    await Promise.all([periodicTasks.close(), live.close()]);
+    await Promise.all([periodicTasks.close(), live.close(), polling]);
     await closing;
     await Promise.all([transforms.close(), sender.close()]);
   };

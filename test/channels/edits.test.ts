@@ -90,7 +90,7 @@ const SERVICES: Record<string, Service> = {
     ],
   },
   ntfy: {
-    channelAt: (baseUrl) => ntfyChannel({ baseUrl, priority: 4 }),
+    channelAt: (baseUrl) => ntfyChannel({ baseUrl, priority: 4, answers: false }),
     to: "jobs",
     id: "s1",
     request: ["POST", "/jobs", {}],
@@ -147,7 +147,7 @@ for (const [name, { channelAt, to, id, request, outcomes }] of Object.entries(SE
 describe("the first message that ntfy can replace", () => {
   it("has an id only if the server knows sequences", async () => {
     const server = await startChannelServer(answers(200, { id: "m1", event: "message" }));
-    const channel = ntfyChannel({ baseUrl: server.url, priority: 3 });
+    const channel = ntfyChannel({ baseUrl: server.url, priority: 3, answers: false });
     const message = { to: "jobs", text: "a", plainText: "a", plain: true, live: true, key: "k1" } as const;
     const send = () => channel.send(message, new AbortController().signal);
 

@@ -6,6 +6,7 @@ import { formOf } from "../../models/gates/question.ts";
 import { AppError } from "../../shared/errors.ts";
 import { contentOf, nameAt, type Submitted, UTC } from "../../shared/form/form.ts";
 import { sanitizeText } from "../../shared/text/sanitizeText.ts";
+import { visibleName } from "../../shared/text/visibleName.ts";
 import { ACTIONS, type Action } from "../../wire/gate.ts";
 import { originOf } from "../auth/caller.ts";
 import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
@@ -175,9 +176,3 @@ function rejected(gate: GateDoc, submitted: Submitted, { errors = [] }: AppError
   const notice = "The answer was not recorded. Correct the marked fields.";
   return new PageError(400, questionPage(gate, notice, { submitted, faults }));
 }
-
-/** Matches characters that show nothing, or change the direction of what follows: a name must not look like another. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-
-/** Returns a person's name as it is recorded: without characters that nobody sees. */
-export const visibleName = (name = ""): string => name.replace(INVISIBLE, "").trim();

@@ -1,7 +1,7 @@
 import type { ClientAuth, Configuration, IDToken, UserInfoResponse } from "openid-client";
 import type { OidcConfig } from "../../config/people.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { visibleName } from "../gates/answerPage.ts";
+import { visibleName } from "../../shared/text/visibleName.ts";
 import { faultOf, LoginFault } from "./loginFault.ts";
 import type { Member } from "./session.ts";
 

@@ -8,12 +8,12 @@ import { findGate, findGateJob, findGateWithJob, listGates } from "../../models/
 import { packObject } from "../../models/jobs/freeObject.ts";
 import type { Stores } from "../../models/stores.ts";
 import { invalidField } from "../../shared/errors.ts";
+import { visibleName } from "../../shared/text/visibleName.ts";
 import * as s from "../../wire/blocks.ts";
 import { AnswerBody, GATE_STATUSES, Gate, GateBody, GateKey, GateReceipt } from "../../wire/gate.ts";
 import { type Caller, jobsFor, mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
-import { visibleName } from "../gates/answerPage.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
 import { route } from "../route.ts";
 import * as q from "../schemas/requests.ts";

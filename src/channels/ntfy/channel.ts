@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { isNtfyTopic } from "../../config/recipients.ts";
-import type { Channel, OutgoingMessage, SendOutcome } from "../channel.ts";
+import { pressUrl } from "../../shared/chatEvent.ts";
+import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import {
@@ -20,15 +21,23 @@ const LIMIT_BYTES = 4_096;
 const MAX_TITLE_CHARS = 250;
 
 /**
- * Creates the channel for ntfy. Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
+ * Creates the channel for ntfy.
+ * @param publicUrl the address of the service, to which phones send the presses of buttons
+ *
+ * Messages are plain text, because not every app of ntfy shows Markdown. ntfy has no idempotency
  * key.
  */
-export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): Channel {
+export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>, publicUrl = ""): Channel {
   const endpoint = createEndpoints("channels.ntfy.baseUrl", settings.baseUrl);
   const authorization = settings.token ? { Authorization: `Bearer ${settings.token}` } : {};
   /** @param sequence the id of the messages that replace each other; missing for one that stands alone */
-  async function publish(message: OutgoingMessage, sequence: string | undefined, signal: AbortSignal) {
-    const { text, title, link } = message;
+  async function publish(
+    message: OutgoingMessage,
+    sequence: string | undefined,
+    priority: number,
+    signal: AbortSignal,
+  ) {
+    const { text, title, link, buttons = [] } = message;
     const topic = message.to.trim();
     if (!isNtfyTopic(topic)) {
       return { kind: "gone", reason: "This is not an ntfy topic: use up to 64 letters, digits, - and _." } as const;
@@ -36,9 +45,10 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
     const { url, headers } = endpoint(`/${topic}`);
     const fields = {
       "Content-Type": "text/plain; charset=utf-8",
-      Priority: String(sequence === undefined ? settings.priority : Math.min(settings.priority, QUIET_PRIORITY)),
+      Priority: String(priority),
       ...(title && { Title: headerText(title) }),
       ...(link && { Click: new URL(link).href }),
+      ...(buttons.length > 0 && { Actions: actionsOf(buttons, publicUrl) }),
       ...(sequence !== undefined && { "X-Sequence-ID": sequence }),
     };
     const request = { method: "POST", url, headers: { ...headers, ...authorization, ...fields }, body: text } as const;
@@ -46,16 +56,21 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
     if (response.kind !== "response") return failureWithoutResponse(response);
     const outcome: SendOutcome = classifyResponse(response);
     if (outcome.kind !== "sent" || sequence === undefined) return outcome;
-    return { kind: "sent", id: sequenceOf(response.json, sequence) } as const;
+    const id = sequenceOf(response.json, sequence);
+    return { kind: "sent", id, ...(settings.answers && id !== null && { refs: [`${topic}/${id}`] }) } as const;
   }
+  const quiet = Math.min(settings.priority, QUIET_PRIORITY);
   const pace = paceAt(settings.baseUrl);
   return {
     style: { dialect: "plain", limit: LIMIT_BYTES, unit: "bytes" },
     idempotentForMs: 0,
-    send: (message, signal) => publish(message, message.live && message.key, signal),
+    send(message, signal) {
+      const isReplaced = message.live || message.buttons;
+      return publish(message, isReplaced && message.key, message.live ? quiet : settings.priority, signal);
+    },
     editing: {
       paceOf: () => pace,
-      edit: (message, id, signal) => publish(message, id, signal),
+      edit: (message, id, signal) => publish(message, id, quiet, signal),
     },
     async check(signal) {
       const { url, headers } = endpoint("/v1/account");
@@ -66,7 +81,9 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
       if (response.status === 200 && typeof username === "string") {
         return {
           ok: true,
-          detail: username === "*" ? "it publishes anonymously" : `publishes as ${excerpt(username)}`,
+          detail: `${username === "*" ? "it publishes anonymously" : `publishes as ${excerpt(username)}`}${
+            settings.answers ? "; with buttons" : ""
+          }`,
         };
       }
       const result = classifyResponse(response);
@@ -79,6 +96,16 @@ export function ntfyChannel(settings: NonNullable<Config["channels"]["ntfy"]>): 
 function headerText(text: string): string {
   const line = text.replace(/\s+/g, " ").trim().slice(0, MAX_TITLE_CHARS).toWellFormed();
   return /^[\x20-\x7e]*$/.test(line) ? line : `=?UTF-8?B?${Buffer.from(line).toString("base64")}?=`;
+}
+
+/** Returns the header with the buttons of a message. It is JSON in ASCII, since other characters are not allowed in headers. */
+function actionsOf(buttons: readonly MessageButton[], publicUrl: string): string {
+  const actions = buttons.map((button) =>
+    "url" in button
+      ? { action: "view", label: button.label, url: button.url }
+      : { action: "http", label: button.label, url: pressUrl(publicUrl, button.press), method: "POST", clear: true },
+  );
+  return JSON.stringify(actions).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Codes about the topic: every message to it fails. */

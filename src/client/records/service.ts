@@ -129,6 +129,7 @@ export type AuditAction =
   | "gate.answer"
   | "gate.withdraw"
   | "gate.expire"
+  | "chat.refused"
   | "run.retry"
   | "run.again"
   | "run.cancel"
@@ -155,12 +156,12 @@ export interface AuditEntry {
   at: string;
   /**
    * The caller: the name of a token, `cookie:NAME` for a browser that logged in with it, `job-token:JOB`,
-   * `oidc:PERSON`, `header:PERSON`, or `anonymous`.
+   * `oidc:PERSON`, `header:PERSON`, `CHANNEL:ID (NAME)` for a person in a chat, or `anonymous`.
    */
   actor: string;
   /**
-   * `token.refused`: a request or a log-in had an invalid or expired token, or the link of a gate or a job was not
-   * valid.
+   * `chat.refused`: a person pressed a button who is not in `allowFrom` of the channel. `token.refused`: a request or a
+   * log-in had an invalid or expired token, or the link of a gate or a job was not valid.
    */
   action: AuditAction;
   /**

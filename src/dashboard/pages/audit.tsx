@@ -22,6 +22,7 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "gate.answer": "Answered a question",
   "gate.withdraw": "Withdrew a question",
   "gate.expire": "A question expired",
+  "chat.refused": "Refused a press in a chat",
   "run.retry": "Retried a run",
   "run.again": "Ran a run again",
   "run.cancel": "Cancelled a run",

@@ -16,6 +16,7 @@ import {
   type NewDelivery,
   type PartChange,
   type ReadDelivery,
+  type SentRefs,
 } from "./delivery.ts";
 import { listDue } from "./dueDeliveries.ts";
 import { failureNote } from "./failureNote.ts";
@@ -124,16 +125,23 @@ export class Deliveries {
     return this.#changeAndNotify(deliveryId, token, change);
   }
 
-  /** Updates a delivery and one of its parts, without rewriting the others. @returns false if the worker no longer holds it */
+  /**
+   * Updates a delivery and one of its parts, without rewriting the others.
+   * @param refs names that answers use for the message that was sent
+   * @returns false if the worker no longer holds it
+   */
   updatePart(
     deliveryId: string,
     token: string,
     index: number,
     part: PartChange,
     change: DeliveryChange,
+    refs: SentRefs = {},
   ): Promise<boolean> {
     const ofPart = Object.entries(part).map(([field, value]) => [`parts.${index}.${field}`, value]);
-    return this.#changeAndNotify(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
+    const added = Object.entries(refs).map(([field, names]) => [field, { $each: [...names] }]);
+    const more = added.length > 0 ? { $addToSet: Object.fromEntries(added) } : {};
+    return this.#changeAndNotify(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) }, more);
   }
 
   /** Releases a delivery for another attempt at a time. @returns false if the worker no longer holds it */
@@ -167,8 +175,8 @@ export class Deliveries {
     return this.collection.exists({ _id: deliveryId, state, reason, open: false });
   }
 
-  async #changeAndNotify(deliveryId: string, token: string, set: object): Promise<boolean> {
-    const changed = await this.#lease.updateHeld(deliveryId, token, set);
+  async #changeAndNotify(deliveryId: string, token: string, set: object, more?: object): Promise<boolean> {
+    const changed = await this.#lease.updateHeld(deliveryId, token, set, more);
     if (changed) this.#notify(deliveryId);
     return changed;
   }

@@ -34,6 +34,26 @@ export const WebhookRequest = f.object({
 });
 export type WebhookRequest = f.Stored<typeof WebhookRequest>;
 
+/** The question of a message with buttons. The gate decides; the message only shows it. */
+export const AskedQuestion = f.object({
+  gateId: f.string,
+  /** The random id of the message's buttons, 16 bytes. */
+  button: f.string,
+  /** Whether the answer has required fields, so that the only button opens the page with its form. */
+  needsForm: f.boolean,
+  /** The version of the gate that the message shows (`gates/shown.ts`). */
+  shown: f.string,
+  /** The messages with the buttons by their refs: one, or more if it may have arrived twice. */
+  refs: f.listOf(f.string),
+  /** Whether the message may have to be edited yet. */
+  open: f.boolean,
+  /** Failed tries of the edit that is due. */
+  tries: f.number,
+  /** The earliest time of the next try. */
+  notBefore: f.nullable(f.date),
+});
+export type AskedQuestion = f.Stored<typeof AskedQuestion>;
+
 /** A message of a delivery. */
 export const DeliveryPart = f.object({
   text: f.string,
@@ -82,6 +102,12 @@ export const DeliveryDoc = f.object({
   title: f.optional(f.string),
   /** The address of a page about the event; missing without `server.publicUrl`. */
   link: f.optional(f.string),
+  /** The messages and threads of a reply by their channel and the service's names, so that an answer continues its session. */
+  refs: f.optional(f.listOf(f.string)),
+  /** The session that ends in this thread, because a person began that of this delivery. */
+  replaces: f.optional(f.string),
+  /** The question whose buttons the last message has; missing for a message without buttons. */
+  question: f.optional(AskedQuestion),
   /** The live message that it edits if that exists, as the end of a job; missing for every other delivery. */
   live: f.optional(f.string),
   /** The messages of the text, split at the first attempt. */
@@ -133,6 +159,10 @@ export const deliverySchema = f
   .index({ "event.rule": 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { "event.rule": { $gt: "" } } })
   // Contains no replies.
   .index({ kind: 1, createdAt: -1, _id: -1 }, { partialFilterExpression: { kind: { $gt: "" } } })
+  .index({ refs: 1, order: -1 }, { partialFilterExpression: { refs: { $exists: true } } })
+  .index({ "question.button": 1 }, { partialFilterExpression: { "question.button": { $exists: true } } })
+  // Finds the messages that may have to be edited.
+  .index({ "question.open": 1, "question.gateId": 1 }, { partialFilterExpression: { "question.open": true } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
 /** The channels of deliveries that are no messages to a chat. */
@@ -171,6 +201,8 @@ export interface NewDelivery
     | "text"
     | "title"
     | "link"
+    | "question"
+    | "replaces"
     | "live"
   > {
   /** Why it failed at once; null if it can be tried. */
@@ -191,6 +223,12 @@ export type AttemptCounts = Partial<Pick<DeliveryDoc, "attempts" | "lastStatus">
 
 /** The fields of a part that the worker updates. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
+
+/** Returns the name of a message or thread among those of all channels. */
+export const threadRef = (channel: string, ref: string): string => `${channel} ${ref}`;
+
+/** The names of a message that was sent, for the field that keeps them. */
+export type SentRefs = { readonly [field in "refs" | "question.refs"]?: readonly string[] };
 
 /** A delivery that should be on its queue. If `lease` is set, its worker's lease has expired. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "lease" | "notBefore">;

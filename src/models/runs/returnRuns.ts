@@ -3,6 +3,7 @@ import { depthField } from "../notes/depth.ts";
 import type { ReturnTo } from "../notes/returnTo.ts";
 import type { AgentRequest, RunDoc } from "./run.ts";
 import type { RunStores } from "./runStores.ts";
+import { type SessionSettings, settingsOfSession } from "./sessionSettings.ts";
 
 /** Maximum jobs of one return run. */
 const MAX_JOBS = 50;
@@ -38,7 +39,7 @@ export interface ReturnSettings {
   /** The sentences about several transitions, which follow their number: all of them ends, or others too. */
   readonly several: { readonly ends: string; readonly others: string };
   /** The settings of a session whose runs are no longer stored. */
-  readonly defaults: Pick<AgentRequest, "model" | "thinking" | "timeoutSeconds" | "trackAsJob">;
+  readonly defaults: SessionSettings;
   readonly now: Date;
 }
 
@@ -138,30 +139,14 @@ async function newReturn(
   { gatherMs, defaults, now }: ReturnSettings,
 ) {
   const { sessionKey, deliver, channel } = to;
-  const newest = await runs.collection.findOne(
-    { sessionKey, request: { $ne: null } },
-    {
-      projection: {
-        singleUse: 1,
-        "request.model": 1,
-        "request.thinking": 1,
-        "request.timeoutSeconds": 1,
-        "request.trackAsJob": 1,
-      },
-      sort: { createdAt: -1, _id: -1 },
-    },
-  );
-  const { model, thinking, timeoutSeconds, trackAsJob } = newest?.request ?? defaults;
+  const { singleUse, settings } = await settingsOfSession({ runs }, sessionKey, defaults);
   const request: AgentRequest = {
     message: text,
     wakeMode: "next-heartbeat",
     deliver,
     channel,
     to: to.to,
-    model,
-    thinking,
-    timeoutSeconds,
-    trackAsJob,
+    ...settings,
     instructions: sentence,
   };
   return {
@@ -169,7 +154,7 @@ async function newReturn(
     kind: "return" as const,
     name: `Return of ${title}`.slice(0, MAX_NAME_CHARS).toWellFormed(),
     sessionKey,
-    singleUse: newest?.singleUse ?? false,
+    singleUse,
     mapped: null,
     request,
     returnOf: [{ id, jobId, event }],

@@ -74,6 +74,13 @@ export const notify = queue({
   attempts: 1,
 });
 
+/** Handles what people have done in chats. It is triggered again while updates are left, so the queue tries once. */
+export const chat = queue({
+  name: "chat",
+  payload: Type.Object({}),
+  attempts: 1,
+});
+
 /** Deletes ended records after their retention time, and whatever earlier deletions left behind. */
 export const retention = queue({
   name: "retention",
@@ -87,6 +94,7 @@ export const QUEUES: readonly QueueDef[] = [
   agentHook,
   heartbeat,
   notify,
+  chat,
   ...DELIVERIES.values(),
   channelCheck,
   retention,

@@ -4,7 +4,7 @@ import type { Static, TSchema } from "typebox";
 import { Batcher, EQUAL_WEIGHTS } from "../batcher.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import { agentHook, deliveriesTo, heartbeat, notify, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
+import { agentHook, chat, deliveriesTo, heartbeat, notify, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
 import type { RedisConnection } from "./redis.ts";
 
 /** Maximum time that a response waits for Redis to store a job. */
@@ -65,6 +65,7 @@ export class Queues {
   readonly #addBatchers: ReadonlyMap<string, Batcher<BulkJob, void>>;
   readonly #heartbeatTrigger: Batcher<void, void>;
   readonly #notifyTrigger: Batcher<void, void>;
+  readonly #chatTrigger: Batcher<void, void>;
 
   /** @param clock the clock that all processes share, because any process may take a delayed entry by its own clock */
   constructor(connection: RedisConnection, prefix: string, clock: Clock = systemClock) {
@@ -76,6 +77,7 @@ export class Queues {
     this.#addBatchers = new Map([...this.#queues].map(([name, queue]) => [name, addBatcher(queue)]));
     this.#heartbeatTrigger = triggerBatcher(get(this.#queues, heartbeat.name), { scheduled: false });
     this.#notifyTrigger = triggerBatcher(get(this.#queues, notify.name), {});
+    this.#chatTrigger = triggerBatcher(get(this.#queues, chat.name), {});
   }
 
   /**
@@ -122,6 +124,11 @@ export class Queues {
   /** Triggers the dispatch of noted events: now, or once more after the active one. Never throws and never waits. */
   noted(): void {
     void waitAtMost(this.#notifyTrigger.add(undefined));
+  }
+
+  /** Triggers the handling of what people have done in chats, like `noted`. */
+  triggerChat(): void {
+    void waitAtMost(this.#chatTrigger.add(undefined));
   }
 
   /** Adds a delivery to the queue of its channel. Never rejects, like `add`. */

@@ -7,14 +7,17 @@ import {
   type DeliveryPart,
   isAskedFor,
   type PartChange,
+  type SentRefs,
 } from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
+import { sentRefs } from "../chat/sentRefs.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";
 import { type AttemptOutcome, locationOf } from "./attemptOutcome.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
+import { hasButtons, outgoingMessage } from "./outgoingMessage.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
 const INTERNAL_FAULT = "The attempt failed because of an internal error";
@@ -184,15 +187,7 @@ export class DeliveryAttempt {
     };
     if (!(await this.#updatePart(index, sending, change))) return undefined;
     this.#hasSentPart = true;
-    const message = {
-      to: this.#delivery.to ?? "",
-      text: part.asPlain ? part.plain : part.text,
-      plainText: part.plain,
-      plain: part.asPlain,
-      ...(index === 0 && { title: this.#delivery.title, link: this.#delivery.link }),
-      key: `${this.#delivery._id}-${index}`.slice(-64),
-    };
-    return channel.send(message, this.#signal);
+    return channel.send(outgoingMessage(this.#delivery, this.#parts, index), this.#signal);
   }
 
   /**
@@ -210,7 +205,7 @@ export class DeliveryAttempt {
       case "sent":
         this.#failures = 0;
         this.#limitsWithoutTime = 0;
-        return (await this.#storeSent(index, result.id)) ? undefined : { kind: "lost" };
+        return (await this.#storeSent(index, result)) ? undefined : { kind: "lost" };
       case "content":
       case "refused": {
         const isFinal = result.kind === "refused" || this.#parts[index]?.asPlain === true;
@@ -286,16 +281,17 @@ export class DeliveryAttempt {
     return this.#context.clock.now().getTime() - Number(handedAt) < this.#deps.channel.idempotentForMs;
   }
 
-  #storeSent(index: number, id: string | null): Promise<boolean> {
+  #storeSent(index: number, { id, refs = [] }: Extract<SendOutcome, { kind: "sent" }>): Promise<boolean> {
     const { timings } = this.#context;
-    const update = () => this.#updatePart(index, { state: "sent", id }, { failures: 0, limits: 0 });
+    const sent = refs.length > 0 ? sentRefs(this.#delivery, refs, hasButtons(this.#delivery, this.#parts, index)) : {};
+    const update = () => this.#updatePart(index, { state: "sent", id }, { failures: 0, limits: 0 }, sent);
     return retryWhileMongoIsDown(update, { signal: this.#signal, timings });
   }
 
   /** Updates a part in memory and in its record. Returns false when the lease is lost. */
-  #updatePart(index: number, part: PartChange, change: DeliveryChange = {}): Promise<boolean> {
+  #updatePart(index: number, part: PartChange, change: DeliveryChange = {}, refs: SentRefs = {}): Promise<boolean> {
     this.#parts[index] = { ...(this.#parts[index] as DeliveryPart), ...part };
-    return this.#deps.stores.deliveries.updatePart(this.#delivery._id, this.#token, index, part, change);
+    return this.#deps.stores.deliveries.updatePart(this.#delivery._id, this.#token, index, part, change, refs);
   }
 }
 

@@ -1,6 +1,15 @@
+import { randomBytes } from "node:crypto";
+import type { ChatAccess } from "../../config/chatAccess.ts";
 import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
-import { type DeliveredEvent, deliveryIdOf, type NewDelivery, priorityOf } from "../../models/deliveries/delivery.ts";
+import {
+  type AskedQuestion,
+  type DeliveredEvent,
+  deliveryIdOf,
+  type NewDelivery,
+  priorityOf,
+} from "../../models/deliveries/delivery.ts";
 import { answerUrl } from "../../models/gates/answerLinks.ts";
+import { shownVersion } from "../../models/gates/shown.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Summary } from "../../models/notifications/alerts.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
@@ -24,6 +33,7 @@ export interface SendDeps {
   readonly log: Logger;
   readonly rules: readonly Rule[];
   readonly delivery: DeliverySettings;
+  readonly access: ChatAccess;
   /** The address under which people reach the service; messages have no links without it. */
   readonly publicUrl: string | undefined;
   readonly metrics: WorkerMetrics;
@@ -37,6 +47,9 @@ interface RecordedNotification {
   readonly notification: Notification;
   readonly record: NotedRecord;
 }
+
+/** Bytes of the random id of buttons, which nobody can guess. */
+const BUTTON_BYTES = 16;
 
 const TOO_DEEP =
   `The event follows from ${MAX_DEPTH} turns of the agent in a row that events have caused. ` +
@@ -66,7 +79,18 @@ export async function send(
     if (live === undefined || notification.type !== "job.failed") return;
   }
   const text = notificationText(notification, rule.template, link) + heldText(held);
-  return sendText(deps, rule, notification, { text, title, link, suffix: live === undefined ? "" : RING });
+  const question = askedQuestion(notification);
+  const suffix = live === undefined ? "" : RING;
+  return sendText(deps, rule, notification, { text, title, link, question, suffix });
+}
+
+/** Returns the question of a message about a gate, with new random buttons. A message that is added twice keeps the first ones. */
+function askedQuestion({ asks, data: { gate } }: Notification): AskedQuestion | undefined {
+  if (asks === undefined || !gate) return undefined;
+  const button = randomBytes(BUTTON_BYTES).toString("base64url");
+  const required = (gate.requestedSchema as { required?: unknown[] } | null)?.required ?? [];
+  const shows = { gateId: asks._id, button, needsForm: required.length > 0, shown: shownVersion(gate) };
+  return { ...shows, refs: [], open: true, tries: 0, notBefore: null };
 }
 
 /** Sends the summary of the notifications that were too many for a rule within a minute. */
@@ -86,6 +110,8 @@ interface Text {
   readonly link: string | undefined;
   readonly live?: string | undefined;
   readonly suffix?: string;
+  /** The question that a person can answer with buttons of the message. */
+  readonly question?: AskedQuestion | undefined;
 }
 
 /** Sends a text to the chat or the main session of a rule. */
@@ -93,7 +119,7 @@ async function sendText(
   deps: SendDeps,
   rule: Rule,
   { id, type, depth }: Pick<Notification, "id" | "type" | "depth">,
-  { text, title, link, live, suffix = "" }: Text,
+  { text, title, link, live, question, suffix = "" }: Text,
 ): Promise<void> {
   const { stores } = deps;
   const { channel, to = null, wake } = rule.to;
@@ -110,7 +136,9 @@ async function sendText(
     if (isNow && fault === null) await deps.triggerHeartbeat();
   } else if (channel !== undefined) {
     const target = await resolveTarget(stores, { channel, to }, deps.delivery);
-    const shown = { title, ...(link !== undefined && { link }), ...(live !== undefined && { live }) };
+    const asked = question && deps.access.takesAnswers(channel) && { question };
+    const more = { ...(link !== undefined && { link }), ...(live !== undefined && { live }) };
+    const shown = { title, ...more, ...asked };
     await addAndDeliver(deps, {
       ...wanted,
       ...shown,

@@ -100,8 +100,12 @@ const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 const REPLY_TARGET = "/api/sessions/main/reply-target";
 const CHAT = "town".padEnd(26, "0");
 
+/** The actions that requests cause. The others are those of workers, whose tests are in test/workers. */
+type Action = Exclude<AuditAction, "chat.refused">;
+const ACTIONS = AuditAction.enum.filter((action): action is Action => action !== "chat.refused");
+
 /** The calls that leave an entry, for each action. */
-const CASES: Readonly<Record<AuditAction, readonly Case[]>> = {
+const CASES: Readonly<Record<Action, readonly Case[]>> = {
   "job.delete": [{ title: "DELETE of a job", actor: "ci", act: callOn(newJob, "/api/jobs/ID", "DELETE") }],
   "jobs.delete": [
     {
@@ -328,11 +332,11 @@ describe("the audit log", () => {
     (await app.call("GET", `/api/audit?action=${action}`, undefined, bearer(API))).body.entries;
 
   it("has a case for each action", () => {
-    expect(Object.keys(CASES).sort()).to.deep.equal([...AuditAction.enum].sort());
+    expect(Object.keys(CASES).sort()).to.deep.equal(ACTIONS.toSorted());
     expect(Object.values(CASES).filter((cases) => cases.length === 0)).to.deep.equal([]);
   });
 
-  for (const action of AuditAction.enum)
+  for (const action of ACTIONS)
     for (const { title, actor, act } of CASES[action])
       it(`has one entry of ${action} for ${title}`, async () => {
         const target = await act(app);

@@ -19,7 +19,7 @@ const refuses = (code: number, http = Math.floor(code / 100)): Behaviour =>
   answers(http, { code, http, error: `${TEXT} ${TOKEN}`, link: "https://ntfy.sh/docs" });
 
 const ntfyAt = (baseUrl: string, settings: { token?: string; priority?: number } = { token: TOKEN }) =>
-  ntfyChannel({ baseUrl, priority: 3, ...settings });
+  ntfyChannel({ baseUrl, priority: 3, answers: false, ...settings });
 
 const SCRIPT: ChannelScript = {
   title: "ntfy channel",

@@ -206,8 +206,23 @@ describeChannel(SCRIPT, (fixture) => {
 
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "sends as @signalbox_bot" });
+    const without = "without buttons and replies, because channels.telegram.allowFrom is not set";
+    expect(found).to.deep.equal({ ok: true, detail: `sends as @signalbox_bot; ${without}` });
     const [{ method, path, text } = expect.fail("nothing was asked")] = server.requests;
     expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/bot${TOKEN}/getMe`, text: "" });
+  });
+
+  it("says in its check whether people can answer", async () => {
+    const channel = telegramChannel({ apiUrl: server.url, botToken: TOKEN, allowFrom: ["7", "8"] });
+    const bot = answers(200, { ok: true, result: { id: 1, username: "signalbox_bot" } });
+    const webhook = (url: string) => answers(200, { ok: true, result: { url } });
+    const signal = AbortSignal.timeout(60_000);
+
+    server.script(bot, webhook(""), bot, webhook("https://example.com/hook"));
+    const [ready, taken] = [await channel.check(signal), await channel.check(signal)];
+
+    expect(ready).to.deep.equal({ ok: true, detail: "sends as @signalbox_bot; with buttons and replies for 2 people" });
+    expect(taken.ok).to.equal(false);
+    expect(taken.detail).to.include("a webhook is set for this bot. Call deleteWebhook");
   });
 });

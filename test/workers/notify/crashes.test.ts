@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import pino from "pino";
 import sinon from "sinon";
+import { ChatAccess } from "../../../src/config/chatAccess.ts";
 import type { Stores } from "../../../src/models/stores.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { notify } from "../../../src/shared/queue/definitions.ts";
@@ -71,6 +72,7 @@ describe("notify: crashes", () => {
     publicUrl: undefined,
     metrics: new WorkerMetrics(),
     delivery: { initialReplyTarget: null, channels: new Set(["log"]) },
+    access: new ChatAccess(fixture.app.config.channels),
     deliver: async () => {},
     triggerHeartbeat: async () => {},
     url: fixture.app.url,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
+import { ChatAccess } from "../../../../src/config/chatAccess.ts";
 import { deleteSingleUseSessions } from "../../../../src/models/retention/deleteSingleUseSessions.ts";
 import type { RunDoc } from "../../../../src/models/runs/run.ts";
 import { agentHook, notify } from "../../../../src/shared/queue/definitions.ts";
@@ -207,6 +208,7 @@ describe("returns of jobs to a session", () => {
       const deps = {
         ...{ stores, clock, rules: [], publicUrl: undefined, metrics: new WorkerMetrics(), retryMs: 0 },
         ...{ delivery: { initialReplyTarget: null, channels: new Set<string>() }, deliver: async () => {} },
+        ...{ access: new ChatAccess(config.channels) },
         ...{ triggerHeartbeat: async () => {}, log: { error() {}, warn() {} } as never },
         ...{ url: "", gatherMs: 1, staleAfterSeconds: 900, agent: config.agents.defaults, startRun: async () => {} },
       };

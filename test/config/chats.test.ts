@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import { parseConfig } from "../../src/config/load.ts";
+
+const BOT = { botToken: "123456:secret" };
+
+/** Returns the faults of a configuration; empty if it has none. */
+function faultsOf(config: object): string {
+  try {
+    parseConfig(JSON.stringify(config), {});
+    return "";
+  } catch (error) {
+    return String((error as Error).message);
+  }
+}
+
+describe("configuration of chats", () => {
+  const CASES: readonly [title: string, config: object, fault: RegExp][] = [
+    [
+      "an owner who may not act",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], owners: ["2"] } } },
+      /channels\.telegram\.owners names 2, who is not in channels\.telegram\.allowFrom/,
+    ],
+    [
+      "an inbox without people",
+      { channels: { telegram: { ...BOT, inbox: { sessionKey: "team" } } } },
+      /channels\.telegram\.inbox has no effect without channels\.telegram\.allowFrom/,
+    ],
+    [
+      "an inbox without a target",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: {} } } },
+      /channels\.telegram\.inbox needs sessionKey or mapping/,
+    ],
+    [
+      "an inbox with the main session",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: { sessionKey: "main" } } } },
+      /channels\.telegram\.inbox\.sessionKey must not be main/,
+    ],
+    [
+      "an inbox with an unknown mapping",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: { mapping: "none" } } } },
+      /channels\.telegram\.inbox\.mapping names no mapping/,
+    ],
+    [
+      "answers in ntfy without an address",
+      { channels: { ntfy: { answers: true } } },
+      /channels\.ntfy\.answers needs server\.publicUrl/,
+    ],
+  ];
+  for (const [title, config, fault] of CASES)
+    it(`refuses ${title}`, () => {
+      expect(faultsOf(config)).to.match(fault);
+    });
+
+  it("accepts people, owners among them, and an inbox", () => {
+    const telegram = { ...BOT, allowFrom: ["1", "2"], owners: ["1"], inbox: { sessionKey: "team" } };
+
+    expect(faultsOf({ channels: { telegram } })).to.equal("");
+  });
+});
