@@ -36,12 +36,13 @@ const putJob = route({
   receipt: JobReceipt,
   errors: ["return_limit"],
   authContext: "api",
-  async handler({ params, body, authContext }, { stores, metrics, callbackHosts, maxReturns }) {
+  async handler({ params, body, authContext }, deps) {
+    const { stores, metrics, callbackHosts, maxReturns } = deps;
     checkCallbackUrl(body.callbackUrl, callbackHosts);
     checkLinks(body.links);
     checkParent(params.jobId, body.parentJobId, authContext);
     const context = { ...params, authContext, maxReturns };
-    const returnTo = body.returnTo ? await resolveReturnTo(stores, body.returnTo, context) : (body.returnTo as null);
+    const returnTo = body.returnTo ? await resolveReturnTo(deps, body.returnTo, context) : (body.returnTo as null);
     const change = {
       ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
       ...(returnTo !== undefined && { returnTo }),
