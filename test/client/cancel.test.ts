@@ -321,7 +321,7 @@ async function expectNoMore(sent: readonly unknown[]): Promise<void> {
       return isQuiet;
     },
     "the reads to end",
-    5_000,
+    60_000,
     50,
   );
 }

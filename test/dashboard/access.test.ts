@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -24,11 +24,11 @@ describe("dashboard login", () => {
 
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    expect((await page.getByRole("banner").boundingBox())?.height).to.equal(53); // Without the row of the links.
+    await untilPasses(async () => expect((await page.getByRole("banner").boundingBox())?.height).to.equal(53)); // Without the row of the links.
     await page.getByLabel("Token", { exact: true }).fill("another-token-of-length");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").getByText("not the token").waitFor();
-    expect(await page.getByText("Behind the door").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Behind the door").count()).to.equal(0));
 
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
@@ -65,8 +65,8 @@ describe("dashboard login", () => {
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
     await page.getByText("Read-only").waitFor();
-    expect(await page.getByRole("button", { name: "Delete" }).count()).to.equal(0);
-    expect(await page.getByRole("button", { name: "Copy JSON" }).count()).to.equal(1);
+    await untilPasses(async () => expect(await page.getByRole("button", { name: "Delete" }).count()).to.equal(0));
+    await untilPasses(async () => expect(await page.getByRole("button", { name: "Copy JSON" }).count()).to.equal(1));
   });
 
   it("appears when the login has expired, and then opens the requested page", async () => {
@@ -90,7 +90,7 @@ describe("dashboard login", () => {
       const page = await contexts.open(`${open.url}/login`);
 
       await page.getByText("Open to all").waitFor();
-      expect(await page.getByRole("button", { name: "Log out" }).count()).to.equal(0);
+      await untilPasses(async () => expect(await page.getByRole("button", { name: "Log out" }).count()).to.equal(0));
     } finally {
       await contexts.closeAll();
       await open.close();

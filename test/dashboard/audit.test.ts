@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const API = "an-api-token-of-length";
@@ -47,14 +47,20 @@ describe("dashboard of a token with scopes", () => {
     await page.getByRole("heading", { name: "ci/build" }).waitFor();
 
     await page.getByText("Read-only: ci-team").waitFor();
-    expect(await page.getByTitle("Only jobs whose ids begin with ci/ are shown", { exact: false }).count()).to.equal(1);
-    expect(await linksOf(page)).to.deep.equal(["Jobs", "Questions", "API", "Guide"]);
-    expect(await page.getByRole("button", { name: /Delete|Cancel/ }).count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.getByTitle("Only jobs whose ids begin with ci/ are shown", { exact: false }).count()).to.equal(
+        1,
+      ),
+    );
+    await untilPasses(async () => expect(await linksOf(page)).to.deep.equal(["Jobs", "Questions", "API", "Guide"]));
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: /Delete|Cancel/ }).count()).to.equal(0),
+    );
     await page.goto(`${app.url}/jobs/${encodeURIComponent("other/build")}`);
     await page.getByText("Job not found").waitFor();
     await page.goto(app.url);
     await page.getByRole("link", { name: "ci/build" }).waitFor();
-    expect(await page.getByRole("link", { name: "other/build" }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByRole("link", { name: "other/build" }).count()).to.equal(0));
   });
 });
 
@@ -83,12 +89,14 @@ describe("dashboard audit log", () => {
 
     await table.getByText("by-ci").waitFor();
     const row = table.getByRole("row").filter({ hasText: "by-operator" });
-    expect(await row.getByRole("cell").nth(0).textContent()).to.equal("operator");
-    expect(await row.getByRole("cell").nth(1).textContent()).to.include("Deleted a job");
-    expect(await row.getByRole("cell").nth(2).textContent()).to.match(/127\.0\.0\.1/);
+    await untilPasses(async () => expect(await row.getByRole("cell").nth(0).textContent()).to.equal("operator"));
+    await untilPasses(async () => expect(await row.getByRole("cell").nth(1).textContent()).to.include("Deleted a job"));
+    await untilPasses(async () => expect(await row.getByRole("cell").nth(2).textContent()).to.match(/127\.0\.0\.1/));
     const { body } = await app.call("GET", "/api/audit?target=by-operator", undefined, bearer(API));
     const at: string = body.entries[0].at;
-    expect(await row.getByRole("cell").nth(3).textContent()).to.equal(at.slice(0, 19).replace("T", " "));
+    await untilPasses(async () =>
+      expect(await row.getByRole("cell").nth(3).textContent()).to.equal(at.slice(0, 19).replace("T", " ")),
+    );
 
     await table.getByRole("link", { name: "operator", exact: true }).click();
     await eventually(async () => String(await targets()) === "by-operator", "the entries of the operator alone");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -26,8 +27,8 @@ describe("dashboard when jobs are cancelled", () => {
     await page.locator(".silent").getByText("Cancel requested, no report yet. Reason: Not needed").waitFor();
 
     expect((await read(path)).cancel.reason).to.equal("Not needed");
-    expect(await dialog(page).count()).to.equal(0);
-    expect(await page.getByText("Running", { exact: true }).count()).to.equal(1);
+    await untilPasses(async () => expect(await dialog(page).count()).to.equal(0));
+    await untilPasses(async () => expect(await page.getByText("Running", { exact: true }).count()).to.equal(1));
   });
 
   it("forces a cancellation that was requested, and shows the job as cancelled", async () => {
@@ -40,8 +41,8 @@ describe("dashboard when jobs are cancelled", () => {
     await page.getByText("Cancelled", { exact: true }).waitFor();
 
     await page.locator(".said").getByText("Cancelled: Not needed").waitFor();
-    expect(await page.getByRole("button", { name: /ancel/ }).count()).to.equal(0);
-    expect(await page.locator(".silent").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByRole("button", { name: /ancel/ }).count()).to.equal(0));
+    await untilPasses(async () => expect(await page.locator(".silent").count()).to.equal(0));
     expect((await read(path)).status).to.equal("failed");
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { untilPasses } from "../support/eventually.ts";
 import { answers } from "../support/servers/channelServer.ts";
 import { API_TOKEN, ChannelPage, cardOf, POST, sendTo, TOWN } from "./channelPage.ts";
 
@@ -20,8 +21,10 @@ describe("actions of the dashboard's page of channels", () => {
     await page.getByRole("heading", { level: 1, name: "Deliveries" }).waitFor();
     const row = page.getByRole("row").filter({ hasText: "test" });
     await row.waitFor();
-    expect(await row.textContent()).to.match(/mattermost[\s\S]*town0+[\s\S]*Sent/);
-    expect(await row.getByRole("link", { name: "mattermost" }).getAttribute("href")).to.equal("/channels");
+    await untilPasses(async () => expect(await row.textContent()).to.match(/mattermost[\s\S]*town0+[\s\S]*Sent/));
+    await untilPasses(async () =>
+      expect(await row.getByRole("link", { name: "mattermost" }).getAttribute("href")).to.equal("/channels"),
+    );
   });
 
   it("resumes a stopped channel, whose waiting message is then sent", async () => {
@@ -38,7 +41,9 @@ describe("actions of the dashboard's page of channels", () => {
     await page.getByRole("button", { name: "Resume mattermost" }).click();
 
     await page.getByRole("link", { name: "Channels", exact: true }).waitFor();
-    expect(await page.getByRole("button", { name: "Resume mattermost" }).count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Resume mattermost" }).count()).to.equal(0),
+    );
     expect((await channels.app.stores.deliveries.find(sent.body.deliveryId)).state).to.equal("sent");
   });
 });

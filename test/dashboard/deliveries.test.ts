@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard list of deliveries", () => {
@@ -21,24 +22,26 @@ describe("dashboard list of deliveries", () => {
     const page = await openLive("/deliveries");
     await page.getByText("It was too late.").waitFor();
 
-    const columns = await page
-      .getByRole("row")
-      .evaluateAll((rows) =>
-        rows.map((row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().left))),
-      );
-    expect(columns.length).to.equal(4);
-    for (const column of columns) expect(column).to.deep.equal(columns[0]);
-    const buttons = await page
-      .getByRole("row")
-      .evaluateAll((rows) =>
-        rows.flatMap((row) =>
-          [...row.querySelectorAll("button:not(.time-button)")].map(
-            (button) => row.getBoundingClientRect().right - button.getBoundingClientRect().right,
+    await untilPasses(async () => {
+      const columns = await page
+        .getByRole("row")
+        .evaluateAll((rows) =>
+          rows.map((row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().left))),
+        );
+      expect(columns.length).to.equal(4);
+      for (const column of columns) expect(column).to.deep.equal(columns[0]);
+      const buttons = await page
+        .getByRole("row")
+        .evaluateAll((rows) =>
+          rows.flatMap((row) =>
+            [...row.querySelectorAll("button:not(.time-button)")].map(
+              (button) => row.getBoundingClientRect().right - button.getBoundingClientRect().right,
+            ),
           ),
-        ),
-      );
-    expect(buttons.length).to.equal(3);
-    expect(Math.min(...buttons)).to.be.at.least(0);
+        );
+      expect(buttons.length).to.equal(3);
+      expect(Math.min(...buttons)).to.be.at.least(0);
+    });
   });
 
   it("shows the first words, what pending ones wait for, and the counts, while they change", async () => {
@@ -66,7 +69,14 @@ describe("dashboard list of deliveries", () => {
     await pills.getByText("Pending 1").waitFor();
     await pills.getByRole("link", { name: "Failed 1" }).click();
     await rows.getByText("Later").waitFor({ state: "detached" });
-    expect(await pills.getByRole("link").allTextContents()).to.deep.equal(["All 2", "Pending 1", "Sent 0", "Failed 1"]);
+    await untilPasses(async () =>
+      expect(await pills.getByRole("link").allTextContents()).to.deep.equal([
+        "All 2",
+        "Pending 1",
+        "Sent 0",
+        "Failed 1",
+      ]),
+    );
     await rows.getByRole("link", { name: "log" }).click();
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
     await waitForAddress(page, "pathname", "/runs/r-1");
@@ -82,7 +92,7 @@ describe("dashboard list of deliveries", () => {
     const page = await openLive("/deliveries");
 
     await page.getByText("job.failed by ops ci-7 failed.").waitFor();
-    expect(await page.getByText("secret").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("secret").count()).to.equal(0));
     await page.getByRole("link", { name: "webhook" }).click();
     await page.getByRole("heading", { level: 1, name: "Notifications" }).waitFor();
   });
@@ -93,18 +103,20 @@ describe("dashboard list of deliveries", () => {
     const page = await openLive("/deliveries", { viewport: { width: 390, height: 780 } });
     await page.getByText("Is sent next.").waitFor();
 
-    const row = await page.locator(".table-body .row").boundingBox();
-    const cells = await page.locator(".table-body [role=cell]").evaluateAll((all) =>
-      all.map((cell) => {
-        const { top, bottom } = cell.getBoundingClientRect();
-        return { top, bottom };
-      }),
-    );
-    const heights = await page
-      .locator(".cell-acts button")
-      .evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
-    expect(Math.min(...heights)).to.be.at.least(44);
-    const [top, bottom] = [row?.y ?? 0, (row?.y ?? 0) + (row?.height ?? 0)];
-    for (const cell of cells) expect(cell.top >= top && cell.bottom <= bottom, JSON.stringify(cell)).to.equal(true);
+    await untilPasses(async () => {
+      const row = await page.locator(".table-body .row").boundingBox();
+      const cells = await page.locator(".table-body [role=cell]").evaluateAll((all) =>
+        all.map((cell) => {
+          const { top, bottom } = cell.getBoundingClientRect();
+          return { top, bottom };
+        }),
+      );
+      const heights = await page
+        .locator(".cell-acts button")
+        .evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
+      expect(Math.min(...heights)).to.be.at.least(44);
+      const [top, bottom] = [row?.y ?? 0, (row?.y ?? 0) + (row?.height ?? 0)];
+      for (const cell of cells) expect(cell.top >= top && cell.bottom <= bottom, JSON.stringify(cell)).to.equal(true);
+    });
   });
 });

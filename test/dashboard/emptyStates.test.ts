@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_TOKEN: "a-hook-token-of-length" };
@@ -32,9 +33,11 @@ describe("dashboard empty states", () => {
     await page.goto(`${app.url}/channels`);
 
     await page.getByRole("heading", { name: "No channels yet" }).waitFor();
-    expect(await commandOf(page).textContent()).to.equal("npx signalbox channels check");
-    expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
-      "/guide/how-to/set-up-a-channel",
+    await untilPasses(async () => expect(await commandOf(page).textContent()).to.equal("npx signalbox channels check"));
+    await untilPasses(async () =>
+      expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
+        "/guide/how-to/set-up-a-channel",
+      ),
     );
   });
 });

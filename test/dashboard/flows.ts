@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { addressOf } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -85,7 +86,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
         await link(page, "CI").waitFor();
         await operate(page.getByRole("link", { name: /^Failed/ }));
         await link(page, "CI").waitFor({ state: "detached" });
-        expect(await addressOf(page)).to.match(/status=failed/);
+        await untilPasses(async () => expect(await addressOf(page)).to.match(/status=failed/));
       },
     };
     for (const [what, flow] of Object.entries(FLOWS))

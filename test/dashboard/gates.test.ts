@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { findings } from "../support/axe.ts";
+import { expectAccessible, findings } from "../support/axe.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
+
+const DESKTOP = { width: 1280, height: 800 };
 
 const SCHEMA = {
   type: "object",
@@ -35,20 +38,6 @@ describe("dashboard questions", () => {
   const openCount = (page: Page) =>
     page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Questions" });
 
-  /** Checks a page with axe-core in light, dark and on a phone, where it must not scroll sideways. */
-  async function expectAccessible(page: Page): Promise<void> {
-    expect(await findings(page)).to.deep.equal([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await findings(page, ["color-contrast"]), "in the dark").to.deep.equal([]);
-    await page.setViewportSize({ width: 390, height: 780 });
-    expect(await findings(page), "on a phone").to.deep.equal([]);
-    const [width, room] = await page.evaluate<number[]>(
-      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-    );
-    expect(width, "the width on a phone").to.equal(room);
-    await page.setViewportSize({ width: 1280, height: 800 });
-  }
-
   it("counts open questions in the header as they come and go, and lists them by status", async () => {
     const page = await openLive("/gates");
     await page.getByText("No open questions").waitFor();
@@ -58,6 +47,7 @@ describe("dashboard questions", () => {
     await ask("delete");
     await openCount(page).getByText("2 open").waitFor();
     await expectAccessible(page);
+    await page.setViewportSize(DESKTOP);
 
     await app.call("POST", `${path}/gates/publish/answer`, { action: "decline", answeredBy: "Ann" });
     await openCount(page).getByText("1 open").waitFor();
@@ -82,7 +72,8 @@ describe("dashboard questions", () => {
     await form.getByText("Without an answer by then, it counts as cancelled.").waitFor();
     await form.getByLabel("Version").fill("7");
     await expectAccessible(page);
-    expect(await form.getByLabel("Rows at a time").inputValue()).to.equal("500");
+    await page.setViewportSize(DESKTOP);
+    await untilPasses(async () => expect(await form.getByLabel("Rows at a time").inputValue()).to.equal("500"));
     await form.getByLabel("Note").fill("Two\nlines");
     await form.getByLabel("Notify everybody").check();
     await form.getByLabel("Colour").selectOption("Green");
@@ -91,21 +82,25 @@ describe("dashboard questions", () => {
     await form.getByLabel("Your name").fill("Ann");
     await form.getByRole("button", { name: "Accept" }).click();
     await form.getByText("Version must match").waitFor();
-    expect(await form.getByLabel("Version").getAttribute("aria-invalid")).to.equal("true");
-    expect((await gate()).status).to.equal("open");
+    await untilPasses(async () =>
+      expect(await form.getByLabel("Version").getAttribute("aria-invalid")).to.equal("true"),
+    );
+    await untilPasses(async () => expect((await gate()).status).to.equal("open"));
 
     await form.getByLabel("Version").fill("v7");
     await form.getByRole("button", { name: "Accept" }).click();
     await form.getByText("Accepted by Ann.").waitFor();
-    expect((await gate()).content).to.deep.equal({
-      version: "v7",
-      note: "Two\nlines",
-      rows: 500,
-      notify: true,
-      color: "g",
-      regions: ["us"],
-      at: "2026-02-28T11:30:00.000Z",
-    });
+    await untilPasses(async () =>
+      expect((await gate()).content).to.deep.equal({
+        version: "v7",
+        note: "Two\nlines",
+        rows: 500,
+        notify: true,
+        color: "g",
+        regions: ["us"],
+        at: "2026-02-28T11:30:00.000Z",
+      }),
+    );
     await openCount(page).getByText("open").waitFor({ state: "detached" });
   });
 
@@ -118,21 +113,23 @@ describe("dashboard questions", () => {
     const form = page.getByRole("article", { name: "publish?" });
     await form.getByLabel("Version").fill("v7");
     await form.getByLabel("us").check();
-    expect(await form.getByLabel(hostile.title).inputValue()).to.equal(hostile.default);
+    await untilPasses(async () => expect(await form.getByLabel(hostile.title).inputValue()).to.equal(hostile.default));
     await form.getByLabel("Colour").selectOption("Red");
 
     await ask("publish", { title: "Really?", requestedSchema: { ...schema, required: ["version"] } });
     const changed = page.getByRole("article", { name: "Really?" });
     await changed.getByText("Rows at a time (optional)").waitFor();
 
-    expect(await changed.getByLabel("Version").inputValue()).to.equal("v7");
-    expect(await changed.getByLabel("us").isChecked()).to.equal(true);
-    expect(await findings(page)).to.deep.equal([]);
+    await untilPasses(async () => expect(await changed.getByLabel("Version").inputValue()).to.equal("v7"));
+    await untilPasses(async () => expect(await changed.getByLabel("us").isChecked()).to.equal(true));
+    await untilPasses(async () => expect(await findings(page)).to.deep.equal([]));
     const sent = page.waitForRequest((request) => request.url().endsWith("/answer"));
     await changed.getByRole("button", { name: "Accept" }).click();
     expect((await sent).postDataJSON()).to.include({ revision: 2 });
     await changed.getByText(/Accepted by/).waitFor();
-    expect((await gate()).content).to.deep.include({ version: "v7", regions: ["us"], hostile: hostile.default });
+    await untilPasses(async () =>
+      expect((await gate()).content).to.deep.include({ version: "v7", regions: ["us"], hostile: hostile.default }),
+    );
   });
 
   describe("the page behind a link", () => {

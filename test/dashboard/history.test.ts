@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { waitForAddress } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard page of the history", () => {
@@ -21,7 +21,9 @@ describe("dashboard page of the history", () => {
 
     await page.getByRole("img", { name: "3 started, 1 completed, 1 failed" }).waitFor();
     const row = page.getByRole("row").filter({ hasText: "Import" });
-    expect((await row.getByRole("cell").allTextContents()).slice(0, 3)).to.deep.equal(["3", "1", "1"]);
+    await untilPasses(async () =>
+      expect((await row.getByRole("cell").allTextContents()).slice(0, 3)).to.deep.equal(["3", "1", "1"]),
+    );
     await expectAccessible(page);
     await page.getByRole("link", { name: "Week" }).focus();
     await page.keyboard.press("Enter");

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -28,7 +29,7 @@ describe("dashboard page of a job", () => {
     await report(app, path, "collect", { ...whole(25), stepName: "Collect", message: "25 rows" });
     await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Running").waitFor();
     await page.locator(".said").getByText("25 rows").waitFor();
-    expect(await jobBar(page).getAttribute("aria-valuenow")).to.equal("25");
+    await untilPasses(async () => expect(await jobBar(page).getAttribute("aria-valuenow")).to.equal("25"));
     const last = {
       ...whole(100),
       status: "completed",
@@ -42,8 +43,10 @@ describe("dashboard page of a job", () => {
     await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Completed").waitFor();
     await page.getByText("Earlier messages (1)").click();
     await page.getByRole("listitem").getByText("25 rows").waitFor();
-    expect(await block(page, "Input").getByText('"month": "May"').count()).to.equal(1);
-    expect(await block(page, "Metadata").getByText('"team": "sales"').count()).to.equal(1);
+    await untilPasses(async () => expect(await block(page, "Input").getByText('"month": "May"').count()).to.equal(1));
+    await untilPasses(async () =>
+      expect(await block(page, "Metadata").getByText('"team": "sales"').count()).to.equal(1),
+    );
   });
 
   it("draws each step as a bar on a time axis, with its duration and its attempts", async () => {
@@ -78,7 +81,9 @@ describe("dashboard page of a job", () => {
         [0.75, 0.25],
       ],
     ]);
-    expect((await page.locator(".cell-time").allTextContents()).join()).to.match(/^5\d s,2\d s$/);
+    await untilPasses(async () =>
+      expect((await page.locator(".cell-time").allTextContents()).join()).to.match(/^5\d s,2\d s$/),
+    );
   });
 
   it("opens a step with its output at an address of its own", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -16,7 +17,7 @@ describe("dashboard details of a job", () => {
     await report(app, path, "bad", { stepName: "Load", ...whole(30) });
     const page = await openLive(`/jobs/${jobId}`);
     await page.getByText("Running").first().waitFor();
-    expect(await page.title()).to.equal("Running · Import · Signalbox");
+    await untilPasses(async () => expect(await page.title()).to.equal("Running · Import · Signalbox"));
     const iconOf = () => page.locator("link[rel=icon]").getAttribute("href");
     const running = await iconOf();
 
@@ -29,15 +30,17 @@ describe("dashboard details of a job", () => {
     const failure = page.getByRole("region", { name: "Failure" });
     await failure.getByText("at load (a.js:7)").waitFor();
 
-    expect(await page.title()).to.equal("Failed · Import · Signalbox");
-    expect(await iconOf())
-      .to.match(/^data:image\/svg/)
-      .and.not.equal(running);
-    const font = await failure.locator(".raw-text").evaluate((element) => getComputedStyle(element).fontFamily);
-    expect(font).to.include("mono");
+    await untilPasses(async () => expect(await page.title()).to.equal("Failed · Import · Signalbox"));
+    await untilPasses(async () =>
+      expect(await iconOf())
+        .to.match(/^data:image\/svg/)
+        .and.not.equal(running),
+    );
+    const font = () => failure.locator(".raw-text").evaluate((element) => getComputedStyle(element).fontFamily);
+    await untilPasses(async () => expect(await font()).to.include("mono"));
     const watcher = page.getByRole("row").filter({ hasText: "Watcher" });
     await watcher.getByText("Left open").waitFor();
-    expect(await page.locator(".icon-running").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.locator(".icon-running").count()).to.equal(0));
     await page.getByLabel("Search steps").fill("part 1");
     await page.getByText("3 of 13 steps", { exact: true }).waitFor();
     await page.getByLabel("Search steps").fill("");
@@ -51,7 +54,7 @@ describe("dashboard details of a job", () => {
     await panel.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Jobs" }).first().click();
     await page.getByRole("heading", { level: 1, name: "Jobs" }).or(page.getByText("Import")).first().waitFor();
-    expect(await iconOf()).to.match(/^\/assets\/icon/);
+    await untilPasses(async () => expect(await iconOf()).to.match(/^\/assets\/icon/));
   });
 
   it("renders Markdown and links with a switch, and violates no policy with hostile texts", async () => {
@@ -69,10 +72,10 @@ describe("dashboard details of a job", () => {
     const text = page.locator(".description");
     await text.getByRole("link", { name: "good" }).waitFor();
 
-    expect(await link.getAttribute("rel")).to.equal("noopener nofollow");
-    expect(await text.getByRole("link").count()).to.equal(1);
-    expect(await text.locator("img").count()).to.equal(0);
-    expect(await text.locator("strong").textContent()).to.equal("Bold");
+    await untilPasses(async () => expect(await link.getAttribute("rel")).to.equal("noopener nofollow"));
+    await untilPasses(async () => expect(await text.getByRole("link").count()).to.equal(1));
+    await untilPasses(async () => expect(await text.locator("img").count()).to.equal(0));
+    await untilPasses(async () => expect(await text.locator("strong").textContent()).to.equal("Bold"));
     await page.getByRole("heading", { level: 1, name: "invoice▯fdp.exe" }).waitFor();
     await text.getByRole("button", { name: "Raw" }).click();
     await text.getByText("**Bold**").waitFor();

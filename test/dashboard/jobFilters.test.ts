@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -48,15 +49,15 @@ describe("filters of the dashboard's list of jobs", () => {
 
     await page.keyboard.type(" team:sal");
     const suggestion = page.locator("datalist option").first();
-    expect(await suggestion.getAttribute("value")).to.equal("report team=sales");
+    await untilPasses(async () => expect(await suggestion.getAttribute("value")).to.equal("report team=sales"));
     await page.keyboard.type("es ");
     await chip("team = sales").waitFor();
     await waitForNames(page, ["Nightly report for May"]);
-    expect(await field.inputValue()).to.equal("report ");
+    await untilPasses(async () => expect(await field.inputValue()).to.equal("report "));
     await waitForAddress(page, "search", "?metadata.team=sales&search=report");
     await page.reload();
     await chip("team = sales").waitFor();
-    expect(await field.inputValue()).to.equal("report");
+    await untilPasses(async () => expect(await field.inputValue()).to.equal("report"));
 
     await chip("team = sales").click();
     await waitForNames(page, ["Weekly REPORT, June", "Nightly report for May"]);
@@ -71,7 +72,7 @@ describe("filters of the dashboard's list of jobs", () => {
       .waitFor();
     await page.getByRole("link", { name: "Show all jobs" }).click();
     await waitForNames(page, ["Backup", "Weekly REPORT, June", "Nightly report for May"]);
-    expect(await field.inputValue()).to.equal("");
+    await untilPasses(async () => expect(await field.inputValue()).to.equal(""));
 
     await field.fill("id:ci/build 7");
     await waitForNames(page, ["Backup"]);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -46,7 +47,9 @@ describe("dashboard page of one job", () => {
       await page.keyboard.press("Escape");
 
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect(await page.evaluate("document.activeElement.textContent")).to.equal("Step a");
+      await untilPasses(async () =>
+        expect(await page.evaluate("document.activeElement.textContent")).to.equal("Step a"),
+      );
       await waitForAddress(page, "search", "");
       await page.goBack();
       await page.waitForFunction(`!location.search.includes("step=")`);
@@ -65,7 +68,9 @@ describe("dashboard page of one job", () => {
 
     await page.getByRole("link", { name: "Next job of the list" }).click();
     await heading("First");
-    expect(await page.getByRole("link", { name: "Next job of the list" }).count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.getByRole("link", { name: "Next job of the list" }).count()).to.equal(0),
+    );
     await page.getByRole("link", { name: "Previous job of the list" }).click();
     await page.getByRole("link", { name: "Previous job of the list" }).click();
     await heading("Third");

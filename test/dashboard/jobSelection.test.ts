@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -53,7 +54,7 @@ describe("the selection in the dashboard's list of jobs", () => {
     await page.getByText(/Delete failed for 1 job, which stay selected.*Not this one/).waitFor();
     await waitForNames(page, ["Three", "Two", "One"]);
     await bar(page).getByText("1 selected").waitFor();
-    expect(await page.getByLabel("Select Three").isChecked()).to.equal(true);
+    await untilPasses(async () => expect(await page.getByLabel("Select Three").isChecked()).to.equal(true));
     await bar(page).getByRole("button", { name: "Clear selection" }).click();
     await bar(page).waitFor({ state: "detached" });
   });

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectNoSidewaysScrolling } from "../support/axe.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { names, waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -31,7 +32,9 @@ describe("dashboard list of jobs", () => {
 
     await row.getByText("attempt 2").waitFor();
     await row.getByText("Running").waitFor();
-    expect(await row.getByRole("progressbar").getAttribute("aria-valuetext")).to.equal("41 %");
+    await untilPasses(async () =>
+      expect(await row.getByRole("progressbar").getAttribute("aria-valuetext")).to.equal("41 %"),
+    );
   });
 
   it("lists the newest job first and removes deleted jobs", async () => {
@@ -60,7 +63,7 @@ describe("dashboard list of jobs", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("j");
     await page.keyboard.press("k");
-    expect(await focused()).to.equal("Middle");
+    await untilPasses(async () => expect(await focused()).to.equal("Middle"));
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Middle" }).waitFor();
     await page.keyboard.press("Escape");
@@ -82,19 +85,20 @@ describe("dashboard list of jobs", () => {
     for (const name of hostile) await createJob(app, { name, description: name, metadata: { [name]: name } });
     const page = await openLive();
     await eventually(async () => (await names(page)).length === 3, "the jobs");
-    expect(await names(page)).to.deep.equal(hostile.map(shown).toReversed());
-    expect(await page.locator(".table").textContent()).not.to.match(/[\u202d\u202e]/);
+    await untilPasses(async () => expect(await names(page)).to.deep.equal(hostile.map(shown).toReversed()));
+    await untilPasses(async () => expect(await page.locator(".table").textContent()).not.to.match(/[\u202d\u202e]/));
 
-    const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-    expect(await page.evaluate(isTooWide)).to.equal(false);
+    await expectNoSidewaysScrolling(page);
     for (const name of hostile) {
       await page
         .locator(".table-body .cell-name a")
         .filter({ hasText: shown(name) })
         .click();
       await page.getByRole("heading", { level: 1 }).waitFor();
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal(shown(name));
-      expect(await page.evaluate(isTooWide)).to.equal(false);
+      await untilPasses(async () =>
+        expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal(shown(name)),
+      );
+      await expectNoSidewaysScrolling(page);
       await page.goBack();
     }
   });
@@ -107,15 +111,15 @@ describe("dashboard list of jobs", () => {
       page.evaluate<boolean>(
         "document.querySelector('meta[name=theme-color]').content === getComputedStyle(document.documentElement).backgroundColor",
       );
-    expect(await brightness()).to.be.lessThan(64);
-    expect(await bars()).to.equal(true);
+    await untilPasses(async () => expect(await brightness()).to.be.lessThan(64));
+    await untilPasses(async () => expect(await bars()).to.equal(true));
 
     await page.getByRole("button", { name: "Theme: system" }).click();
-    expect(await brightness()).to.be.greaterThan(192);
-    expect(await bars()).to.equal(true);
+    await untilPasses(async () => expect(await brightness()).to.be.greaterThan(192));
+    await untilPasses(async () => expect(await bars()).to.equal(true));
     await page.reload();
 
     await page.getByRole("button", { name: "Theme: light" }).waitFor();
-    expect(await brightness()).to.be.greaterThan(192);
+    await untilPasses(async () => expect(await brightness()).to.be.greaterThan(192));
   });
 });

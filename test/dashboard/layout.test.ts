@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -19,7 +20,7 @@ describe("layout of the dashboard", () => {
     const page = await openLive("/deliveries");
     const buttons = page.locator(".cell-acts button");
     await buttons.first().waitFor();
-    const heights = await buttons.evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
-    expect(heights).to.deep.equal([32, 32]);
+    const heights = () => buttons.evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
+    await untilPasses(async () => expect(await heights()).to.deep.equal([32, 32]));
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -43,15 +44,21 @@ describe("dashboard page of notifications", () => {
     await page.getByRole("heading", { level: 1, name: "Notifications" }).waitFor();
     await cardOf(page, "ops").waitFor();
 
-    const texts = await Promise.all(["ops", "ci", "agent"].map((rule) => cardOf(page, rule).textContent()));
-    expect(texts[0]).to.match(/job\.failed[\s\S]*log night watch[\s\S]*2 failures in a row[\s\S]*1h/);
-    expect(texts[0]).to.include("This rule has sent nothing yet.");
-    expect(texts[1]).to.match(/job\.completed, job\.stale[\s\S]*https:\/\/ci\.example\.com[\s\S]*"Nightly"/);
-    expect(texts[2]).to.include("the main session, at its next heartbeat");
-    expect(await page.locator("main").textContent()).to.not.match(/hidden|whsec_/);
-    expect(await page.getByRole("heading", { name: "Expected jobs" }).count()).to.equal(1);
-    expect(await page.locator("main").textContent()).to.match(
-      /backup[\s\S]*Nightly backup…[\s\S]*1d[\s\S]*2h[\s\S]*never/,
+    await untilPasses(async () => {
+      const texts = await Promise.all(["ops", "ci", "agent"].map((rule) => cardOf(page, rule).textContent()));
+      expect(texts[0]).to.match(/job\.failed[\s\S]*log night watch[\s\S]*2 failures in a row[\s\S]*1h/);
+      expect(texts[0]).to.include("This rule has sent nothing yet.");
+      expect(texts[1]).to.match(/job\.completed, job\.stale[\s\S]*https:\/\/ci\.example\.com[\s\S]*"Nightly"/);
+      expect(texts[2]).to.include("the main session, at its next heartbeat");
+    });
+    await untilPasses(async () => expect(await page.locator("main").textContent()).to.not.match(/hidden|whsec_/));
+    await untilPasses(async () =>
+      expect(await page.getByRole("heading", { name: "Expected jobs" }).count()).to.equal(1),
+    );
+    await untilPasses(async () =>
+      expect(await page.locator("main").textContent()).to.match(
+        /backup[\s\S]*Nightly backup…[\s\S]*1d[\s\S]*2h[\s\S]*never/,
+      ),
     );
   });
 
@@ -61,7 +68,9 @@ describe("dashboard page of notifications", () => {
 
     await cardOf(page, "ops").getByRole("status").getByText("The test was delivered.").waitFor();
     const latest = cardOf(page, "ops").getByRole("list", { name: "Latest deliveries of ops" });
-    expect(await latest.textContent()).to.match(/test\s*Sent/);
-    expect(await cardOf(page, "agent").textContent()).to.include("This rule has sent nothing yet.");
+    await untilPasses(async () => expect(await latest.textContent()).to.match(/test\s*Sent/));
+    await untilPasses(async () =>
+      expect(await cardOf(page, "agent").textContent()).to.include("This rule has sent nothing yet."),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -63,9 +64,13 @@ describe("dashboard onboarding without hooks and tokens", () => {
     const page = await openLive();
     await page.getByRole("heading", { name: "No jobs yet" }).waitFor();
 
-    const commands = await page.getByRole("listitem").allTextContents();
-    expect(commands.join("\n")).to.include(`export SIGNALBOX_URL="${app.url}"`).and.not.include("Authorization");
-    expect(await page.getByRole("button", { name: "Send a test hook" }).count()).to.equal(0);
+    await untilPasses(async () => {
+      const commands = await page.getByRole("listitem").allTextContents();
+      expect(commands.join("\n")).to.include(`export SIGNALBOX_URL="${app.url}"`).and.not.include("Authorization");
+    });
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Send a test hook" }).count()).to.equal(0),
+    );
     await page.goto(`${app.url}/runs`);
     await page.getByText("Hooks are off").waitFor();
     expect((await app.call("POST", "/api/hooks/test")).status).to.equal(404);

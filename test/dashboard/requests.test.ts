@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { TestApp } from "../support/app.ts";
 import { addressOf } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -27,13 +28,13 @@ describe("dashboard page of hooks", () => {
     const rows = page.getByRole("row");
     await page.getByText("There is no hook at /hooks/nothing.").waitFor();
     await page.getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
-    expect(await rows.count()).to.equal(4);
+    await untilPasses(async () => expect(await rows.count()).to.equal(4));
 
     await page.getByRole("link", { name: "Refused" }).click();
 
     await rows.nth(2).waitFor({ state: "detached" });
-    expect(await rows.count()).to.equal(2);
-    expect(await addressOf(page)).to.match(/outcome=refused/);
+    await untilPasses(async () => expect(await rows.count()).to.equal(2));
+    await untilPasses(async () => expect(await addressOf(page)).to.match(/outcome=refused/));
   });
 
   it("shows a request as formatted JSON with its verdict and runs, and replays it", async () => {
@@ -42,18 +43,22 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("link", { name: "ci", exact: true }).click();
     await page.getByRole("heading", { name: "ci" }).waitFor();
     const body = page.getByRole("region", { name: "Body, content" });
-    expect(await body.locator(".json-line").allTextContents()).to.deep.equal([
-      "{",
-      '"n": 7',
-      '"result": "failed"',
-      "}",
-    ]);
+    await untilPasses(async () =>
+      expect(await body.locator(".json-line").allTextContents()).to.deep.equal([
+        "{",
+        '"n": 7',
+        '"result": "failed"',
+        "}",
+      ]),
+    );
     await page.getByText("hook-token: valid").waitFor();
     await page.getByRole("link", { name: sent.body.runId }).waitFor();
 
     await page.getByRole("button", { name: "Dry run" }).click();
     await page.getByRole("heading", { name: "Matches ci" }).waitFor();
-    expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed");
+    await untilPasses(async () =>
+      expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed"),
+    );
     expect(await app.stores.runs.collection.native.countDocuments()).to.equal(1);
 
     await page.getByRole("button", { name: "Replay" }).click();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { answers } from "../support/servers/channelServer.ts";
 import { answers as modelAnswers, says } from "../support/servers/modelServer.ts";
 import { outcome, RunPages } from "./runPages.ts";
@@ -21,7 +21,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await page.getByRole("region", { name: "Instructions, content" }).getByText("Say what broke.").waitFor();
     const request = page.getByRole("region", { name: "Request" });
     await request.getByText("The body is not stored").waitFor();
-    expect(await request.getByRole("term").allTextContents()).to.deep.equal(["Mapping"]);
+    await untilPasses(async () => expect(await request.getByRole("term").allTextContents()).to.deep.equal(["Mapping"]));
     await page.getByRole("listitem").filter({ hasText: "telegram" }).getByText("1 of 1 sent").waitFor();
     await page.getByRole("link", { name: "hook:ci" }).click();
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
@@ -43,7 +43,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     const attempts = page.getByRole("region", { name: "Failed attempts" });
     await attempts.getByText(error?.message ?? "").waitFor();
     await attempts.getByText(/^Attempt 1, failed/).waitFor();
-    expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0));
   });
 
   it("show why a delivery failed, and retry it", async () => {

@@ -11,7 +11,7 @@ import { DASHBOARD, mountDashboard } from "../../src/api/pages/dashboard.ts";
 import { PATHS } from "../../src/dashboard/paths.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 
 const ASSETS = readdirSync(join(DASHBOARD, "assets")).filter((name) => !/\.(gz|br)$/.test(name));
 const asset = (ending: string) => `/assets/${ASSETS.find((name) => name.endsWith(ending))}`;
@@ -94,7 +94,7 @@ describe("dashboard files", () => {
 
     const page = await contexts.open(`${app.url}/no/such/page`);
     await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
-    expect(await page.title()).to.equal("Page not found · Signalbox");
+    await untilPasses(async () => expect(await page.title()).to.equal("Page not found · Signalbox"));
     await page.getByRole("link", { name: "See all jobs" }).click();
     await page.getByText("No jobs yet").waitFor();
   });
@@ -162,6 +162,6 @@ describe("dashboard files", () => {
     await eventually(() => page.evaluate<boolean>(painted), "something to be on the screen");
 
     const files = "performance.getEntriesByType('resource').filter(({ name }) => /\\.(js|css)$/.test(name)).length";
-    expect(await page.evaluate(files)).to.equal(2);
+    await untilPasses(async () => expect(await page.evaluate(files)).to.equal(2));
   });
 });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../src/agents/prompt/heartbeatPrompt.ts";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { agentRequest } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -39,13 +39,13 @@ describe("dashboard page of a session", () => {
     await prompt.getByText("Event number 1").waitFor();
     const instructions = prompt.getByText("This is a heartbeat");
 
-    expect(await instructions.isVisible()).to.equal(false);
+    await untilPasses(async () => expect(await instructions.isVisible()).to.equal(false));
     const summary = prompt.getByText(/^Instructions, \d\.\d kB$/);
     await summary.focus();
     await page.keyboard.press("Enter");
     await instructions.waitFor();
     await prompt.getByText("wake hook", { exact: true }).waitFor();
-    expect(await prompt.getByText("UNTRUSTED").isVisible()).to.equal(false);
+    await untilPasses(async () => expect(await prompt.getByText("UNTRUSTED").isVisible()).to.equal(false));
     await prompt.getByRole("link", { name: "Run" }).click();
     await page.getByRole("heading", { name: "Run not found" }).waitFor();
     await waitForAddress(page, "pathname", `/runs/${RUN}`);
@@ -68,13 +68,15 @@ describe("dashboard page of a session", () => {
     await startRun();
     await page.getByText("Reply number 32", { exact: true }).waitFor();
 
-    expect(await page.evaluate("scrollY")).to.equal(scroll);
-    expect(
-      await page
-        .getByRole("listitem")
-        .filter({ hasText: /^Agent/ })
-        .count(),
-    ).to.be.at.most(32);
+    await untilPasses(async () => expect(await page.evaluate("scrollY")).to.equal(scroll));
+    await untilPasses(async () =>
+      expect(
+        await page
+          .getByRole("listitem")
+          .filter({ hasText: /^Agent/ })
+          .count(),
+      ).to.be.at.most(32),
+    );
   });
 
   /** Starts a run, whose event has the page read the transcript again. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { colourParts } from "../../src/dashboard/data/job/logColours.ts";
 import type { TestApp } from "../support/app.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -18,16 +19,17 @@ describe("the log of a step on the page", () => {
 
     const page = await openLive(`/jobs/${job.jobId}?step=a`);
     await page.waitForSelector(".log-row >> text=line 5000");
-    const rows = await page.locator(".log-row").count();
+    await untilPasses(async () => expect(await page.locator(".log-row").count()).to.be.below(100));
     await add("\x1b[31mred end\x1b[0m");
     await page.waitForSelector(".log-row .log-red >> text=red end");
     await page.fill(".log-head input", "line 4321");
     await page.waitForSelector(".log-row >> text=line 4321");
 
-    expect(rows).to.be.below(100);
-    expect(await page.locator(".log-row").count()).to.equal(1);
-    expect(await page.getAttribute(".chips a", "href")).to.equal("https://ci.example.com/1");
-    expect(await page.textContent("main")).to.include("0 of 1 step");
+    await untilPasses(async () => expect(await page.locator(".log-row").count()).to.equal(1));
+    await untilPasses(async () =>
+      expect(await page.getAttribute(".chips a", "href")).to.equal("https://ci.example.com/1"),
+    );
+    await untilPasses(async () => expect(await page.textContent("main")).to.include("0 of 1 step"));
   });
 
   it("splits lines at their colours", () => {

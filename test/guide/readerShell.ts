@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const MAX_MS = 40_000;
+/** Maximum duration of a block, less than that of a test. */
+const MAX_MS = 100_000;
 
 /**
  * Programs that stand before the real ones on PATH: `npx` without its start-up time, `signalbox` as the reader has it, `curl`

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { mountGuide } from "../../src/api/guide/guide.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
+import { untilPasses } from "../support/eventually.ts";
 
 describe("the guide", () => {
   const contexts = new BrowserContexts();
@@ -106,7 +107,9 @@ describe("the guide", () => {
     await page.keyboard.type("restore a back");
     const first = page.locator(".found li a").first();
     await first.filter({ hasText: "Back up and restore" }).waitFor();
-    expect(await page.locator(".found li mark").first().textContent()).to.match(/restore|back/i);
+    await untilPasses(async () =>
+      expect(await page.locator(".found li mark").first().textContent()).to.match(/restore|back/i),
+    );
 
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
@@ -130,14 +133,18 @@ describe("the guide", () => {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     await page.getByRole("button", { name: "Copy the code" }).first().click();
-    expect(await page.evaluate("navigator.clipboard.readText()")).to.include("npx signalbox start");
+    await untilPasses(async () =>
+      expect(await page.evaluate("navigator.clipboard.readText()")).to.include("npx signalbox start"),
+    );
 
     await page.evaluate("localStorage.setItem('signalbox.theme', 'dark')");
     await page.reload();
-    expect(await page.getAttribute("html", "data-theme")).to.equal("dark");
+    await untilPasses(async () => expect(await page.getAttribute("html", "data-theme")).to.equal("dark"));
     await page.getByRole("button", { name: "Change the theme" }).click();
-    expect(await page.getAttribute("html", "data-theme")).to.equal("light");
-    expect(await page.evaluate("localStorage.getItem('signalbox.theme')")).to.equal("light");
+    await untilPasses(async () => expect(await page.getAttribute("html", "data-theme")).to.equal("light"));
+    await untilPasses(async () =>
+      expect(await page.evaluate("localStorage.getItem('signalbox.theme')")).to.equal("light"),
+    );
   });
 
   it("can be read, searched and left without JavaScript", async () => {
@@ -148,6 +155,12 @@ describe("the guide", () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
 
-    expect(await Promise.all(links.map((link) => link.getAttribute("href")))).to.deep.equal(["/", "/guide/", "/docs"]);
+    await untilPasses(async () =>
+      expect(await Promise.all(links.map((link) => link.getAttribute("href")))).to.deep.equal([
+        "/",
+        "/guide/",
+        "/docs",
+      ]),
+    );
   });
 });

@@ -205,7 +205,7 @@ describe("invalid responses of services", function () {
     for (const given of fc.sample(answer(usual, keys), runs(250))) {
       server.script(gives(given));
       const made = await runner
-        .run(turn(PROMPT, { model: "m" }), AbortSignal.timeout(20_000))
+        .run(turn(PROMPT, { model: "m" }), AbortSignal.timeout(60_000))
         .catch((error: unknown) => error);
       const kind = made instanceof AppError ? made.code : "reply";
       counts[kind] = (counts[kind] ?? 0) + 1;
@@ -313,7 +313,7 @@ describe("invalid responses of services", function () {
       })) {
         server.script(...given.map(gives));
         const message = { to: recipients[name] as string, text: PROMPT, plainText: PROMPT, plain: false, key: "a-0" };
-        const result = await channel.send(message, AbortSignal.timeout(20_000));
+        const result = await channel.send(message, AbortSignal.timeout(60_000));
         const shown = `${name}: ${JSON.stringify(given)} → ${JSON.stringify(result)}`.slice(0, 2_000);
         kindsSeen[result.kind] = (kindsSeen[result.kind] ?? 0) + 1;
         expect(KINDS, shown).to.include(result.kind);

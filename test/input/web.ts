@@ -113,7 +113,7 @@ export class Web {
       const late = setTimeout(() => {
         reject(new Error(`left open: ${show(bytes)}`));
         socket.destroy();
-      }, 30_000);
+      }, 60_000);
       socket.on("error", () => {}); // The service may close it during a write.
       socket.on("data", (chunk) => {
         received.push(chunk);

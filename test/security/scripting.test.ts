@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, untilPasses } from "../support/eventually.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { type ModelServer, says, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
@@ -116,7 +116,9 @@ describe("text of others on the dashboard", () => {
       await page.goto(app.url + path());
       for (const place of shown) await page.getByText(marked(place)).first().waitFor();
 
-      expect(await page.locator("[data-struck], script:not([src]), a[href^=javascript]").count()).to.equal(0);
+      await untilPasses(async () =>
+        expect(await page.locator("[data-struck], script:not([src]), a[href^=javascript]").count()).to.equal(0),
+      );
       expect(dialogs).to.deep.equal([]);
     });
   }
@@ -124,6 +126,6 @@ describe("text of others on the dashboard", () => {
   it("is detected by these tests when it is not shown as text", async () => {
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img data-struck>')");
 
-    expect(await page.locator("[data-struck]").count()).to.equal(1);
+    await untilPasses(async () => expect(await page.locator("[data-struck]").count()).to.equal(1));
   });
 });

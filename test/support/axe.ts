@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { untilPasses } from "./eventually.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** Returns axe-core's findings of serious or worse impact with their element, for all rules or the given ones. */
@@ -17,12 +18,22 @@ export async function findings(page: Page, rules?: readonly string[]): Promise<s
 
 /** Expects no findings in light, in dark and on a phone, where the page must not scroll sideways. The page stays that small. */
 export async function expectAccessible(page: Page, name = ""): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await findings(page), `${name} ${colorScheme}`).to.deep.equal([]);
-  }
-  await page.setViewportSize({ width: 390, height: 800 });
-  expect(await findings(page), `${name} on a phone`).to.deep.equal([]);
-  const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-  expect(await page.evaluate(isTooWide), `${name} scrolls sideways`).to.equal(false);
+  await page.emulateMedia({ colorScheme: "light" });
+  await untilPasses(async () => expect(await findings(page), `${name} in light`).to.deep.equal([]));
+  await page.emulateMedia({ colorScheme: "dark" });
+  await untilPasses(async () =>
+    expect(await findings(page, ["color-contrast"]), `${name} in the dark`).to.deep.equal([]),
+  );
+  await page.setViewportSize({ width: 390, height: 780 });
+  await untilPasses(async () => expect(await findings(page), `${name} on a phone`).to.deep.equal([]));
+  await expectNoSidewaysScrolling(page, name);
+}
+
+/** Waits until a page is no wider than its window. */
+export async function expectNoSidewaysScrolling(page: Page, name = ""): Promise<void> {
+  const widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+  await untilPasses(async () => {
+    const [width, room] = await page.evaluate<number[]>(widths);
+    expect(width, `the width of ${name}`).to.equal(room);
+  });
 }

@@ -47,20 +47,26 @@ const executablePath = resolve(".tools/bin/chromium");
 /** Starts a browser for several processes; each page has a context of its own in it. */
 export const startSharedBrowser = (): Promise<BrowserServer> => chromium.launchServer({ executablePath, args: ARGS });
 
-/** The shared browser, or one of this process; opened by the first page of a test file. */
+/** The shared browser, to which the first page of a test file connects. */
 let browser: Promise<Browser> | undefined;
+/** A browser of this process, if none is shared, and for tests that read the clipboard, which all contexts of a browser share. */
+let ownBrowser: Promise<Browser> | undefined;
 
-function openBrowser(): Promise<Browser> {
+function openBrowser({ permissions = [] }: BrowserContextOptions): Promise<Browser> {
   const shared = process.env[SHARED_BROWSER];
-  browser ??= shared === undefined ? chromium.launch({ executablePath, args: ARGS }) : chromium.connect(shared);
+  if (shared === undefined || permissions.includes("clipboard-read")) {
+    ownBrowser ??= chromium.launch({ executablePath, args: ARGS });
+    return ownBrowser;
+  }
+  browser ??= chromium.connect(shared);
   return browser;
 }
 
-/** Closes a browser of this process, or disconnects from a shared one. */
+/** Closes the browser of this process, and disconnects from the shared one. */
 export async function closeBrowser(): Promise<void> {
-  const open = browser;
-  browser = undefined;
-  await (await open)?.close();
+  const open = [browser, ownBrowser];
+  browser = ownBrowser = undefined;
+  for (const one of open) await (await one)?.close();
 }
 
 /** Opens pages in browser contexts that share nothing, and collects their errors. */
@@ -70,7 +76,7 @@ export class BrowserContexts {
 
   /** Opens a page in a new context with reduced motion. */
   async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await (await openBrowser()).newContext({
+    const context = await (await openBrowser(options)).newContext({
       locale: "en-GB",
       timezoneId: "Europe/Berlin",
       reducedMotion: "reduce",

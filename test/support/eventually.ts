@@ -16,3 +16,20 @@ export async function eventually<T>(
     await new Promise((next) => setTimeout(next, pauseMs));
   }
 }
+
+/**
+ * Repeats an assertion until it passes. Fails after a minute by default with the last error. A page shows the consequence
+ * of an action some time after the action has ended, so a test of a page reads its state with this.
+ */
+export async function untilPasses(assert: () => Promise<unknown>, withinMs = 60_000, pauseMs = 10): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    try {
+      await assert();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await new Promise((next) => setTimeout(next, pauseMs));
+  }
+}

@@ -246,7 +246,7 @@ describe("The openai runner", () => {
     it(`accepts ${title}`, async () => {
       server.script(behaviour);
 
-      expect(await ask({}, AbortSignal.timeout(15_000))).to.deep.equal({ text: expected });
+      expect(await ask({}, AbortSignal.timeout(60_000))).to.deep.equal({ text: expected });
     });
   }
 

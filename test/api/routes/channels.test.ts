@@ -152,13 +152,16 @@ describe("channels over HTTP", () => {
   });
 
   it("POST check: answers 503 when no worker runs, and leaves nothing for the next one", async () => {
-    const { status, body } = await call("POST", "/api/channels/mattermost/check");
+    const { prefix } = app;
+    const hurried = await startApp({ config: config(server.url), prefix, timings: { channelCheckMs: 100 } });
+    const { status, body } = await hurried.call("POST", "/api/channels/mattermost/check");
+    await hurried.close();
     worker = await startWorker(app);
     const later = await call("POST", "/api/channels/mattermost/check");
 
     expect([status, body.code]).to.deep.equal([503, "unavailable"]);
     expect(body.detail).to.equal(
-      "No worker has answered within 3 s. Check that a worker runs, then send the request again.",
+      "No worker has answered within 0.1 s. Check that a worker runs, then send the request again.",
     );
     expect([later.status, server.requests.length]).to.deep.equal([200, 1]);
   });

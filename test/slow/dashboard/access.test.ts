@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
@@ -26,9 +27,9 @@ describe("dashboard login", () => {
     const name = page.locator("input[autocomplete=username]");
     await page.keyboard.press("Shift+Tab");
 
-    expect(await name.inputValue()).to.equal(new URL(app.url).host);
-    expect(await page.getByRole("textbox").count()).to.equal(1); // that of the token
-    expect(await page.evaluate("document.activeElement.name")).to.not.equal("username");
+    await untilPasses(async () => expect(await name.inputValue()).to.equal(new URL(app.url).host));
+    await untilPasses(async () => expect(await page.getByRole("textbox").count()).to.equal(1)); // that of the token
+    await untilPasses(async () => expect(await page.evaluate("document.activeElement.name")).to.not.equal("username"));
   });
 
   it("fits the full header of a read-only token into any width", async () => {
@@ -39,15 +40,17 @@ describe("dashboard login", () => {
 
     for (const width of [320, 360, 900, 1024, 1401, 1440]) {
       await page.setViewportSize({ width, height: 600 });
-      const [end, nav, head] = await page.evaluate<number[]>(
-        `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
-      );
-      const [links, room] = await page.evaluate<number[]>(
-        `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector(".top nav"))`,
-      );
+      await untilPasses(async () => {
+        const [end, nav, head] = await page.evaluate<number[]>(
+          `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
+        );
+        const [links, room] = await page.evaluate<number[]>(
+          `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector(".top nav"))`,
+        );
 
-      expect(Math.max(end as number, nav as number), `at ${width}`).to.be.at.most(head as number);
-      if (width >= 900) expect(links, `the links at ${width}`).to.be.at.most(room as number);
+        expect(Math.max(end as number, nav as number), `at ${width}`).to.be.at.most(head as number);
+        if (width >= 900) expect(links, `the links at ${width}`).to.be.at.most(room as number);
+      });
     }
   });
 
@@ -77,8 +80,10 @@ describe("dashboard login", () => {
       ] as const) {
         await page.goto(app.url + path);
         await page.getByText(words).first().waitFor();
-        const offered = await page.getByRole("button", { name: acts }).count();
-        expect(Math.min(1, offered), `${path} with ${token}`).to.equal(count);
+        await untilPasses(async () => {
+          const offered = await page.getByRole("button", { name: acts }).count();
+          expect(Math.min(1, offered), `${path} with ${token}`).to.equal(count);
+        });
       }
     }
   });
@@ -108,7 +113,7 @@ describe("dashboard login", () => {
     await other.getByRole("button", { name: "Log out" }).click();
 
     await page.getByLabel("Token", { exact: true }).waitFor();
-    expect(await page.getByText("Behind the door").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Behind the door").count()).to.equal(0));
   });
 
   it("appears when a change finds that the login has expired", async () => {

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { addressOf, waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard back navigation", () => {
@@ -57,6 +58,8 @@ describe("dashboard back navigation", () => {
     await page.getByRole("link", { name: "Running 1" }).click();
     await page.goBack();
 
-    expect([afterStep, await addressOf(page)]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]);
+    await untilPasses(async () =>
+      expect([afterStep, await addressOf(page)]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]),
+    );
   });
 });

@@ -4,6 +4,7 @@ import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard when jobs are cancelled", () => {
@@ -54,14 +55,14 @@ describe("dashboard when jobs are cancelled", () => {
     const page = await openLive();
     await waitForNames(page, ["Broken", "Stopped"]);
     const row = page.getByRole("row").filter({ hasText: "Stopped" });
-    expect(await row.locator(".cell-status").textContent()).to.equal("Cancelled");
+    await untilPasses(async () => expect(await row.locator(".cell-status").textContent()).to.equal("Cancelled"));
 
     const filter = page.getByRole("navigation", { name: "Jobs by state" }).getByRole("link", { name: "Cancelled" });
     await filter.click();
     await waitForNames(page, ["Stopped"]);
 
     await waitForAddress(page, "search", "?cancelled=true");
-    expect(await filter.getAttribute("aria-current")).to.equal("true");
+    await untilPasses(async () => expect(await filter.getAttribute("aria-current")).to.equal("true"));
     await page.getByRole("link", { name: /^Failed \d/ }).click();
     await waitForNames(page, ["Broken", "Stopped"]);
     await waitForAddress(page, "search", "?status=failed");
@@ -97,6 +98,6 @@ describe("dashboard with read-only access", () => {
 
     await page.getByRole("heading", { name: "Import" }).waitFor();
 
-    expect(await page.getByRole("button", { name: "Cancel" }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByRole("button", { name: "Cancel" }).count()).to.equal(0));
   });
 });

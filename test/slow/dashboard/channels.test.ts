@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const ACCOUNT = "ada@example.org";
 
@@ -31,7 +32,7 @@ describe("dashboard page of channels", () => {
 
     await page.getByText("Each new email starts a run").waitFor();
     await page.getByText("mailhost:7", { exact: true }).waitFor();
-    expect(await page.getByText("The mailbox needs attention").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("The mailbox needs attention").count()).to.equal(0));
   });
 
   it("updates the main session's reply target, whoever sets it", async () => {

@@ -3,6 +3,7 @@ import type { Page, Request } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 import { startRedis } from "../../support/servers/servers.ts";
 
@@ -78,7 +79,7 @@ describe("dashboard connection", () => {
       await row.getByText("Running").waitFor();
       await page.goto(`${app.url}/jobs/${jobId}`);
       await page.getByRole("heading", { name: "Begun just now" }).waitFor();
-      expect(await page.getByText("No report for").count()).to.equal(0);
+      await untilPasses(async () => expect(await page.getByText("No report for").count()).to.equal(0));
     });
   }
 

@@ -4,6 +4,8 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
+import { expectNoSidewaysScrolling } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_TOKEN: "a-hook-token-of-length" };
 
@@ -50,11 +52,13 @@ describe("dashboard empty states", () => {
 
       await page.getByRole("button", { name: "Copy the command" }).click();
       await page.getByText("Command copied").waitFor();
-      const command = await page.evaluate<string>("navigator.clipboard.readText()");
+      const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+      const command = (await commandOf(page).textContent()) as string;
+      await untilPasses(async () => expect(await copied()).to.equal(command));
 
       expect([path, await statusOf(command)]).to.deep.equal([path, status]);
       const link = page.getByRole("link", { name: /^Guide: / });
-      expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`);
+      await untilPasses(async () => expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`));
     }
   });
 
@@ -64,9 +68,8 @@ describe("dashboard empty states", () => {
       await page.goto(app.url + path);
       await page.getByRole("heading", { name: title }).waitFor();
 
-      const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-      expect([path, await page.evaluate(isTooWide)]).to.deep.equal([path, false]);
-      expect((await commandOf(page).boundingBox())?.width).to.be.at.most(390);
+      await expectNoSidewaysScrolling(page, path);
+      await untilPasses(async () => expect((await commandOf(page).boundingBox())?.width).to.be.at.most(390));
     }
   });
 
@@ -82,7 +85,7 @@ describe("dashboard empty states", () => {
       await page.getByRole("heading", { name: title }).waitFor();
 
       const link = page.getByRole("link", { name: /^Guide: / });
-      expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`);
+      await untilPasses(async () => expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`));
     }
   });
 

@@ -1,11 +1,14 @@
 import { expect } from "chai";
 import { describeFlows } from "../../dashboard/flows.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 describeFlows({
   "by keyboard": {
     operate: async (control) => {
       await control.waitFor();
-      expect(await control.evaluate((element) => (element as unknown as { tabIndex: number }).tabIndex)).to.equal(0);
+      await untilPasses(async () =>
+        expect(await control.evaluate((element) => (element as unknown as { tabIndex: number }).tabIndex)).to.equal(0),
+      );
       await control.focus();
       await control.press("Enter");
     },

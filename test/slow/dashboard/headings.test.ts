@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openShowcase, pagesOf, type Showcase } from "../../dashboard/showcase.ts";
 import { BrowserContexts } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard accessibility", function () {
   this.timeout(180_000);
@@ -26,7 +27,9 @@ describe("dashboard accessibility", function () {
       else await page.goto(showcase.app.url + path);
       await page.getByText(words).first().waitFor();
 
-      expect([path, await page.getByRole("heading", { level: 1 }).count()]).to.deep.equal([path, 1]);
+      await untilPasses(async () =>
+        expect([path, await page.getByRole("heading", { level: 1 }).count()]).to.deep.equal([path, 1]),
+      );
     }
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
 describe("dashboard details of a job", () => {
@@ -25,7 +26,9 @@ describe("dashboard details of a job", () => {
     await page.getByText("Completed").first().waitFor();
     await page.getByRole("button", { name: "Notify when done" }).waitFor({ state: "detached" });
 
-    expect(await page.evaluate("shown")).to.deep.equal([["Import: completed", "All rows"]]);
+    await untilPasses(async () =>
+      expect(await page.evaluate("shown")).to.deep.equal([["Import: completed", "All rows"]]),
+    );
   });
 
   it("switches all times to the browser's zone and to UTC by a click, and keeps the choice", async () => {
@@ -54,12 +57,12 @@ describe("dashboard details of a job", () => {
     const heading = page.locator("h1");
     await page.getByRole("button", { name: "Show all" }).nth(1).waitFor();
 
-    expect(await heading.getAttribute("title")).to.equal(name);
-    expect(await heightOf("h1")).to.be.lessThan(90);
-    expect(await heightOf(".said .clamp")).to.be.lessThan(160);
+    await untilPasses(async () => expect(await heading.getAttribute("title")).to.equal(name));
+    await untilPasses(async () => expect(await heightOf("h1")).to.be.lessThan(90));
+    await untilPasses(async () => expect(await heightOf(".said .clamp")).to.be.lessThan(160));
     await page.locator(".said").getByRole("button", { name: "Show all" }).click();
     await page.locator(".said").getByRole("button", { name: "Show less" }).waitFor();
-    expect(await heightOf(".said .raw-text")).to.be.greaterThan(10_000);
+    await untilPasses(async () => expect(await heightOf(".said .raw-text")).to.be.greaterThan(10_000));
   });
 
   it("searches, folds and copies paths in a JSON output of 3 MB", async () => {
@@ -77,11 +80,13 @@ describe("dashboard details of a job", () => {
     await block.getByText("1 found").waitFor();
     await block.getByRole("button", { name: ".rows[29999].text" }).click();
     await page.getByText("Path copied").waitFor();
-    expect(await page.evaluate<string>("navigator.clipboard.readText()")).to.equal(".rows[29999].text");
+    await untilPasses(async () =>
+      expect(await page.evaluate<string>("navigator.clipboard.readText()")).to.equal(".rows[29999].text"),
+    );
     await block.getByLabel("Search in Output").fill("");
     await block.getByRole("button", { name: "Fold .rows", exact: true }).click();
 
     await block.getByText("[ 30,000 items ]").waitFor();
-    expect(await page.locator(".json-line").count()).to.be.lessThan(20);
+    await untilPasses(async () => expect(await page.locator(".json-line").count()).to.be.lessThan(20));
   });
 });

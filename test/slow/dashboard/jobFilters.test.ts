@@ -4,6 +4,7 @@ import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { findings } from "../../support/axe.ts";
 import { waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("filters of the dashboard's list of jobs", () => {
@@ -36,7 +37,7 @@ describe("filters of the dashboard's list of jobs", () => {
     await page.keyboard.press("Escape");
     await page.getByLabel("Message").waitFor({ state: "hidden" });
     await page.getByLabel("Select Report").check();
-    expect(await findings(page)).to.deep.equal([]);
+    await untilPasses(async () => expect(await findings(page)).to.deep.equal([]));
 
     await page.goto(app.url);
     await waitForNames(page, ["Backup", "Report"]);
@@ -44,15 +45,17 @@ describe("filters of the dashboard's list of jobs", () => {
     await waitForNames(page, ["Report"]);
 
     await waitForAddress(page, "search", "?metadata.team=sales");
-    expect(await view.getAttribute("aria-current")).to.equal("true");
-    expect(await page.getByRole("columnheader").allTextContents()).to.deep.equal([
-      ...["Select", "Job", "Metadata", "Progress", "State", "Duration", "Age"],
-    ]);
+    await untilPasses(async () => expect(await view.getAttribute("aria-current")).to.equal("true"));
+    await untilPasses(async () =>
+      expect(await page.getByRole("columnheader").allTextContents()).to.deep.equal([
+        ...["Select", "Job", "Metadata", "Progress", "State", "Duration", "Age"],
+      ]),
+    );
     await page.getByRole("button", { name: "Remove the view Sales" }).click();
     await page.getByRole("button", { name: "Save view" }).waitFor();
     await page.reload();
     await waitForNames(page, ["Report"]);
-    expect(await view.count()).to.equal(0);
+    await untilPasses(async () => expect(await view.count()).to.equal(0));
   });
 
   it("search for text that is typed while an earlier search begins", async () => {
@@ -73,7 +76,9 @@ describe("filters of the dashboard's list of jobs", () => {
     await page.getByRole("combobox", { name: /^Search jobs/ }).fill("ab");
 
     await waitForNames(page, ["abd"]);
-    expect(await page.getByRole("combobox", { name: /^Search jobs/ }).inputValue()).to.equal("abd");
+    await untilPasses(async () =>
+      expect(await page.getByRole("combobox", { name: /^Search jobs/ }).inputValue()).to.equal("abd"),
+    );
   });
 
   it("move the last 15 minutes along with the clock", async () => {

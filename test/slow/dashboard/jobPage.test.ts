@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
@@ -66,13 +66,17 @@ describe("dashboard page of one job", () => {
     await page.getByRole("heading", { level: 1, name: "Import" }).waitFor();
     await page.locator(".said").getByText("40 rows").waitFor();
     const bar = page.getByRole("progressbar", { name: "Progress of Import" });
-    expect(await bar.getAttribute("aria-valuenow")).to.equal("40");
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isDisabled()).to.equal(true);
-    expect(await page.getByText("No steps yet").count()).to.equal(0);
+    await untilPasses(async () => expect(await bar.getAttribute("aria-valuenow")).to.equal("40"));
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Copy JSON" }).isDisabled()).to.equal(true),
+    );
+    await untilPasses(async () => expect(await page.getByText("No steps yet").count()).to.equal(0));
     reading.resolve();
     await page.getByRole("region", { name: "Input", exact: true }).getByText("a.csv").waitFor();
     await page.getByRole("row").filter({ hasText: "Load" }).waitFor();
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isEnabled()).to.equal(true);
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Copy JSON" }).isEnabled()).to.equal(true),
+    );
   });
 
   it("asks less and less often for a job that is not there", async () => {
@@ -125,8 +129,10 @@ describe("dashboard page of one job", () => {
         await shows(page, step);
       }
 
-      expect(await next.getAttribute("aria-disabled")).to.equal("true");
-      expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Next step");
+      await untilPasses(async () => expect(await next.getAttribute("aria-disabled")).to.equal("true"));
+      await untilPasses(async () =>
+        expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Next step"),
+      );
       await page.getByRole("button", { name: "Previous step" }).click();
       await shows(page, "b");
     });
@@ -142,7 +148,7 @@ describe("dashboard page of one job", () => {
 
       await field.pressSequentially("jk");
 
-      expect(await field.inputValue()).to.equal("jk");
+      await untilPasses(async () => expect(await field.inputValue()).to.equal("jk"));
       await waitForAddress(page, "search", "?step=a");
     });
   });
@@ -153,18 +159,24 @@ describe("dashboard page of one job", () => {
     const menu = page.locator("summary[aria-label='More actions']");
     await menu.waitFor();
 
-    expect(await page.getByRole("button", { name: "Copy JSON" }).isVisible()).to.equal(false);
-    const buttons = await page
-      .locator(".page-head .acts > :is(button, details)")
-      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
-    expect(new Set(buttons.map(({ top }) => top)).size).to.equal(1);
-    for (const { height } of buttons) expect(height).to.be.at.least(44);
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Copy JSON" }).isVisible()).to.equal(false),
+    );
+    await untilPasses(async () => {
+      const buttons = await page
+        .locator(".page-head .acts > :is(button, details)")
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+      expect(new Set(buttons.map(({ top }) => top)).size).to.equal(1);
+      for (const { height } of buttons) expect(height).to.be.at.least(44);
+    });
     await menu.focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Download" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Download" }).waitFor({ state: "hidden" });
-    expect(await page.getByRole("heading", { level: 1, name: "Import" }).count()).to.equal(1);
+    await untilPasses(async () =>
+      expect(await page.getByRole("heading", { level: 1, name: "Import" }).count()).to.equal(1),
+    );
   });
 
   it("shows names that are written from right to left beside their ids, and signs of direction as boxes", async () => {
@@ -174,12 +186,14 @@ describe("dashboard page of one job", () => {
     const name = page.getByRole("link", { name: "ייבוא נתונים" });
     await name.waitFor();
 
-    const [text, cell] = await name.evaluate((link) => {
-      const range = link.ownerDocument.createRange();
-      range.selectNodeContents(link);
-      return [range.getBoundingClientRect().left, link.parentElement?.getBoundingClientRect().left ?? 0];
+    await untilPasses(async () => {
+      const [text, cell] = await name.evaluate((link) => {
+        const range = link.ownerDocument.createRange();
+        range.selectNodeContents(link);
+        return [range.getBoundingClientRect().left, link.parentElement?.getBoundingClientRect().left ?? 0];
+      });
+      expect((text ?? 0) - (cell ?? 0)).to.be.below(2);
     });
-    expect((text ?? 0) - (cell ?? 0)).to.be.below(2);
     await page.getByRole("link", { name: "invoice▯fdp.exe" }).waitFor();
   });
 });

@@ -3,7 +3,8 @@ import type { Page } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { findings } from "../../support/axe.ts";
+import { expectNoSidewaysScrolling, findings } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("the selection in the dashboard's list of jobs", () => {
@@ -24,16 +25,14 @@ describe("the selection in the dashboard's list of jobs", () => {
     await page.getByLabel("Select New").check();
     await bar(page).waitFor();
 
-    const [failed, all] = [
-      await page.locator(".count-failed").boundingBox(),
-      await page.locator(".count-total").boundingBox(),
-    ];
-    expect(failed?.x).to.be.lessThan(all?.x as number);
-    expect(failed?.height).to.be.at.least(44);
-    expect(
-      await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
-    ).to.equal(true);
-    expect(await findings(page)).to.deep.equal([]);
+    await untilPasses(async () => {
+      const failed = await page.locator(".count-failed").boundingBox();
+      const all = await page.locator(".count-total").boundingBox();
+      expect(failed?.x).to.be.lessThan(all?.x as number);
+      expect(failed?.height).to.be.at.least(44);
+    });
+    await expectNoSidewaysScrolling(page);
+    await untilPasses(async () => expect(await findings(page)).to.deep.equal([]));
     await page.setViewportSize({ width: 1_280, height: 780 });
     await page.getByRole("row").getByRole("link", { name: "team = sales" }).waitFor();
   });

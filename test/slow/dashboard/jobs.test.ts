@@ -8,7 +8,7 @@ import { manyJobs } from "../../dashboard/manyJobs.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { runProgram } from "../../examples/program.ts";
 import type { TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("dashboard list of jobs", () => {
@@ -34,7 +34,7 @@ describe("dashboard list of jobs", () => {
     const args = [folder, "--out", join(folder, "report.md"), "--job", "an-example", "--flaky"];
     const program = runProgram("examples/pipeline/main.ts", args, { SIGNALBOX_URL: app.url });
     const row = rowOf(page, "an-example");
-    await row.getByText("Completed").waitFor({ timeout: 30_000 });
+    await row.getByText("Completed").waitFor();
 
     const { code, stderr } = await program.ended;
     expect([code, stderr]).to.deep.equal([0, ""]);
@@ -83,7 +83,7 @@ describe("dashboard list of jobs", () => {
       await page.evaluate("scrollTo(0, document.body.scrollHeight)");
       return (await names(page)).includes("Job 1");
     }, "the last job of all");
-    expect(await inDocument()).to.be.lessThan(60);
+    await untilPasses(async () => expect(await inDocument()).to.be.lessThan(60));
     await page.evaluate("scrollBy(0, -2000)");
     const middle = page.locator(".table-body .row").nth(20);
     const before = [await middle.locator("a").textContent(), (await middle.boundingBox())?.y];
@@ -91,7 +91,9 @@ describe("dashboard list of jobs", () => {
     await page.getByRole("button", { name: "1 new job" }).waitFor();
 
     const same = rowOf(page, before[0] as string).first();
-    expect([await same.locator("a").textContent(), (await same.boundingBox())?.y]).to.deep.equal(before);
+    await untilPasses(async () =>
+      expect([await same.locator("a").textContent(), (await same.boundingBox())?.y]).to.deep.equal(before),
+    );
     const scroll = () => page.evaluate<number>("scrollY");
     const at = await scroll();
     await same.locator("a").click();
@@ -109,7 +111,7 @@ describe("dashboard list of jobs", () => {
     await createJob(app, { name: "Yet another" });
     await page.getByRole("button", { name: "1 new job" }).click();
     await rowOf(page, "Yet another").waitFor();
-    expect(await inDocument()).to.be.lessThan(60);
+    await untilPasses(async () => expect(await inDocument()).to.be.lessThan(60));
   });
 
   it("drops thousands of loaded jobs once the page is at the top again", async () => {
@@ -121,7 +123,7 @@ describe("dashboard list of jobs", () => {
       return (await names(page)).includes("Job 1");
     }, "the last job of all");
     const table = page.getByRole("table", { name: "Jobs, newest first" });
-    expect(await table.getAttribute("aria-rowcount")).to.equal("2501");
+    await untilPasses(async () => expect(await table.getAttribute("aria-rowcount")).to.equal("2501"));
 
     await page.evaluate("scrollTo(0, 0)");
     await rowOf(page, "Job 2500").waitFor();
@@ -138,7 +140,8 @@ describe("dashboard list of jobs", () => {
     const page = await openLive();
     await page.locator(".table-body .cell-name a").waitFor();
 
-    const [first, cell] = await page.evaluate<{ left: number; right: number }[]>(`(() => {
+    await untilPasses(async () => {
+      const [first, cell] = await page.evaluate<{ left: number; right: number }[]>(`(() => {
       const link = document.querySelector(".table-body .cell-name a");
       const range = document.createRange();
       range.setStart(document.createTreeWalker(link, NodeFilter.SHOW_TEXT).nextNode(), 0);
@@ -146,7 +149,8 @@ describe("dashboard list of jobs", () => {
       return [range, link].map((part) => part.getBoundingClientRect().toJSON());
     })()`);
 
-    expect(first?.left).to.be.at.least(cell?.left as number);
-    expect(first?.right).to.be.at.most((cell?.right as number) + 1);
+      expect(first?.left).to.be.at.least(cell?.left as number);
+      expect(first?.right).to.be.at.most((cell?.right as number) + 1);
+    });
   });
 });

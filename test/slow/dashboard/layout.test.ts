@@ -3,6 +3,7 @@ import type { Locator } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { acceptRun, createJob, report } from "../../support/factories.ts";
 
 const PHONE = { viewport: { width: 390, height: 780 } };
@@ -34,10 +35,12 @@ describe("layout of the dashboard", () => {
     const blocks = page.locator(".description .md > *");
     await blocks.nth(2).waitFor();
 
-    const [heading, text, list] = await Promise.all([0, 1, 2].map((at) => boxOf(blocks.nth(at))));
-    const gapOf = (above: Box, below: Box) => below.y - above.y - above.height;
-    expect(gapOf(heading as Box, text as Box)).to.be.at.most(12);
-    expect(gapOf(text as Box, list as Box)).to.be.at.most(12);
+    await untilPasses(async () => {
+      const [heading, text, list] = await Promise.all([0, 1, 2].map((at) => boxOf(blocks.nth(at))));
+      const gapOf = (above: Box, below: Box) => below.y - above.y - above.height;
+      expect(gapOf(heading as Box, text as Box)).to.be.at.most(12);
+      expect(gapOf(text as Box, list as Box)).to.be.at.most(12);
+    });
   });
 
   it("offers to show more of a very long message once all that is loaded is shown", async () => {
@@ -46,7 +49,7 @@ describe("layout of the dashboard", () => {
     const page = await openLive(`/jobs/${jobId}`);
     const region = page.getByRole("region", { name: "Progress" });
     await region.getByRole("button", { name: "Show all" }).waitFor();
-    expect(await region.getByRole("button", { name: "Show more" }).count()).to.equal(0);
+    await untilPasses(async () => expect(await region.getByRole("button", { name: "Show more" }).count()).to.equal(0));
 
     await region.getByRole("button", { name: "Show all" }).click();
     await region.getByText("The first 6.0 kB of 15.0 kB.").waitFor();
@@ -58,36 +61,42 @@ describe("layout of the dashboard", () => {
     const { jobId } = await createJob(app, { name: "Import", metadata: { team: "sales", at: { city: "Oslo" } } });
     const page = await openLive(`/jobs/${jobId}`);
     const json = page.getByRole("region", { name: "Metadata, content" });
-    const lefts = await json.evaluate((region) => {
-      const leftOf = (text: string) => {
-        const walker = document.createTreeWalker(region, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-          if (walker.currentNode.nodeValue?.trim() !== text) continue;
-          const range = document.createRange();
-          range.selectNodeContents(walker.currentNode);
-          return Math.round(range.getBoundingClientRect().left);
-        }
-        return Number.NaN;
-      };
-      return { start: leftOf("{"), end: leftOf("}"), name: leftOf('"team"'), innerName: leftOf('"at"') };
+    await untilPasses(async () => {
+      const lefts = await json.evaluate((region) => {
+        const leftOf = (text: string) => {
+          const walker = document.createTreeWalker(region, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            if (walker.currentNode.nodeValue?.trim() !== text) continue;
+            const range = document.createRange();
+            range.selectNodeContents(walker.currentNode);
+            return Math.round(range.getBoundingClientRect().left);
+          }
+          return Number.NaN;
+        };
+        return { start: leftOf("{"), end: leftOf("}"), name: leftOf('"team"'), innerName: leftOf('"at"') };
+      });
+      expect(lefts.start).to.equal(await json.evaluate((region) => region.getBoundingClientRect().left + 34));
+      expect(lefts.name).to.be.greaterThan(lefts.start);
+      expect(lefts.innerName).to.equal(lefts.name);
     });
-    expect(lefts.start).to.equal(await json.evaluate((region) => region.getBoundingClientRect().left + 34));
-    expect(lefts.name).to.be.greaterThan(lefts.start);
-    expect(lefts.innerName).to.equal(lefts.name);
-    expect(await json.evaluate((region) => getComputedStyle(region).fontFamily)).to.include("mono");
+    await untilPasses(async () =>
+      expect(await json.evaluate((region) => getComputedStyle(region).fontFamily)).to.include("mono"),
+    );
   });
 
   it("puts a fact that is a time on the line of the others", async () => {
     const { jobId } = await createJob(app, { name: "Import" });
     const page = await openLive(`/jobs/${jobId}`);
-    const bottoms = await page.locator(".facts dd").evaluateAll((facts) =>
-      facts.map((fact) => {
-        const range = document.createRange();
-        range.selectNodeContents(fact.querySelector("time") ?? fact);
-        return Math.round(range.getBoundingClientRect().bottom);
-      }),
-    );
-    expect(new Set(bottoms).size, String(bottoms)).to.equal(1);
+    await untilPasses(async () => {
+      const bottoms = await page.locator(".facts dd").evaluateAll((facts) =>
+        facts.map((fact) => {
+          const range = document.createRange();
+          range.selectNodeContents(fact.querySelector("time") ?? fact);
+          return Math.round(range.getBoundingClientRect().bottom);
+        }),
+      );
+      expect(new Set(bottoms).size, String(bottoms)).to.equal(1);
+    });
   });
 
   it("brings the current page into view in the navigation of a phone", async () => {
@@ -97,12 +106,12 @@ describe("layout of the dashboard", () => {
       const { x, width } = await boxOf(nav.getByRole("link", { name, exact: true }));
       return x >= 0 && x + width <= 390 - 28;
     };
-    expect(await isInView("Deliveries")).to.equal(true);
+    await untilPasses(async () => expect(await isInView("Deliveries")).to.equal(true));
     await page.evaluate("window.scrollTo(0, 0)");
     await nav.getByRole("link", { name: "Channels" }).click();
     await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
-    expect(await isInView("Channels")).to.equal(true);
-    expect(await page.evaluate("[scrollX, scrollY]")).to.deep.equal([0, 0]);
+    await untilPasses(async () => expect(await isInView("Channels")).to.equal(true));
+    await untilPasses(async () => expect(await page.evaluate("[scrollX, scrollY]")).to.deep.equal([0, 0]));
   });
 
   it("keeps the form that tries a mapping apart from the list, with fields that a finger hits", async () => {
@@ -111,11 +120,15 @@ describe("layout of the dashboard", () => {
     await page.getByRole("row").filter({ hasText: "nothing" }).waitFor();
     await page.getByRole("button", { name: "Try a mapping" }).click();
     const form = page.getByRole("form", { name: "Try a mapping" });
-    const [above, table] = [await boxOf(form), await boxOf(page.locator(".table"))];
-    expect(table.y - above.y - above.height).to.be.at.least(8);
+    await untilPasses(async () => {
+      const [above, table] = [await boxOf(form), await boxOf(page.locator(".table"))];
+      expect(table.y - above.y - above.height).to.be.at.least(8);
+    });
 
     await page.setViewportSize(PHONE.viewport);
-    expect((await boxOf(form.getByLabel("Hook", { exact: true }))).height).to.be.at.least(44);
+    await untilPasses(async () =>
+      expect((await boxOf(form.getByLabel("Hook", { exact: true }))).height).to.be.at.least(44),
+    );
   });
 
   it("shows no state of live updates on a page without them", async () => {
@@ -135,7 +148,7 @@ describe("layout of the dashboard", () => {
     await row.getByRole("link", { name: "First" }).waitFor();
     await page.getByRole("row").filter({ hasText: "Waits for its session or a worker" }).waitFor();
     await expectAccessible(page);
-    expect(await row.getByText("–").first().isVisible()).to.equal(false);
+    await untilPasses(async () => expect(await row.getByText("–").first().isVisible()).to.equal(false));
     await row.getByRole("link", { name: "First" }).click();
     await page.getByRole("heading", { level: 1, name: "First" }).waitFor();
   });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -54,7 +55,7 @@ describe("dashboard page of notifications", () => {
     await page.getByRole("link", { name: "rule agent ×" }).waitFor();
     const row = page.getByRole("row").filter({ hasText: "job.failed by agent" });
     await row.waitFor();
-    expect(await row.textContent()).to.match(/wake[\s\S]*main session[\s\S]*Sent/);
+    await untilPasses(async () => expect(await row.textContent()).to.match(/wake[\s\S]*main session[\s\S]*Sent/));
   });
 
   it("shows why a delivery failed and with which status, and links to the failed ones", async () => {
@@ -72,7 +73,9 @@ describe("dashboard page of notifications", () => {
     const page = await openLive("/notify");
 
     await cardOf(page, "ci").getByText("status 410: The receiver answered 410.").waitFor();
-    expect(await cardOf(page, "ci").textContent()).to.match(/0 pending\s*1 failed in 24 h/);
+    await untilPasses(async () =>
+      expect(await cardOf(page, "ci").textContent()).to.match(/0 pending\s*1 failed in 24 h/),
+    );
     await cardOf(page, "ci").getByRole("link", { name: "1 failed in 24 h" }).click();
     await page.getByRole("row").filter({ hasText: "job.stale by ci" }).getByText("status 410").waitFor();
   });
@@ -94,7 +97,7 @@ describe("dashboard page of notifications with a token that only reads", () => {
     await page.keyboard.press("Enter");
 
     await page.getByText("the main session, at once").waitFor();
-    expect(await page.getByRole("button", { name: "Test agent" }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByRole("button", { name: "Test agent" }).count()).to.equal(0));
   });
 });
 
@@ -105,8 +108,10 @@ describe("dashboard page of notifications without rules", () => {
     const page = await openLive("/notify");
 
     await page.getByRole("heading", { name: "No rules yet" }).waitFor();
-    expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
-      "/guide/how-to/get-notified-when-a-job-fails",
+    await untilPasses(async () =>
+      expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
+        "/guide/how-to/get-notified-when-a-job-fails",
+      ),
     );
   });
 });

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { eventually, untilPasses } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const API_TOKEN = "an-api-token-of-length";
@@ -63,7 +64,8 @@ describe("dashboard onboarding", () => {
     for (let at = 0; at < 3; at++) {
       await buttons.nth(at).click();
       await page.getByText("Command copied").last().waitFor();
-      texts.push(await page.evaluate<string>("navigator.clipboard.readText()"));
+      const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+      texts.push(await eventually(async () => ((await copied()) === texts.at(-1) ? "" : copied()), "the next command"));
     }
     return texts;
   }
@@ -102,7 +104,7 @@ describe("dashboard onboarding", () => {
         await follow(steps, language, saved ?? null);
 
         await page.getByRole("link", { name }).first().waitFor();
-        expect(await page.getByRole("heading", { name: title }).count()).to.equal(0);
+        await untilPasses(async () => expect(await page.getByRole("heading", { name: title }).count()).to.equal(0));
       });
     }
   }
@@ -112,7 +114,9 @@ describe("dashboard onboarding", () => {
     await page.goto(`${app.url}/runs`);
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
 
-    expect(await page.getByRole("button", { name: "Send a test hook" }).count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.getByRole("button", { name: "Send a test hook" }).count()).to.equal(0),
+    );
     const answered = await app.call("POST", "/api/hooks/test", undefined, { Authorization: `Bearer ${READ_ONLY}` });
     expect([answered.status, answered.body.code]).to.deep.equal([403, "forbidden"]);
   });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { findings } from "../../support/axe.ts";
 import { waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard palette", () => {
   const { openLive } = useDashboard(() => {});
@@ -23,7 +24,7 @@ describe("dashboard palette", () => {
     await page.getByRole("option", { name: "Questions" }).waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await findings(page)).to.deep.equal([]);
+      await untilPasses(async () => expect(await findings(page)).to.deep.equal([]));
     }
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
@@ -37,7 +38,9 @@ describe("dashboard filters of runs", () => {
 
     await page.getByRole("link", { name: deploy.name }).waitFor();
     await page.getByRole("link", { name: "All 1" }).waitFor();
-    expect(await page.getByRole("link", { name: "Deployment", exact: true }).count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.getByRole("link", { name: "Deployment", exact: true }).count()).to.equal(0),
+    );
     await page.getByTitle("Remove this filter").click();
     await page.getByRole("link", { name: "Deployment", exact: true }).waitFor();
   });

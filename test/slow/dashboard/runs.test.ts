@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { outcome, RunPages } from "../../dashboard/runPages.ts";
 import { waitForAddress } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { hangs, says, saysPlain } from "../../support/servers/modelServer.ts";
 
 describe("dashboard pages of runs, sessions and deliveries", () => {
@@ -19,7 +20,9 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     const row = page.getByRole("row").filter({ hasText: "hook:ci" });
     await row.getByText("The test sum is wrong.").waitFor();
     await row.getByText("12.3K").waitFor();
-    expect(await row.getByText("12.3K").getAttribute("title")).to.equal("input 12,000 (9,000 cached), output 345");
+    await untilPasses(async () =>
+      expect(await row.getByText("12.3K").getAttribute("title")).to.equal("input 12,000 (9,000 cached), output 345"),
+    );
   });
 
   it("run a completed run again, as a new run that links to the old one", async () => {
@@ -52,7 +55,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
     await page.getByRole("link", { name: "a run of the same session" }).waitFor();
     await pages.app.call("POST", `/api/runs/${first}/cancel`);
     await page.getByRole("region", { name: "Reply, content" }).getByText("At last.").waitFor();
-    expect(await page.getByText("a run of the same session").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("a run of the same session").count()).to.equal(0));
   });
 
   it("cancel a running run", async () => {
@@ -79,6 +82,8 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
 
     await page.getByText("Event removed").waitFor();
     await first.waitFor({ state: "detached" });
-    expect(await page.getByRole("listitem").filter({ hasText: "The backup is silent" }).count()).to.equal(1);
+    await untilPasses(async () =>
+      expect(await page.getByRole("listitem").filter({ hasText: "The backup is silent" }).count()).to.equal(1),
+    );
   });
 });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../../src/agents/prompt/heartbeatPrompt.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, untilPasses } from "../../support/eventually.ts";
 
 const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
 
@@ -37,7 +37,9 @@ describe("dashboard page of a session", () => {
     const page = await openLive("/sessions/hook%3Aci");
     const prompt = page.getByRole("listitem").filter({ hasText: "Question 3" });
 
-    expect(await prompt.getByRole("link", { name: "Run" }).getAttribute("href")).to.equal(`/runs/${RUN}`);
+    await untilPasses(async () =>
+      expect(await prompt.getByRole("link", { name: "Run" }).getAttribute("href")).to.equal(`/runs/${RUN}`),
+    );
   });
 
   it("loads older messages upwards, without a jump", async () => {
@@ -45,7 +47,7 @@ describe("dashboard page of a session", () => {
     const page = await openLive("/sessions/main");
     await page.getByText("Reply number 60", { exact: true }).waitFor();
     await eventually(() => isAtEnd(page), "the end of the page");
-    expect(await page.getByText("Reply number 35", { exact: true }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Reply number 35", { exact: true }).count()).to.equal(0));
     const measured = Promise.withResolvers<void>();
     await page.route(/cursor=/, async (route) => {
       await measured.promise;
@@ -67,8 +69,9 @@ describe("dashboard page of a session", () => {
     }
     await page.getByText("Reply number 1", { exact: true }).waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Show older messages" }).waitFor({ state: "detached" });
-    const replies = await page.getByText(/^Reply number \d+$/).allTextContents();
-    expect(replies).to.deep.equal(Array.from({ length: 60 }, (_, at) => `Reply number ${at + 1}`));
+    const replies = () => page.getByText(/^Reply number \d+$/).allTextContents();
+    const all = Array.from({ length: 60 }, (_, at) => `Reply number ${at + 1}`);
+    await untilPasses(async () => expect(await replies()).to.deep.equal(all));
   });
 
   it("keeps what the reader opens in its place", async () => {
@@ -82,6 +85,6 @@ describe("dashboard page of a session", () => {
     await summary.click();
 
     await page.getByText("This is a heartbeat").last().waitFor();
-    expect(Math.abs(((await summary.boundingBox())?.y ?? 0) - before)).to.be.below(2);
+    await untilPasses(async () => expect(Math.abs(((await summary.boundingBox())?.y ?? 0) - before)).to.be.below(2));
   });
 });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
@@ -54,7 +55,7 @@ describe("dashboard page of the settings", () => {
     await page.keyboard.press("Enter");
     await title.waitFor();
 
-    expect(await page.title()).to.equal("Settings · Signalbox");
+    await untilPasses(async () => expect(await page.title()).to.equal("Settings · Signalbox"));
   });
 
   it("says when no worker is connected", async () => {
@@ -69,7 +70,7 @@ describe("dashboard page of the settings", () => {
     await page.goto(`${app.url}/settings`);
 
     await page.getByText("The configuration is shown to tokens with the scope admin").waitFor();
-    expect(await page.getByText("Configuration in force").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Configuration in force").count()).to.equal(0));
   });
 
   it("has no axe-core findings in light, dark and at 390 px, and scrolls in one direction only", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
+import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard panel of a step", () => {
@@ -25,8 +26,12 @@ describe("dashboard panel of a step", () => {
     await panel.getByRole("button", { name: "Copy Output" }).click();
     await panel.getByText("Output copied").waitFor();
 
-    expect(JSON.parse(await page.evaluate<string>("clipboard.readText()"))).to.deep.equal({ rows: 12 });
-    expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Copy Output");
+    await untilPasses(async () =>
+      expect(JSON.parse(await page.evaluate<string>("clipboard.readText()"))).to.deep.equal({ rows: 12 }),
+    );
+    await untilPasses(async () =>
+      expect(await page.evaluate("document.activeElement.ariaLabel")).to.equal("Copy Output"),
+    );
   });
 
   it("marks a step as stale, as the timeline does", async () => {
@@ -48,7 +53,7 @@ describe("dashboard panel of a step", () => {
 
     await app.call("PUT", path, {});
     await panel.getByText("Step not found").waitFor();
-    expect(await page.getByText("Of the first").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Of the first").count()).to.equal(0));
     await report(app, path, "a", { stepName: "Of the second", output: { of: "the second" } });
 
     await panel.getByRole("heading", { name: "Of the second" }).waitFor();

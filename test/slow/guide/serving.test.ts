@@ -4,6 +4,7 @@ import type { AxeResults } from "axe-core";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { BrowserContexts } from "../../support/browser.ts";
+import { untilPasses } from "../../support/eventually.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -27,7 +28,9 @@ describe("the guide", () => {
         const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
 
         expect(violations.map(({ id, nodes }) => [id, ...nodes.map(({ target }) => String(target))])).to.deep.equal([]);
-        expect(await page.evaluate("document.documentElement.scrollWidth")).to.equal(width);
+        await untilPasses(async () =>
+          expect(await page.evaluate("document.documentElement.scrollWidth")).to.equal(width),
+        );
       }
     }
   });

@@ -192,14 +192,10 @@ describe("notify: loops", () => {
   });
 
   const stoppedBy = (rule: string) =>
-    eventually(
-      async () => {
-        const stopped = (await fixture.deliveries(rule)).filter(({ state }) => state === "failed");
-        return stopped.length > 0 && stopped;
-      },
-      `the end of the loop of ${rule}`,
-      8_000,
-    );
+    eventually(async () => {
+      const stopped = (await fixture.deliveries(rule)).filter(({ state }) => state === "failed");
+      return stopped.length > 0 && stopped;
+    }, `the end of the loop of ${rule}`);
 
   /** Returns the number of turns of the main session. */
   async function replied(): Promise<number> {

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../../dashboard/useDashboard.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { expectAccessible } from "../../../support/axe.ts";
+import { untilPasses } from "../../../support/eventually.ts";
 
 const API = "an-api-token-of-length";
 const ATTACK = `</title></pre><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
@@ -35,13 +36,15 @@ describe("a share link in a browser", () => {
     await page.getByText("Completed", { exact: true }).waitFor(); // the page refreshes itself
     await expectAccessible(page);
 
-    expect(await page.title())
-      .to.include("onerror")
-      .and.not.equal("owned");
-    expect(await page.locator("img, script").count()).to.equal(0);
+    await untilPasses(async () =>
+      expect(await page.title())
+        .to.include("onerror")
+        .and.not.equal("owned"),
+    );
+    await untilPasses(async () => expect(await page.locator("img, script").count()).to.equal(0));
     await page.goto(`${link}.svg`);
-    expect(await page.locator("script, img, foreignObject").count()).to.equal(0);
-    expect(await page.locator("text").count()).to.equal(2);
+    await untilPasses(async () => expect(await page.locator("script, img, foreignObject").count()).to.equal(0));
+    await untilPasses(async () => expect(await page.locator("text").count()).to.equal(2));
   });
 
   it("refreshes itself without scripts, fits a phone, and ends with its revocation", async () => {
@@ -54,7 +57,7 @@ describe("a share link in a browser", () => {
     await page.getByText("40 %").first().waitFor();
     await revoke();
     await page.getByText("This link is not valid any more").waitFor();
-    expect(await page.getByText("onerror").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("onerror").count()).to.equal(0));
   });
 
   it("is not kept by the browser: going back after the revocation shows nothing of the job", async () => {
@@ -66,7 +69,7 @@ describe("a share link in a browser", () => {
     await page.goBack();
 
     await page.getByText("This link is not valid any more").waitFor();
-    expect(await page.getByText("Completed", { exact: true }).count()).to.equal(0);
+    await untilPasses(async () => expect(await page.getByText("Completed", { exact: true }).count()).to.equal(0));
   });
 
   it("is refused in a frame of a site that the configuration does not name, which can show the badge", async () => {
@@ -77,10 +80,12 @@ describe("a share link in a browser", () => {
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const page = await contexts.open(origin);
 
-    expect(await page.frameLocator("iframe").getByText("Running").count()).to.equal(0);
+    await untilPasses(async () => expect(await page.frameLocator("iframe").getByText("Running").count()).to.equal(0));
     expect(contexts.takeErrors().join()).to.include("frame-ancestors");
-    expect(await page.evaluate("document.images[0].decode().then(() => document.images[0].naturalHeight)")).to.equal(
-      20,
+    await untilPasses(async () =>
+      expect(await page.evaluate("document.images[0].decode().then(() => document.images[0].naturalHeight)")).to.equal(
+        20,
+      ),
     );
 
     const other = await startApp({ apiToken: API, mongo: app.mongoUri, shareFrameAncestors: [origin] });

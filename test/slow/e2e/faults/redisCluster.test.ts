@@ -180,7 +180,7 @@ describe("a Redis Cluster", () => {
 
     const hanging = await both(1);
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === replica;
-    await eventually(hasMoved, "the replica to take over", 30_000, 100);
+    await eventually(hasMoved, "the replica to take over", 60_000, 100);
     await expectCompletedOnce([...hanging, ...(await both(2))]);
     master.signal("SIGCONT");
     const follows = () =>
@@ -235,7 +235,7 @@ describe("a Redis Cluster", () => {
     await eventually(() => ids.length > 50, "work to be under way");
     await agents.master.stop("SIGKILL");
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === agents.replica;
-    await eventually(hasMoved, "the replica to take over", 30_000, 100);
+    await eventually(hasMoved, "the replica to take over", 60_000, 100);
     const then = ids.length;
     await eventually(() => ids.length > then + 50, "work to go on");
     isOver = true;
