@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox";
 import { EXPIRY_PATTERN, SCOPE_PATTERN, SCOPES, TOKEN_NAME_PATTERN } from "../shared/scopes.ts";
 import { isTime } from "../shared/text/duration.ts";
 import { nearest } from "../shared/text/nearest.ts";
-import { BUILT_IN_HOOKS } from "./mapping.ts";
+import { BUILT_IN_HOOKS } from "./mappings/mapping.ts";
 import { type Check, type Frozen, text, token } from "./nodes.ts";
 import { allTokens, type TokenList } from "./tokenList.ts";
 

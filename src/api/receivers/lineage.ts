@@ -2,7 +2,7 @@ import Type from "typebox";
 import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { invalidValue } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
-import * as examples from "../examples/receivers.ts";
+import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
 import { RunEvent } from "./runEvent.ts";

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
 import { isInScope } from "../../../models/jobs/jobScope.ts";
+import { checkLinks } from "../../../models/jobs/link.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
@@ -16,7 +17,6 @@ import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
-import { checkLinks } from "./links.ts";
 import { resolveReturnTo } from "./returnTo.ts";
 
 const params = Type.Object({ jobId: s.JobId });
