@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Client, createClient } from "../../src/client/client.ts";
 
-export const RANGE = { name: "A step", from: 10, to: 60 };
+const RANGE = { name: "A step", from: 10, to: 60 };
 
 /** Returns a client, with the numbers of its requests and of those without a response. */
 export const counting = (url: string) => {

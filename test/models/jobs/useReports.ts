@@ -31,5 +31,5 @@ export function useReports(onStart: (app: TestApp) => void) {
     return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
   }
   const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
-  return { openProcess, codeOf, stored };
+  return { openProcess, codeOf, stored, byKey };
 }

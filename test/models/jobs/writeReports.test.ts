@@ -100,7 +100,7 @@ const anyWave = fc.record({
 describe("writeReports: concurrent reports", () => {
   useOwnMongod();
   let app: TestApp;
-  const { openProcess, codeOf, stored } = useReports((started) => {
+  const { openProcess, codeOf, stored, byKey } = useReports((started) => {
     app = started;
   });
   const modelled = ({ status, progress, message, output, current, steps }: ModelJob) => ({
