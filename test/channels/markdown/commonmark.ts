@@ -5,7 +5,7 @@ import { parseConfig } from "../../../src/config/load.ts";
 
 const require = createRequire(import.meta.url);
 
-interface Example {
+export interface Example {
   readonly number: number;
   readonly markdown: string;
   readonly html: string;

@@ -4,7 +4,7 @@ import { sizeOf } from "../../../src/channels/markdown/measure.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
-import { CHANNELS, EXAMPLES } from "./commonmark.ts";
+import { CHANNELS, EXAMPLES, type Example } from "./commonmark.ts";
 import { isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
 
 /** The text of a page: its text nodes and the descriptions of its images. */
