@@ -1,6 +1,6 @@
 import JSON5 from "json5";
 import { ConfigSchema, configKeys, isSection } from "../src/config/config.ts";
-import { MappingSchema } from "../src/config/mapping.ts";
+import { MappingSchema } from "../src/config/mappings/mapping.ts";
 import type { ConfigNode } from "../src/config/nodes.ts";
 import { NotifySchemas, RuleSchema } from "../src/config/notify.ts";
 import { TokenSchema } from "../src/config/tokens.ts";

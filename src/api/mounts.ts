@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
-import { BUILT_IN_HOOKS } from "../config/mapping.ts";
+import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
 import { allTokens } from "../config/tokenList.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";

@@ -2,10 +2,26 @@ import type { Static, TObject, TSchema, TUnion } from "typebox";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import type { Scope } from "../shared/scopes.ts";
 import type { AuditAction } from "../wire/audit.ts";
-import type { AuthContexts } from "./auth/authContext.ts";
+import type { LoginContext } from "./auth/apiAuth.ts";
+import type { Caller } from "./auth/caller.ts";
+import type { AuthenticatedSender } from "./auth/hookAuth.ts";
 import type { ApiDeps } from "./deps.ts";
 import type { Example } from "./examples/example.ts";
 import type { RequestedWait } from "./wait.ts";
+
+/**
+ * The results of authentication that a route's handler can receive, by the name that the route gives in `authContext`.
+ * The middleware that `buildApp` puts in front of the route's path stores the result in `ctx.state.authContext`.
+ */
+interface AuthContexts {
+  /** Routes under `/api`. */
+  readonly api: Caller;
+  /** Routes of the browser's log-in. */
+  readonly login: LoginContext;
+  /** The route of mapped hooks. */
+  readonly sender: AuthenticatedSender;
+  readonly none: undefined;
+}
 
 export interface RouteSchemas {
   readonly params?: TObject;

@@ -43,6 +43,13 @@ export type MessageButton =
   | { readonly label: string; readonly press: string }
   | { readonly label: string; readonly url: string };
 
+/** The result for a number that is ambiguous because of a zero in brackets. */
+export const WITH_TRUNK_ZERO = {
+  kind: "gone",
+  reason:
+    "The number contains (0): write it as it is dialled from abroad, in most countries without the zero, such as +49 151 00000000.",
+} as const;
+
 /** One message: a whole reply, or one part of a long one. */
 export interface OutgoingMessage {
   /** The recipient, in the channel's own notation. */

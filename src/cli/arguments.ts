@@ -1,8 +1,10 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
+import { MAX_RECIPIENT } from "../config/session.ts";
 import { CHANNELS } from "../shared/channelNames.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
 import { DURATION_PATTERN, durationMs, isTime } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
+import { CommandError, EXIT } from "./exit.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */
 
@@ -111,3 +113,13 @@ export function choicesOption(flags: string, description: string, words: readonl
 
 /** Returns an argument for any channel, configured or not. */
 export const channelArgument = () => new Argument("<channel>", "name of the channel").choices(CHANNELS);
+
+/** Returns a recipient without surrounding white space. @throws CommandError if it is empty or too long */
+export function parseRecipient(typed: string): string {
+  const to = typed.trim();
+  if (to === "")
+    throw new CommandError(EXIT.usage, "The recipient is empty: pass it in the form that the channel uses.");
+  if (to.length > MAX_RECIPIENT)
+    throw new CommandError(EXIT.usage, `The recipient is too long: it can have at most ${MAX_RECIPIENT} characters.`);
+  return to;
+}

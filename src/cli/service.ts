@@ -49,13 +49,10 @@ export async function withService<T>(
 }
 
 function describeError(error: SignalboxError, access: ServiceAccess, endpoint: Endpoint): string {
-  const { code, detail, errors } = error;
+  const { code, detail, errors, isTransient } = error;
   const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
   const message = detail + faults.join("");
-  if (code === "unreachable" && isBlockedPort(error)) {
-    return `The service at ${access.url} cannot be reached: fetch blocks the port ${new URL(access.url).port}, as browsers do. Let it listen at another one (PORT, server.port).`;
-  }
-  if (code === "unreachable") {
+  if (code === "unreachable" && isTransient) {
     return `${message} Start it with \`${ownCommand("start")}\`, or name its address with --url or SIGNALBOX_URL.`;
   }
   if (code === "unauthorized") return describeRefusal(access, endpoint);
@@ -65,11 +62,6 @@ function describeError(error: SignalboxError, access: ServiceAccess, endpoint: E
     return `Hooks are not enabled at ${access.url}${access.hooksPath}: set hooks.enabled there, or name their path with --hooks-path.`;
   }
   return message;
-}
-
-/** Returns whether fetch refused the port: fetch.spec.whatwg.org, port blocking. Only the message of its error says so. */
-function isBlockedPort({ cause }: SignalboxError): boolean {
-  return cause instanceof Error && cause.cause instanceof Error && cause.cause.message === "bad port";
 }
 
 function describeRefusal(access: ServiceAccess, endpoint: Endpoint): string {

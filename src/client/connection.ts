@@ -50,9 +50,14 @@ export function connect(
     throw new TypeError(`"${/[?#@]/.test(base) ? "url" : base}" is not http(s)://HOST:PORT, token ASCII.`);
   const throwUnreachable = (cause: Error): never => {
     // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.
-    const { code = "fetch failed" } = Object(cause.cause) as { code?: string };
+    const { code = "fetch failed", message } = Object(cause.cause) as { code?: string; message?: string };
     const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : code;
-    throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
+    // https://fetch.spec.whatwg.org/#port-blocking: only this message says so. The status 400 is not retried.
+    const [status, reason] =
+      message === "bad port"
+        ? [400, ": fetch blocks its port, as browsers do. Let it listen at another one."]
+        : [0, ` (${why}).`];
+    throw new SignalboxError(status, "unreachable", `The service at ${base} cannot be reached${reason}`, { cause });
   };
 
   const open: Connection["open"] = async (method, path, { query = {}, body, headers, signal }) => {

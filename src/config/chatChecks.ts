@@ -1,6 +1,6 @@
 import { sessionKeyFault } from "../shared/sessionKey.ts";
 import type { Channels } from "./channels.ts";
-import { type Mapping, mappingKey } from "./mapping.ts";
+import { type Mapping, mappingKey } from "./mappings/mapping.ts";
 import type { Check } from "./nodes.ts";
 
 /** The sections that these checks read. */

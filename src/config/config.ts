@@ -6,7 +6,7 @@ import { ChannelsSchema, channelChecks } from "./channels.ts";
 import { chatChecks } from "./chatChecks.ts";
 import { MongoSchema, RedisSchema, redisChecks } from "./databases.ts";
 import { HooksSchema, hookChecks } from "./hooks.ts";
-import { secretFault } from "./mappingAuth.ts";
+import { secretFault } from "./mappings/auth.ts";
 import { type Check, type ConfigNode, duration, type Frozen, section, text } from "./nodes.ts";
 import { NotifySchemas, notifyChecks } from "./notify.ts";
 import { OutboundSchema, outboundChecks } from "./outbound.ts";

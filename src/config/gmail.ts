@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../shared/sessionKey.ts";
 import { resolveModel } from "./agents.ts";
-import { type Mapping, mappingKey } from "./mapping.ts";
+import { type Mapping, mappingKey } from "./mappings/mapping.ts";
 import { type Frozen, optionalSection, text } from "./nodes.ts";
 
 /** Returns the pattern of a Pub/Sub resource (https://cloud.google.com/pubsub/docs/pubsub-basics#resource_names). */

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { SCOPE_PATTERN, SCOPES } from "../shared/scopes.ts";
 import { nearest } from "../shared/text/nearest.ts";
-import { BUILT_IN_HOOKS } from "./mapping.ts";
+import { BUILT_IN_HOOKS } from "./mappings/mapping.ts";
 import { text } from "./nodes.ts";
 
 /** The keys of a grant: what a token or a role allows. */

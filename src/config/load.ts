@@ -11,8 +11,8 @@ import { nearest } from "../shared/text/nearest.ts";
 import { readTextFile } from "../shared/text/textFile.ts";
 import { type Config, ConfigSchema, configKeys, crossChecks } from "./config.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
+import { fillPresets } from "./mappings/presets.ts";
 import type { ConfigNode } from "./nodes.ts";
-import { fillPresets } from "./presets.ts";
 
 /** An unusable configuration. `problems` has one sentence for each fault, `source` the file or variable that has them. */
 export class ConfigError extends StartError {

@@ -14,14 +14,21 @@ const TOPIC = /^[\w-]{1,64}$/;
 /** Returns whether a text is a topic of ntfy. */
 export const isNtfyTopic = (text: string): boolean => TOPIC.test(text);
 
+/**
+ * Returns whether a text can be the id of a conversation of Microsoft Teams. Ill-formed text cannot be encoded into a path, and
+ * dots alone would change the path.
+ */
+export const isConversationId = (text: string): boolean => text.isWellFormed() && !/^\.{0,2}$/.test(text);
+
 type Form = readonly [isForm: (text: string) => boolean, fault: string];
 
-/** The forms of recipients, which the channels check too before they send. Those of Microsoft Teams have none. */
+/** The forms of recipients, which the channels check too before they send. */
 const FORMS: Readonly<Record<string, Form | undefined>> = {
   telegram: [(text) => TELEGRAM_RECIPIENT.test(text), "must be a chat id, @channel or chat:topic"],
   slack: [(text) => SLACK_RECIPIENT.test(text), "must be the id or #name of a channel, or the id of a user"],
   discord: [(text) => DISCORD_RECIPIENT.test(text), "must be a channel id or user:ID"],
   mattermost: [(text) => MATTERMOST_RECIPIENT.test(text), "must be a channel id, user:ID, @name or team/channel"],
+  msteams: [isConversationId, "must be the id of a conversation"],
   whatsapp: [(text) => readPhoneNumber(text) !== undefined, "must be a number with its country code: +49 151 00000000"],
   signal: [
     (text) => readSignal(text) !== undefined,

@@ -74,3 +74,7 @@ export function invalidField(field: string, detail: string): AppError {
   const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }
+
+/** Returns an error about a nested value of a body. @param path its JSON Pointer without the first slash */
+export const invalidValue = (path: string, detail: string): AppError =>
+  new AppError("invalid_body", { detail: `${path} ${detail}.`, errors: [{ pointer: `/${path}`, detail }] });

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
+import { modelEntries } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
@@ -226,4 +227,16 @@ export function serveMetrics(
       resolve({ url: `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}`, close });
     });
   });
+}
+
+/**
+ * Returns the label of the model of a turn in metrics: the id of a configured model, `other` for one that only a request named,
+ * and an empty label without a model. Requests thus cannot create labels.
+ */
+export function modelLabel(
+  { models = [], model: defaultModel }: Pick<Config["agents"]["defaults"], "model" | "models">,
+  model: string | undefined,
+): string {
+  if (model === undefined) return "";
+  return model === defaultModel || modelEntries(models).some(({ id }) => id === model) ? model : "other";
 }

@@ -1,5 +1,6 @@
 import { unconfigured } from "../models/deliveries/addDelivery.ts";
 import { repairGates } from "../models/gates/repairGates.ts";
+import { listDueRuns } from "../models/runs/dueRuns.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toAppError } from "../shared/errors.ts";
@@ -71,7 +72,7 @@ async function requeueUnmapped(deps: SweepDeps): Promise<void> {
 
 async function requeueRuns(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
-  const due = stores.runs.listDue(clock.now(), before(deps));
+  const due = listDueRuns(stores.runs.collection, clock.now(), before(deps));
   await inBatches(due, ENQUEUE_CONCURRENCY, async ({ id: runId, status, attempts }) => {
     // The queue entry of a dead worker still exists, so the run gets another id.
     const jobId = status === "running" ? `${runId}-lost-${attempts}` : runId;

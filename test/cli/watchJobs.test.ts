@@ -1,19 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { hearsChanges } from "./hearsChanges.ts";
 import { type Drawing, onScreen, type Size } from "./screen.ts";
 import { follow } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
-
-/** Waits until a new service receives live events: an earlier watch would report a lost connection. */
-async function hearsChanges({ url }: TestApp): Promise<void> {
-  const client = createClient({ url });
-  for await (const { type, data } of client.watch()) if (type === "state" && data.live) break;
-  await client.close();
-}
 
 describe("signalbox jobs watch", () => {
   let app: TestApp;

@@ -268,6 +268,21 @@ describe("signalbox/client API calls", () => {
     await server.close();
   });
 
+  it("are not retried for a port that fetch itself blocks", async () => {
+    const errors: unknown[] = [];
+    const blocked = createClient({ url: "http://127.0.0.1:6000", onError: (error) => errors.push(error) });
+
+    const thrown = await blocked
+      .job("j")
+      .create()
+      .catch((error: unknown) => error);
+
+    expect(thrown).to.include({ code: "unreachable", isTransient: false });
+    expect((thrown as Error).message).to.match(/6000 cannot be reached: fetch blocks its port, as browsers do\./);
+    expect(errors).to.deep.equal([]);
+    await blocked.close();
+  });
+
   it("do not disclose a hook token that is invalid in a header", async () => {
     const error = await createClient({ url: app.url, hookToken: "sec\nret" })
       .hooks.send("wake", { text: "Now" })

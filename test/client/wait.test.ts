@@ -1,29 +1,16 @@
 import { expect } from "chai";
-import { createClient } from "../../src/client/client.ts";
 import type { TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
 import { acceptRun, createJob } from "../support/factories.ts";
-import { endRun, startFollowingApp } from "../support/waiting.ts";
+import { endRun } from "../support/waiting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
+import { useWaits } from "./useWaits.ts";
 
 describe("signalbox/client waits", () => {
   useShortBackoff();
   let app: TestApp;
-  before(async () => {
-    app = await startFollowingApp();
+  const { recording, isWaiting } = useWaits((started) => {
+    app = started;
   });
-  after(() => app.close());
-
-  /** Returns a client and the requests that it sends, each with its header `Prefer`. */
-  const recording = (url = app.url, more: Partial<Parameters<typeof createClient>[0]> = {}) => {
-    const requests: (string | null)[] = [];
-    const fetch: typeof globalThis.fetch = (address, init) => {
-      requests.push(new Headers(init?.headers).get("Prefer"));
-      return globalThis.fetch(address, init);
-    };
-    return { client: createClient({ url, fetch, ...more }), requests };
-  };
-  const isWaiting = (count = 1) => eventually(() => app.waiting() === count, "the request to wait");
 
   it("jobs.wait: returns the ended job with its output, by one request that waits at the service", async () => {
     const { jobId, path } = await createJob(app);

@@ -475,7 +475,7 @@ describe("recipients", () => {
     ["whatsapp", ["+49 151 00000000", "4915100000000"], ["Ann", "0151 00000000", "+49 (0) 151 00000000"]],
     ["signal", ["+4915100000000", "u:ann.01"], ["Ann", "015100000000"]],
     ["imessage", ["+49 151 00000000", "ann@example.com", "iMessage;+;chat1"], ["Ann", "+49 (0) 151 00000000"]],
-    ["msteams", ["19:abc@thread.tacv2"], []],
+    ["msteams", ["19:abc@thread.tacv2"], ["..", "\ud800"]],
   ];
   for (const [channel, accepted, refused] of forms) {
     it(`have the forms that ${channel} sends to`, () => {

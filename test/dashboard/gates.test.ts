@@ -3,37 +3,17 @@ import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
 import { expectAccessible, findings } from "../support/axe.ts";
 import { untilPasses } from "../support/eventually.ts";
-import { createJob } from "../support/factories.ts";
-import { useDashboard } from "./useDashboard.ts";
+import { SCHEMA, useQuestions } from "./useQuestions.ts";
 
 const DESKTOP = { width: 1280, height: 800 };
-
-const SCHEMA = {
-  type: "object",
-  properties: {
-    version: { type: "string", title: "Version", description: "Such as v7", pattern: "^v\\d+$" },
-    note: { type: "string", title: "Note", maxLength: 2_000 },
-    rows: { type: "integer", title: "Rows at a time", minimum: 1, default: 500 },
-    notify: { type: "boolean", title: "Notify everybody" },
-    color: { type: "string", title: "Colour", enum: ["r", "g"], enumNames: ["Red", "Green"] },
-    regions: { type: "array", title: "Regions", items: { type: "string", enum: ["eu", "us"] } },
-    at: { type: "string", title: "Publish at", format: "date-time" },
-  },
-  required: ["version", "rows", "color"],
-};
 
 describe("dashboard questions", () => {
   let app: TestApp;
   let jobId: string;
   let path: string;
-  const { openLive, contexts } = useDashboard((started) => {
-    app = started;
+  const { openLive, contexts, ask } = useQuestions((ready) => {
+    ({ app, jobId, path } = ready);
   });
-  beforeEach(async () => {
-    ({ jobId, path } = await createJob(app, { name: "Nightly import" }));
-  });
-  const ask = (key: string, body: object = {}) =>
-    app.call("PUT", `${path}/gates/${key}`, { title: `${key}?`, message: "12 prices differ.", ...body });
   const gate = async (key = "publish") => (await app.call("GET", `${path}/gates/${key}`)).body;
   const openCount = (page: Page) =>
     page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Questions" });

@@ -1,42 +1,9 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
-import { useDashboard } from "./useDashboard.ts";
-
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+import { useRules } from "./useRules.ts";
 
 describe("dashboard page of notifications", () => {
-  let app: TestApp;
-  let worker: TestWorker;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        channels: { log: {} },
-        notify: [
-          { id: "ops", on: ["job.failed"], to: { channel: "log", to: "night watch" }, after: 2, cooldown: "1h" },
-          {
-            id: "ci",
-            on: ["job.completed", "job.stale"],
-            where: { name: "Nightly" },
-            to: { webhook: { url: "https://ci.example.com/hidden", secret: SECRET } },
-          },
-          { id: "agent", on: ["job.failed"], to: { wake: "next-heartbeat" } },
-        ],
-        expect: [{ id: "backup", name: "Nightly backup", every: "1d", grace: "2h" }],
-      }),
-    },
-  );
-  beforeEach(async () => {
-    worker = await startWorker(app);
-  });
-  afterEach(() => worker.close());
-
-  const cardOf = (page: Awaited<ReturnType<typeof openLive>>, rule: string) =>
-    page.getByRole("listitem", { name: rule, exact: true });
+  const { openLive, cardOf } = useRules();
 
   it("is in the navigation, and shows each rule with its target, and each expectation", async () => {
     const page = await openLive("/");

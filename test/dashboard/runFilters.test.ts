@@ -1,27 +1,8 @@
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
-import { useDashboard } from "./useDashboard.ts";
-
-const HOOK_TOKEN = "a-hook-token-of-length";
-const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
+import { useRunList } from "./useRunList.ts";
 
 describe("dashboard filters of runs", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ match: { path: "ci" }, sessionKey: "hook:ci" }] },
-      }),
-    },
-  );
-  beforeEach(async () => {
-    await app.call("POST", "/hooks/ci", { build: 1 }, bearer);
-    const { body } = await app.call("POST", "/hooks/agent", { message: "a", name: "Direct" }, bearer);
-    await app.call("POST", `/api/runs/${body.runId}/cancel`);
-  });
+  const { openLive } = useRunList();
 
   it("show counts that follow the filters, which stand in the address and can be removed", async () => {
     const page = await openLive("/runs");

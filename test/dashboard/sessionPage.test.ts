@@ -1,34 +1,16 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../src/agents/prompt/heartbeatPrompt.ts";
 import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { agentRequest } from "../support/factories.ts";
-import { useDashboard } from "./useDashboard.ts";
-
-const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
+import { RUN, useTranscript } from "./useTranscript.ts";
 
 describe("dashboard page of a session", () => {
   let app: TestApp;
-  const { openLive } = useDashboard((started) => {
+  const { openLive, addTurn, addTurns } = useTranscript((started) => {
     app = started;
   });
-
-  const addTurn = (n: number, sessionKey = "main") => {
-    const events = [
-      { eventId: "e", text: `Event number ${n}`, source: `run ${RUN}`, at: app.clock.now() },
-      { eventId: "f", text: "Line one\nLine two", source: "wake hook", at: app.clock.now() },
-    ];
-    const { text } = heartbeatPrompt({ prompt: DEFAULT_HEARTBEAT_PROMPT, events, maxChars: 100_000 });
-    const prompt = sessionKey === "main" ? text : `Question ${n}`;
-    const turn = { sessionKey, prompt, outside: false, reply: `Reply number ${n}`, endedAt: app.clock.now() };
-    const turnId = sessionKey === "main" ? `turn-${n}` : `${RUN}-${n}`;
-    return app.stores.messages.addTurn(turnId, turn);
-  };
-  const addTurns = async (count: number) => {
-    for (let n = 1; n <= count; n++) await addTurn(n);
-  };
   const isAtEnd = (page: Page) =>
     page.evaluate<boolean>("document.documentElement.scrollHeight - innerHeight - scrollY < 2");
 

@@ -3,40 +3,13 @@ import { version } from "../../src/shared/process/version.ts";
 import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { startWorker } from "../support/worker.ts";
-import { useDashboard } from "./useDashboard.ts";
-
-const TOKEN = "an-api-token-of-length";
-const READ_ONLY = "a-read-only-token-of-length";
+import { TOKEN, useSettings } from "./useSettings.ts";
 
 describe("dashboard page of the settings", () => {
   let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        server: { apiToken: TOKEN, readOnlyToken: READ_ONLY },
-        hooks: {
-          enabled: true,
-          token: "a-hook-token-of-length",
-          mappings: [
-            { match: { path: "ci", when: { "payload.state": "failed" } }, sessionKey: "hook:ci:{{branch}}" },
-            { id: "any", action: "wake" },
-          ],
-        },
-        channels: { log: {} },
-        notify: [{ id: "ops", on: ["job.failed"], to: { channel: "log", to: "a" } }],
-      }),
-    },
-  );
-  const logIn = async (token: string, options = {}) => {
-    const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
-    await page.getByText("Live", { exact: true }).waitFor();
-    return page;
-  };
+  const { logIn } = useSettings((started) => {
+    app = started;
+  });
 
   it("shows health, versions, mappings with their addresses, and the configuration without secrets", async () => {
     const worker = await startWorker(app);

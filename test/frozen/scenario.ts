@@ -172,7 +172,7 @@ async function sendHooks(fixture: GmailFixture): Promise<void> {
   const { body } = await send(fixture, ["POST", "/hooks/agent", first], 202, key);
   const again = await send(fixture, ["POST", "/hooks/agent", first], 202, key);
   expect(again.body.runId).to.equal(body.runId);
-  await send(fixture, ["POST", "/hooks/agent", { message: "Once", channel: "discord", to: "1" }], 202);
+  await send(fixture, ["POST", "/hooks/agent", { message: "Once", channel: "discord", to: "100000000000000001" }], 202);
   await send(fixture, ["POST", "/hooks/wake", { text: "y".repeat(3_000), mode: "now" }], 200, key);
   await send(fixture, ["POST", "/hooks/wake", { text: "Later", mode: "next-heartbeat" }], 200);
   await send(fixture, ["POST", "/hooks/ci", { build: 7 }], 202, key);

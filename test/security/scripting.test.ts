@@ -64,7 +64,7 @@ describe("text of others on the dashboard", () => {
       sessionKey: hostile("session"),
       thinking: "low",
     };
-    const whom = { channel: "telegram", to: hostile("to").slice(0, 250), wakeMode: "next-heartbeat" };
+    const whom = { channel: "msteams", to: hostile("to").slice(0, 250), wakeMode: "next-heartbeat" };
     const rung = await app.call(
       "POST",
       "/hooks/agent",

@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
+import { BUILT_IN_HOOKS } from "../../config/mappings/mapping.ts";
 import { type HookCall, hookName, type Mapping, mappingsNamed, readNamesOf } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, parseBody } from "../../hooks/mappings/requestBody.ts";
 import type { ReadNames } from "../../hooks/mappings/secretNames.ts";

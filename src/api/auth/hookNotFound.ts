@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
+import { BUILT_IN_HOOKS } from "../../config/mappings/mapping.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import { AppError } from "../../shared/errors.ts";
 import { nearest } from "../../shared/text/nearest.ts";

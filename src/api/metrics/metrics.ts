@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { BUILT_IN_HOOKS } from "../../config/mapping.ts";
+import { BUILT_IN_HOOKS } from "../../config/mappings/mapping.ts";
 import type { Status } from "../../models/jobs/job.ts";
 import type { PingResult } from "../../models/jobs/pingJob.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";

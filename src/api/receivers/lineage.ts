@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { createdPrefix } from "../../models/jobs/jobScope.ts";
-import { AppError } from "../../shared/errors.ts";
+import { invalidValue } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { jobsFor } from "../auth/caller.ts";
-import * as examples from "../examples/receivers.ts";
+import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
 import { RunEvent } from "./runEvent.ts";
@@ -41,17 +41,14 @@ export const postLineage = route({
 /** Checks what the schema cannot. @param at the pointer of the event with a slash behind it */
 function check({ eventTime, run }: RunEvent, at: string, prefix: string): void {
   if (Number.isNaN(Date.parse(eventTime))) {
-    throw invalid(`${at}eventTime`, "must be an existing time: leap seconds are not supported");
+    throw invalidValue(`${at}eventTime`, "must be an existing time: leap seconds are not supported");
   }
   const { parent } = run.facets ?? {};
   const ids = [run.runId, parent?.run.runId, parent?.root?.run.runId].map((id) => prefix + (id ?? ""));
   if (ids.some((id) => id.length > MAX_IDENTIFIER_LENGTH)) {
-    throw invalid(
+    throw invalidValue(
       `${at}run`,
       `has a runId that exceeds ${MAX_IDENTIFIER_LENGTH} characters with the prefix of the token`,
     );
   }
 }
-
-const invalid = (path: string, detail: string) =>
-  new AppError("invalid_body", { detail: `${path} ${detail}.`, errors: [{ pointer: `/${path}`, detail }] });

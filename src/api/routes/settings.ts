@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { mappingKey } from "../../config/mapping.ts";
+import { mappingKey } from "../../config/mappings/mapping.ts";
 import { preset } from "../../hooks/mappings/presets.ts";
 import { endOfLife, version } from "../../shared/process/version.ts";
 import { Settings } from "../../wire/settings.ts";

@@ -1,5 +1,5 @@
 import { hasTrunkZero } from "../../shared/recipients/phoneNumber.ts";
-import { WITH_TRUNK_ZERO } from "../trunkZero.ts";
+import { WITH_TRUNK_ZERO } from "../channel.ts";
 
 const INVALID_RECIPIENT = {
   kind: "gone",

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { isConversationId } from "../../config/recipients.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { retryAfterMs } from "../../shared/backoff.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
@@ -45,8 +46,7 @@ export function msteamsChannel(
     style: { dialect: "markdown", limit: 20_000, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
-      // Ill-formed text cannot be encoded into a path, and dots alone would change the path.
-      if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "This is not a conversation id." };
+      if (!isConversationId(to)) return { kind: "gone", reason: "This is not a conversation id." };
       const activity = { type: "message", text, textFormat: plain ? "plain" : "markdown" };
       let response = await post(to, activity, signal);
       // The message was not sent, and the token may have been revoked early: retry once with a new one.

@@ -1,10 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { hasTrunkZero, readPhoneNumber } from "../../shared/recipients/phoneNumber.ts";
-import type { Channel, SendOutcome } from "../channel.ts";
+import { type Channel, type SendOutcome, WITH_TRUNK_ZERO } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
-import { WITH_TRUNK_ZERO } from "../trunkZero.ts";
 import { classifyError } from "./errors.ts";
 
 /** The version of the Graph API. Meta serves each for about two years. */

@@ -2,6 +2,22 @@ import type { Define, Entry } from "../command.ts";
 
 const leaf = (description: string, load: () => Promise<Define>): Entry => ({ description, load });
 
+// The files with several commands.
+const backupFile = () => import("./service/backup.ts");
+const jobsFile = () => import("./jobs/jobs.ts");
+const reportJobsFile = () => import("./jobs/reportJobs.ts");
+const gatesFile = () => import("./runs/gates.ts");
+const requestsFile = () => import("./hooks/requests.ts");
+const sendHookFile = () => import("./hooks/sendHook.ts");
+const runsFile = () => import("./runs/runs.ts");
+const deliveriesFile = () => import("./deliveries/deliveries.ts");
+const notifyFile = () => import("./deliveries/notify.ts");
+const sessionsFile = () => import("./runs/sessions.ts");
+const channelsFile = () => import("./deliveries/channels.ts");
+const routeFile = () => import("./deliveries/route.ts");
+const configFile = () => import("./service/config.ts");
+const gmailFile = () => import("./hooks/gmail.ts");
+
 /** All commands by name, in the order of the help. A command's file is loaded only when it is called, so that `--help` is fast. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   start: leaf(
@@ -26,12 +42,9 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   ),
   backup: leaf(
     "Write all data to a compressed file. The service can keep running.",
-    async () => (await import("./service/backup.ts")).backup,
+    async () => (await backupFile()).backup,
   ),
-  restore: leaf(
-    "Restore the data of a backup into an empty database.",
-    async () => (await import("./service/backup.ts")).restore,
-  ),
+  restore: leaf("Restore the data of a backup into an empty database.", async () => (await backupFile()).restore),
   status: leaf(
     "Print whether the service is ready, its jobs, runs and channels. Exits with 1 if it is not ready, and with 3 if it cannot be reached.",
     async () => (await import("./service/status.ts")).status,
@@ -52,26 +65,20 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: "List, read, watch, report, cancel and delete jobs.",
     examples: ["signalbox jobs list --status failed", "signalbox jobs watch report-7"],
     commands: {
-      list: leaf("List jobs, newest first.", async () => (await import("./jobs/jobs.ts")).listJobs),
-      get: leaf(
-        "Print one job with its input, metadata and output.",
-        async () => (await import("./jobs/jobs.ts")).getJob,
-      ),
+      list: leaf("List jobs, newest first.", async () => (await jobsFile()).listJobs),
+      get: leaf("Print one job with its input, metadata and output.", async () => (await jobsFile()).getJob),
       watch: leaf(
         "Follow one job until it ends and exit with 1 if it fails, or follow many until Ctrl-C.",
         async () => (await import("./jobs/watchJobs.ts")).watchJobs,
       ),
-      put: leaf(
-        "Create a job, or change the given fields of one.",
-        async () => (await import("./jobs/reportJobs.ts")).putJob,
-      ),
+      put: leaf("Create a job, or change the given fields of one.", async () => (await reportJobsFile()).putJob),
       report: leaf(
         "Report on a step of a job. The first report creates the step and starts it.",
-        async () => (await import("./jobs/reportJobs.ts")).reportStep,
+        async () => (await reportJobsFile()).reportStep,
       ),
       cancel: leaf(
         "Request that a running job be cancelled. The code that does the work learns of it with its next report.",
-        async () => (await import("./jobs/jobs.ts")).cancelJob,
+        async () => (await jobsFile()).cancelJob,
       ),
       delete: leaf(
         "Delete the given jobs, or all jobs that match the filters, with their steps.",
@@ -89,11 +96,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     commands: {
       list: leaf(
         "List gates, newest first: the open ones, or those in another status.",
-        async () => (await import("./runs/gates.ts")).listGates,
+        async () => (await gatesFile()).listGates,
       ),
       answer: leaf(
         "Answer an open gate. The first answer counts. Without --revision, a terminal shows the question and asks first.",
-        async () => (await import("./runs/gates.ts")).answerGate,
+        async () => (await gatesFile()).answerGate,
       ),
     },
   },
@@ -118,32 +125,23 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
         description: "List, read and replay the requests to hooks that the service has kept (hooks.keepRequests).",
         examples: ["signalbox hooks requests list --outcome refused"],
         commands: {
-          list: leaf(
-            "List kept requests, newest first.",
-            async () => (await import("./hooks/requests.ts")).listRequests,
-          ),
+          list: leaf("List kept requests, newest first.", async () => (await requestsFile()).listRequests),
           show: leaf(
             "Print a kept request with its headers and its body.",
-            async () => (await import("./hooks/requests.ts")).showRequest,
+            async () => (await requestsFile()).showRequest,
           ),
           replay: leaf(
             "Start new runs from a kept request, with the current configuration.",
-            async () => (await import("./hooks/requests.ts")).replayRequest,
+            async () => (await requestsFile()).replayRequest,
           ),
         },
       },
       send: {
         description: "Send a webhook to a mapping or preset, or use one of the built-in hooks below.",
-        load: async () => (await import("./hooks/sendHook.ts")).sendMapped,
+        load: async () => (await sendHookFile()).sendMapped,
         commands: {
-          wake: leaf(
-            "Send an event to the main session of the agent.",
-            async () => (await import("./hooks/sendHook.ts")).sendWake,
-          ),
-          agent: leaf(
-            "Start a run of the agent in a separate session.",
-            async () => (await import("./hooks/sendHook.ts")).sendAgent,
-          ),
+          wake: leaf("Send an event to the main session of the agent.", async () => (await sendHookFile()).sendWake),
+          agent: leaf("Start a run of the agent in a separate session.", async () => (await sendHookFile()).sendAgent),
         },
       },
     },
@@ -152,66 +150,52 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: "List, read, watch, retry, repeat and cancel runs of the agent.",
     examples: ["signalbox runs list --status failed"],
     commands: {
-      list: leaf("List runs, newest first.", async () => (await import("./runs/runs.ts")).listRuns),
-      get: leaf("Print one run with its reply and deliveries.", async () => (await import("./runs/runs.ts")).getRun),
+      list: leaf("List runs, newest first.", async () => (await runsFile()).listRuns),
+      get: leaf("Print one run with its reply and deliveries.", async () => (await runsFile()).getRun),
       watch: leaf(
         "Wait for the end of a run, print its reply, and exit with 1 unless it is completed.",
         async () => (await import("./runs/followRun.ts")).watchRun,
       ),
-      retry: leaf("Restart a failed run.", async () => (await import("./runs/runs.ts")).actOnRun("retry")),
+      retry: leaf("Restart a failed run.", async () => (await runsFile()).actOnRun("retry")),
       again: leaf("Start a new run with the request of a run that has ended.", async () =>
-        (await import("./runs/runs.ts")).actOnRun("again"),
+        (await runsFile()).actOnRun("again"),
       ),
-      cancel: leaf("Cancel a queued or running run.", async () => (await import("./runs/runs.ts")).actOnRun("cancel")),
+      cancel: leaf("Cancel a queued or running run.", async () => (await runsFile()).actOnRun("cancel")),
     },
   },
   deliveries: {
     description: "List, retry and cancel deliveries of replies and events.",
     examples: ["signalbox deliveries list --state failed"],
     commands: {
-      list: leaf(
-        "List deliveries, newest first.",
-        async () => (await import("./deliveries/deliveries.ts")).listDeliveries,
-      ),
+      list: leaf("List deliveries, newest first.", async () => (await deliveriesFile()).listDeliveries),
       retry: leaf("Restart a failed delivery, or try a pending one now.", async () =>
-        (await import("./deliveries/deliveries.ts")).actOnDelivery("retry"),
+        (await deliveriesFile()).actOnDelivery("retry"),
       ),
-      cancel: leaf("Cancel a pending delivery.", async () =>
-        (await import("./deliveries/deliveries.ts")).actOnDelivery("cancel"),
-      ),
+      cancel: leaf("Cancel a pending delivery.", async () => (await deliveriesFile()).actOnDelivery("cancel")),
     },
   },
   notify: {
     description: "List and test the rules that send events.",
     examples: ["signalbox notify list"],
     commands: {
-      list: leaf(
-        "List rules with their latest event, and expectations.",
-        async () => (await import("./deliveries/notify.ts")).listRules,
-      ),
-      test: leaf(
-        "Send the event `test` to the target of a rule.",
-        async () => (await import("./deliveries/notify.ts")).testRule,
-      ),
+      list: leaf("List rules with their latest event, and expectations.", async () => (await notifyFile()).listRules),
+      test: leaf("Send the event `test` to the target of a rule.", async () => (await notifyFile()).testRule),
     },
   },
   sessions: {
     description: "List sessions of the agent and print their messages.",
     examples: ["signalbox sessions messages main --limit 10"],
     commands: {
-      list: leaf(
-        "List sessions, most recently used first.",
-        async () => (await import("./runs/sessions.ts")).listSessions,
-      ),
+      list: leaf("List sessions, most recently used first.", async () => (await sessionsFile()).listSessions),
       messages: leaf(
         "Print the latest messages of a session, oldest first.",
-        async () => (await import("./runs/sessions.ts")).listMessages,
+        async () => (await sessionsFile()).listMessages,
       ),
     },
   },
   deliver: leaf(
     "Send one message to a channel, and exit with 1 unless its first attempt succeeds.",
-    async () => (await import("./deliveries/channels.ts")).deliverText,
+    async () => (await channelsFile()).deliverText,
   ),
   channels: {
     description: "Check, test and resume the channels that replies are delivered to.",
@@ -219,15 +203,12 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     commands: {
       check: leaf(
         "Check the credentials of each configured channel without sending anything.",
-        async () => (await import("./deliveries/channels.ts")).checkChannels,
+        async () => (await channelsFile()).checkChannels,
       ),
-      test: leaf(
-        "Send a test message to a channel.",
-        async () => (await import("./deliveries/channels.ts")).testChannel,
-      ),
+      test: leaf("Send a test message to a channel.", async () => (await channelsFile()).testChannel),
       resume: leaf(
         "Let a channel that is stopped for its credentials try them again at once.",
-        async () => (await import("./deliveries/channels.ts")).resumeChannel,
+        async () => (await channelsFile()).resumeChannel,
       ),
     },
   },
@@ -237,15 +218,15 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     commands: {
       show: leaf(
         "Print the channel and recipient for replies of the main session.",
-        async () => (await import("./deliveries/route.ts")).showRoute,
+        async () => (await routeFile()).showRoute,
       ),
       set: leaf(
         "Set the channel and recipient for replies of the main session.",
-        async () => (await import("./deliveries/route.ts")).setRoute,
+        async () => (await routeFile()).setRoute,
       ),
       clear: leaf(
         "Clear what was set, so that session.main of the configuration applies again.",
-        async () => (await import("./deliveries/route.ts")).clearRoute,
+        async () => (await routeFile()).clearRoute,
       ),
     },
   },
@@ -253,13 +234,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: "Check or print the configuration: the file and the environment together.",
     examples: ["signalbox config check", "signalbox config show"],
     commands: {
-      check: leaf(
-        "Validate the configuration and list every problem.",
-        async () => (await import("./service/config.ts")).checkConfig,
-      ),
+      check: leaf("Validate the configuration and list every problem.", async () => (await configFile()).checkConfig),
       show: leaf(
         "Print the configuration in effect as JSON, with secrets redacted.",
-        async () => (await import("./service/config.ts")).showConfig,
+        async () => (await configFile()).showConfig,
       ),
     },
   },
@@ -287,11 +265,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
           ),
           run: leaf(
             "Listen to the mailbox in hooks.gmail and start a run for each new mail.",
-            async () => (await import("./hooks/gmail.ts")).runGmail,
+            async () => (await gmailFile()).runGmail,
           ),
           status: leaf(
             "Print the state of the listener and exit with 1 if there is a problem.",
-            async () => (await import("./hooks/gmail.ts")).gmailStatus,
+            async () => (await gmailFile()).gmailStatus,
           ),
         },
       },

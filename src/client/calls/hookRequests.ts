@@ -9,6 +9,7 @@ import type {
 import type { Call, CallOptions } from "../api.ts";
 import { pathSegment } from "../connection.ts";
 import type { Page } from "../records/options.ts";
+import type { MissingValue } from "../records/runs.ts";
 
 /** Filters of the list of kept requests. */
 export type RequestQuery = Page & {
@@ -37,3 +38,10 @@ export const hookRequestCalls = (call: Call) => ({
   try: (request: TryHookRequest, options?: CallOptions) =>
     call<DryRun>("POST", "/api/hooks/dry-run", { ...options, body: request }),
 });
+
+/** Returns the sentence about placeholders without a value, for the command line and the page; null if there are none. */
+export function describeMissing(missing: readonly MissingValue[] = []): string | null {
+  if (missing.length === 0) return null;
+  const paths = missing.map(({ path, didYouMean }) => (didYouMean ? `${path} (did you mean ${didYouMean}?)` : path));
+  return `${missing.length === 1 ? "1 placeholder" : `${missing.length} placeholders`} had no value: ${paths.join(", ")}`;
+}

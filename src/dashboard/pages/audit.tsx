@@ -72,7 +72,6 @@ function AuditLog({ query }: { query: URLSearchParams }) {
       <Filters query={query} action={action} actor={actor} />
       <List
         list={list}
-        idOf={(entry) => entry.auditId}
         label="Audit log, newest first"
         noun={["entry", "entries"]}
         kind="audit"
@@ -181,7 +180,6 @@ function useAuditLog(action: AuditAction | null, actor: string | null): LiveList
       new LiveList<AuditEntry>({
         idOf: (entry) => entry.auditId,
         createdAt: (entry) => entry.at,
-        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const query = { limit, cursor: cursor ?? undefined, ...(action && { action }), ...(actor && { actor }) };
           const { entries, nextCursor } = await service.audit(query, { signal });

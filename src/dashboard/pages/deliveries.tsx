@@ -70,7 +70,6 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
       )}
       <List
         list={list}
-        idOf={(delivery) => delivery.deliveryId}
         label="Deliveries, newest first"
         noun={["delivery", "deliveries"]}
         kind="deliveries"
@@ -121,7 +120,6 @@ function useLiveDeliveries(wanted: Filter, onChange: () => void): LiveList<Deliv
     return new LiveList<Delivery>({
       idOf: (delivery) => delivery.deliveryId,
       createdAt: (delivery) => delivery.createdAt,
-      merge: (_, newer) => newer,
       load: async ({ limit, cursor, signal }) => {
         const query = { limit, cursor: cursor ?? undefined, ...filter };
         const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });

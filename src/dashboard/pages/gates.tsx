@@ -41,7 +41,6 @@ export function GatesPage({ place: { query } }: { place: Place }) {
       </div>
       <List
         list={list}
-        idOf={(gate) => gate.gateId}
         label="Questions, newest first"
         noun={["question", "questions"]}
         kind="gates"
@@ -96,7 +95,6 @@ function useGates(status: GateStatus): LiveList<Gate> {
       new LiveList<Gate>({
         idOf: (gate) => gate.gateId,
         createdAt: (gate) => gate.createdAt,
-        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const { gates, nextCursor } = await service.gates.list(
             { status, limit, cursor: cursor ?? undefined },

@@ -43,7 +43,6 @@ export function JobsPage({ place: { query } }: { place: Place }) {
       <div style={jobWidths()}>
         <List
           list={list}
-          idOf={(job) => job.jobId}
           label="Jobs, newest first"
           noun={["job", "jobs"]}
           kind="jobs"

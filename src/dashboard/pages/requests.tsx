@@ -53,7 +53,6 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       )}
       <List
         list={list}
-        idOf={(request) => request.requestId}
         label="Requests to hooks, newest first"
         noun={["request", "requests"]}
         kind="requests"
@@ -128,7 +127,6 @@ function useRequests(outcome: RequestOutcome | null, mapping: string | null): Li
       new LiveList<HookRequestRow>({
         idOf: (request) => request.requestId,
         createdAt: (request) => request.createdAt,
-        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const query = { limit, ...(cursor && { cursor }), ...(outcome && { outcome }), ...(mapping && { mapping }) };
           const { requests, nextCursor } = await hookRequests.list(query, { signal });

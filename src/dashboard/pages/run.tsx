@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { describeMissing } from "../../client/calls/missingValues.ts";
+import { describeMissing } from "../../client/calls/hookRequests.ts";
 import { type Run, type RunRequest, SignalboxError, type WaitsFor } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { DeliveryList } from "../components/delivery/deliveryList.tsx";

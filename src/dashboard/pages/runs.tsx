@@ -53,7 +53,6 @@ export function RunsPage({ place: { query } }: { place: Place }) {
       <RunFilters query={query} />
       <List
         list={list}
-        idOf={(run) => run.runId}
         label="Runs, newest first"
         noun={["run", "runs"]}
         kind="runs"

@@ -20,7 +20,6 @@ export function SessionsPage() {
       new LiveList<Session>({
         idOf: (session) => session.sessionKey,
         createdAt: (session) => session.lastUsedAt,
-        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const { sessions, nextCursor } = await service.sessions.list(
             { limit, cursor: cursor ?? undefined },
@@ -45,7 +44,6 @@ export function SessionsPage() {
       <WaitingEvents />
       <List
         list={list}
-        idOf={(session) => session.sessionKey}
         label="Sessions, most recently used first"
         noun={["session", "sessions"]}
         kind="sessions"

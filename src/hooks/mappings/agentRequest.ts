@@ -1,6 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { resolveModel } from "../../config/agents.ts";
 import type { Config } from "../../config/config.ts";
+import { recipientFault } from "../../config/recipients.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sessionKeyFault } from "../../shared/sessionKey.ts";
 import { errorCodeFor } from "../templates/render.ts";
@@ -42,7 +43,7 @@ const timeoutFault = (
  * Returns the run that a mapping requests. A run without a sessionKey gets a session of its own.
  * @param result the result of the mapping and its transform
  * @param transformed the outcome of the transform
- * @throws AppError mapping_failed or transform_failed if the model, the time limit or the session key is not allowed
+ * @throws AppError mapping_failed or transform_failed if the model, the time limit, the recipient or the session key is not allowed
  */
 export function mappedRequest(
   result: MappedAgent,
@@ -60,6 +61,8 @@ export function mappedRequest(
   const isOwnTimeout = result.timeoutSeconds === mapping.timeoutSeconds;
   const timeout = isOwnTimeout ? null : timeoutFault(result.timeoutSeconds, hooks);
   if (timeout) throw invalidField("timeoutSeconds", timeout);
+  const recipient = result.to === undefined ? undefined : recipientFault(result.channel ?? "last", result.to);
+  if (recipient !== undefined) throw invalidField("to", recipient);
   const sessionKey = result.sessionKey ?? defaultKeyOf(mapping, hooks);
   const prefixes = hooks.allowedSessionKeyPrefixes;
   const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, prefixes, mapping.key);

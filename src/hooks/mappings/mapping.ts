@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
-import { decodedName, jobPrefixOf, mappingKey } from "../../config/mapping.ts";
-import { TEMPLATES } from "../../config/mappingTemplates.ts";
-import { presetTemplates } from "../../config/presets.ts";
+import { decodedName, jobPrefixOf, mappingKey } from "../../config/mappings/mapping.ts";
+import { presetTemplates } from "../../config/mappings/presets.ts";
+import { TEMPLATES } from "../../config/mappings/templates.ts";
 import {
   parseTemplate,
   type Reference,

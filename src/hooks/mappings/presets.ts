@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import type { PRESETS } from "../../config/mapping.ts";
+import type { PRESETS } from "../../config/mappings/mapping.ts";
 import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../shared/sessionKey.ts";
 
 type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;

@@ -1,4 +1,4 @@
-import type { Scalar, WhenValue } from "../../config/mappingMatch.ts";
+import type { Scalar, WhenValue } from "../../config/mappings/match.ts";
 import { lookUp, parsePath, type Reference, type TemplateScope } from "../../shared/text/template.ts";
 import { isSecretName } from "./secretNames.ts";
 

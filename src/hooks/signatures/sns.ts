@@ -1,5 +1,5 @@
 import { type KeyObject, verify } from "node:crypto";
-import { TOPIC_ARN_PATTERN } from "../../config/mappingAuth.ts";
+import { TOPIC_ARN_PATTERN } from "../../config/mappings/auth.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { type HeaderValues, singleHeader } from "./readSignature.ts";
 import { SenderRefusedError } from "./signature.ts";

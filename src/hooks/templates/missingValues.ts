@@ -1,4 +1,4 @@
-import { TEMPLATES } from "../../config/mappingTemplates.ts";
+import { TEMPLATES } from "../../config/mappings/templates.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { nearest } from "../../shared/text/nearest.ts";
 import { lookUp, type Reference, type Template, type TemplateScope } from "../../shared/text/template.ts";

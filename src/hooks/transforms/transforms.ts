@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
-import { resolveTransform } from "../../config/transformPath.ts";
+import { resolveTransform } from "../../config/mappings/transformPath.ts";
 import { AppError } from "../../shared/errors.ts";
 import { FairSemaphore } from "../../shared/fairSemaphore.ts";
 import { type ProcessSettings, type RunOutcome, TransformProcess, type TransformRun } from "./process.ts";

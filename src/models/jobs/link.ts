@@ -1,3 +1,4 @@
+import { invalidValue } from "../../shared/errors.ts";
 import type { Link as LinkView } from "../../wire/link.ts";
 import * as f from "../db/fields.ts";
 
@@ -11,3 +12,10 @@ export const viewLinks = (links: readonly LinkView[] | undefined): LinkView[] =>
 /** Returns the characters of links, for limits on memory. */
 export const linksLength = (links: readonly LinkView[] = []): number =>
   links.reduce((sum, { title, url }) => sum + title.length + url.length, 0);
+
+/** Checks that browsers accept the addresses of links, whose form the schema has checked. @throws AppError invalid_body */
+export function checkLinks(links: readonly LinkView[] | null | undefined): void {
+  for (const [i, { url }] of (links ?? []).entries()) {
+    if (!URL.canParse(url)) throw invalidValue(`links/${i}/url`, "must be a valid address");
+  }
+}

@@ -5,7 +5,7 @@ import { type DueRun, NEXT_OF_SESSION, type RunDoc } from "./run.ts";
  * Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. Reads one document
  * for each session with open runs, however many runs the session has.
  */
-export function listDue(collection: Documents<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
+export function listDueRuns(collection: Documents<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
   const first = (field: string) => ({ $first: `$${field}` });
   const pipeline = [
     { $match: { open: true } },

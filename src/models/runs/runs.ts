@@ -8,13 +8,12 @@ import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
 import type { NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
-import { listDue, listUnmapped, type UnmappedRun } from "./dueRuns.ts";
+import { listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
   type AgentRun,
   type AttemptReport,
-  type DueRun,
   type MappingOutcome,
   type NewRun,
   NOT_FINALIZED,
@@ -288,11 +287,6 @@ export class Runs {
   /** Lists the runs that have waited for their mapping since before a time, the oldest first. */
   listUnmapped(before: Date): AsyncIterable<UnmappedRun> {
     return listUnmapped(this.collection, before);
-  }
-
-  /** Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. */
-  listDue(now: Date, before: Date): AsyncIterable<DueRun> {
-    return listDue(this.collection, now, before);
   }
 }
 

@@ -86,15 +86,12 @@ export class DeliveryAttempt {
 
   /** Runs the attempt. Never throws: a delivery whose attempts never end would block its recipient for ever. */
   async run(): Promise<AttemptOutcome> {
-    const outcome = await this.#attempt().catch((thrown: unknown) => this.#outcomeOfThrown(thrown));
+    const outcome =
+      this.#outcomeAfterCrash() ?? (await this.#sendParts().catch((thrown) => this.#outcomeOfThrown(thrown)));
     const { stopped } = this.#limiter;
     return outcome.kind === "delay" && stopped
       ? { ...outcome, change: { ...outcome.change, channelStop: stopped } }
       : outcome;
-  }
-
-  async #attempt(): Promise<AttemptOutcome> {
-    return this.#outcomeAfterCrash() ?? (await this.#sendParts());
   }
 
   /** Returns `failed` when the previous worker died during the last permitted attempt; undefined when this one may run. */

@@ -32,6 +32,28 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(run).to.deep.include({ reply: null, error: null, deliveries: [], startedAt: null, endedAt: null });
   });
 
+  for (const [title, sent] of [
+    ["its channel", { channel: "telegram", to: "Ada L." }],
+    ["that of the main session", { to: "Ada L." }],
+    ["that of the main session, named as last", { channel: "last", to: "Ada L." }],
+  ] as const) {
+    it(`agent: refuses with 400 a recipient to whom ${title} can never send`, async () => {
+      const main = "{ channel: 'telegram', to: '1' }";
+      const chat = await startApp({ config: config().replace(/}$/, `, session: { main: ${main} } }`) });
+      try {
+        const { status, body } = await chat.call("POST", "/hooks/agent", { message: "x", ...sent }, bearer);
+
+        expect([status, body.errors]).to.deep.equal([
+          400,
+          [{ pointer: "/to", detail: "must be a chat id, @channel or chat:topic" }],
+        ]);
+        expect((await chat.call("GET", "/api/runs")).body.runs).to.deep.equal([]);
+      } finally {
+        await chat.close();
+      }
+    });
+  }
+
   it("wake: answers 200 with the mode and an eventId, and queues one event", async () => {
     const now = await post("wake", { text: "Backup done" });
     const later = await post("wake", { text: "Disk at 80 %", mode: "next-heartbeat" });

@@ -129,6 +129,13 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
     });
   }
 
+  it("is refused with 400 for a recipient to whom its channel can never send", async () => {
+    const answer = await put("c", { returnTo: { sessionKey, deliver: true, channel: "telegram", to: "Ada L." } }, API);
+
+    expect([answer.status, answer.body.errors[0].pointer]).to.deep.equal([400, "/returnTo/to"]);
+    expect(answer.body.detail).to.equal("returnTo/to must be a chat id, @channel or chat:topic.");
+  });
+
   it("is refused on the job that shows a run for the session of that run", async () => {
     const refused = await put(runId, { returnTo: sessionKey }, API);
 

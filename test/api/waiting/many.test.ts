@@ -1,36 +1,17 @@
-import { once } from "node:events";
-import { Agent, get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { acceptRun, createJob } from "../../support/factories.ts";
 import { startFollowingApp, startWait } from "../../support/waiting.ts";
+import { Clients } from "./clients.ts";
 
 /** `server.maxWaiting`, a tenth of its default. */
 const COUNT = 100;
 
-/** Requests on connections of their own, which a test can end. */
-class Clients {
-  readonly #agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
-  readonly #open: { destroy(): void }[] = [];
-
-  async get(url: string, headers: Record<string, string | string[]> = {}): Promise<IncomingMessage & { text: string }> {
-    const request = get(url, { agent: this.#agent, headers: { Prefer: "wait=60", ...headers } });
-    this.#open.push(request);
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    return Object.assign(response, { text: await text(response) });
-  }
-
-  leave(): void {
-    for (const one of this.#open.splice(0)) one.destroy();
-    this.#agent.destroy();
-  }
-}
-
 describe("many requests with Prefer: wait", () => {
   let app: TestApp;
   let clients: Clients;
+
   beforeEach(async () => {
     app = await startFollowingApp({ config: `{ server: { maxWaiting: ${COUNT} } }` });
     clients = new Clients();

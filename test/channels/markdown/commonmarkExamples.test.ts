@@ -1,44 +1,11 @@
-import { createRequire } from "node:module";
 import { expect } from "chai";
 import { Parser } from "htmlparser2";
-import pino from "pino";
-import { openChannels } from "../../../src/channels/channels.ts";
 import { sizeOf } from "../../../src/channels/markdown/measure.ts";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
-import { parseConfig } from "../../../src/config/load.ts";
+import { CHANNELS, EXAMPLES, type Example } from "./commonmark.ts";
 import { isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
-
-const require = createRequire(import.meta.url);
-
-interface Example {
-  readonly number: number;
-  readonly markdown: string;
-  readonly html: string;
-}
-
-const specification = require("commonmark-spec") as { tests: readonly Example[] };
-
-/** The examples of the specification, which writes tabs as arrows. */
-const EXAMPLES: readonly Example[] = specification.tests.map(({ number, markdown, html }) => ({
-  number,
-  markdown: markdown.replaceAll("→", "\t"),
-  html: html.replaceAll("→", "\t"),
-}));
-
-const CHANNELS = openChannels(
-  parseConfig(
-    `{ channels: {
-      telegram: { botToken: "1:t" }, slack: { botToken: "t" }, discord: { botToken: "t" }, imessage: {}, log: {},
-      mattermost: { apiUrl: "http://localhost", botToken: "t" }, signal: { account: "+4915100000000" },
-      msteams: { appId: "a", appPassword: "p", tenantId: "t" }, whatsapp: { accessToken: "t", phoneNumberId: "1" },
-      ntfy: {}, email: { host: "localhost", from: "a@example.com" },
-    } }`,
-    {},
-  ).channels,
-  { log: pino({ level: "silent" }), env: {} },
-);
 
 /** The text of a page: its text nodes and the descriptions of its images. */
 function textOf(html: string): string {

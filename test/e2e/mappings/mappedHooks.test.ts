@@ -36,6 +36,7 @@ describe("a mapped hook", () => {
       { match: { path: "short" }, timeoutSeconds: 0.2, messageTemplate: "short", deliver: false },
       { match: { path: "job" }, name: "Nightly", trackAsJob: true, messageTemplate: "x", deliver: false },
       { match: { path: "recipient" }, channel: "log", to: "{{room}}", messageTemplate: "x", wakeMode: "next-heartbeat" },
+      { match: { path: "chat" }, channel: "telegram", to: "{{room}}", messageTemplate: "x" },
       { match: { path: "blank" }, messageTemplate: "{{text}}" },
       { match: { path: "doubled" }, messageTemplate: "{{text}}{{text}}", maxBodyBytes: 8388608 },
       { match: { path: "named" }, name: "{{text}}", deliver: false, wakeMode: "next-heartbeat" },
@@ -166,6 +167,13 @@ describe("a mapped hook", () => {
     expect((await fixture.summaryOf(run.runId)).text).to.equal(
       "blank: failed (mapping_failed): message must not be blank.",
     );
+  });
+
+  it("whose template renders a recipient that its channel refuses fails before its turn", async () => {
+    const run = await fixture.run("chat", { room: "Ada L." });
+
+    const message = "to must be a chat id, @channel or chat:topic.";
+    expect(run).to.deep.include({ attempts: 0, error: { code: "mapping_failed", message } });
   });
 
   it("whose template renders more than a record can store fails with that reason", async () => {

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyPairKeyObjectResult, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import type { SENDERS } from "../../../src/config/mapping.ts";
+import type { SENDERS } from "../../../src/config/mappings/mapping.ts";
 import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 
 type Body = Record<string, unknown>;

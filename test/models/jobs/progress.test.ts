@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { calculateJobProgress } from "../../../src/models/jobs/reports/progress.ts";
+import { calculateJobProgress } from "../../../src/models/jobs/reports/reportStep.ts";
 
 describe("calculateJobProgress", () => {
   const cases: [string, Parameters<typeof calculateJobProgress>[0], number | undefined][] = [

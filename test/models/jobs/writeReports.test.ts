@@ -5,9 +5,10 @@ import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { deleteJob } from "../../../src/models/retention/deleteJobs.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { cases, runs } from "../../support/random.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
+import { useReports } from "./useReports.ts";
 
 interface ModelStep {
   stepKey: string;
@@ -99,31 +100,9 @@ const anyWave = fc.record({
 describe("writeReports: concurrent reports", () => {
   useOwnMongod();
   let app: TestApp;
-  before(async () => {
-    app = await startApp();
+  const { openProcess, codeOf, stored, byKey } = useReports((started) => {
+    app = started;
   });
-  after(() => app.close());
-  beforeEach(() =>
-    Promise.all([app.stores.jobs, app.stores.payloads].map(({ collection }) => collection.deleteMany({}))),
-  );
-
-  const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
-  const codeOf = ({ code }: { code?: string }) => code;
-  /** The fields that are compared with the model. */
-  async function stored(stores: Stores, jobId: string) {
-    const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
-    const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
-      stepKey,
-      stepName,
-      status,
-      progress,
-      message,
-      output,
-      attempts,
-    }));
-    return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
-  }
-  const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
   const modelled = ({ status, progress, message, output, current, steps }: ModelJob) => ({
     status,
     progress,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
+import { listDueRuns } from "../../../src/models/runs/dueRuns.ts";
 import { readRun } from "../../../src/models/runs/readRuns.ts";
 import type { AgentRun } from "../../../src/models/runs/run.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -38,7 +39,7 @@ describe("runs", () => {
 
     const find = async (before: Date) => {
       const ids: string[] = [];
-      for await (const { id } of runs.listDue(inSeconds(2), before)) ids.push(id);
+      for await (const { id } of listDueRuns(runs.collection, inSeconds(2), before)) ids.push(id);
       return ids;
     };
     expect(await find(inSeconds(2))).to.have.members([first, next, lost]);

@@ -1,18 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { createClient } from "../../../src/client/client.ts";
+import { hearsChanges } from "../../cli/hearsChanges.ts";
 import type { Drawing } from "../../cli/screen.ts";
 import { follow, runCli } from "../../cli/service.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 import { freePort, mongoUri } from "../../support/servers/servers.ts";
-
-/** Waits until a new service receives live events: an earlier watch would report a lost connection. */
-async function hearsChanges({ url }: TestApp): Promise<void> {
-  const client = createClient({ url });
-  for await (const { type, data } of client.watch()) if (type === "state" && data.live) break;
-  await client.close();
-}
 
 describe("signalbox jobs watch", () => {
   let app: TestApp;

@@ -3,7 +3,8 @@ import { setInterval as every, setImmediate as turn } from "node:timers/promises
 import { expect } from "chai";
 import fc from "fast-check";
 import { prepareDatabase } from "../../../src/cli/commands/service/release.ts";
-import { type Client, createClient } from "../../../src/client/client.ts";
+import { createClient } from "../../../src/client/client.ts";
+import { counting, newStep, read } from "../../client/counting.ts";
 import { RestartingApp } from "../../client/restarting.ts";
 import { anySequence, perform, stateAfter } from "../../client/sequence.ts";
 import { useShortBackoff } from "../../client/shortBackoff.ts";
@@ -13,40 +14,18 @@ import { startProcess } from "../../support/process.ts";
 import { cases, runs } from "../../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
-const RANGE = { name: "A step", from: 10, to: 60 };
 /** Interval of the work's reports: far shorter than that of the requests, but it leaves the core idle. */
 const REPORT_EVERY_MS = 1;
 
 describe("signalbox/client with any sequence of reports", function () {
   this.timeout(180_000);
   useShortBackoff();
+
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
   after(() => app.close());
-
-  /** Returns a client, with the numbers of its requests and of those without a response. */
-  const counting = (url: string) => {
-    const count = { sent: 0, lost: 0 };
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      count.sent++;
-      try {
-        return await globalThis.fetch(input, init);
-      } catch (error) {
-        count.lost++;
-        throw error;
-      }
-    };
-    return { count, client: createClient({ url, fetch }) };
-  };
-  const newStep = async (client: Client) => {
-    const job = client.job(randomUUID());
-    await job.create();
-    return job.step("step", RANGE);
-  };
-  const read = (client: Client, step: { toJSON(): { jobId: string } }) =>
-    client.jobs.get(step.toJSON().jobId, { include: "steps" });
 
   it("leaves the last state when responses arrive in between", async () => {
     await fc.assert(

@@ -1,30 +1,17 @@
 import { expect } from "chai";
-import { createClient } from "../../../src/client/client.ts";
 import { RestartingApp } from "../../client/restarting.ts";
 import { useShortBackoff } from "../../client/shortBackoff.ts";
+import { useWaits } from "../../client/useWaits.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
-import { startFollowingApp } from "../../support/waiting.ts";
 
 describe("signalbox/client waits", () => {
   useShortBackoff();
   let app: TestApp;
-  before(async () => {
-    app = await startFollowingApp();
+  const { recording, isWaiting } = useWaits((started) => {
+    app = started;
   });
-  after(() => app.close());
-
-  /** Returns a client and the requests that it sends, each with its header `Prefer`. */
-  const recording = (url = app.url, more: Partial<Parameters<typeof createClient>[0]> = {}) => {
-    const requests: (string | null)[] = [];
-    const fetch: typeof globalThis.fetch = (address, init) => {
-      requests.push(new Headers(init?.headers).get("Prefer"));
-      return globalThis.fetch(address, init);
-    };
-    return { client: createClient({ url, fetch, ...more }), requests };
-  };
-  const isWaiting = (count = 1) => eventually(() => app.waiting() === count, "the request to wait");
 
   it("continue through a restart of the service, and report the errors", async () => {
     const restarting = await RestartingApp.start();

@@ -1,45 +1,18 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
+import { useRules } from "../../dashboard/useRules.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
 
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard page of notifications", () => {
   let app: TestApp;
-  let worker: TestWorker;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        channels: { log: {} },
-        notify: [
-          { id: "ops", on: ["job.failed"], to: { channel: "log", to: "night watch" }, after: 2, cooldown: "1h" },
-          {
-            id: "ci",
-            on: ["job.completed", "job.stale"],
-            where: { name: "Nightly" },
-            to: { webhook: { url: "https://ci.example.com/hidden", secret: SECRET } },
-          },
-          { id: "agent", on: ["job.failed"], to: { wake: "next-heartbeat" } },
-        ],
-        expect: [{ id: "backup", name: "Nightly backup", every: "1d", grace: "2h" }],
-      }),
-    },
-  );
-  beforeEach(async () => {
-    worker = await startWorker(app);
+  const { openLive, cardOf } = useRules((started) => {
+    app = started;
   });
-  afterEach(() => worker.close());
-
-  const cardOf = (page: Awaited<ReturnType<typeof openLive>>, rule: string) =>
-    page.getByRole("listitem", { name: rule, exact: true });
 
   it("shows the event of a job that fails as soon as a rule has sent it, and links to all of its deliveries", async () => {
     const page = await openLive("/notify");

@@ -1,28 +1,13 @@
 import { expect } from "chai";
-import { useDashboard } from "../../dashboard/useDashboard.ts";
+import { bearer, useRunList } from "../../dashboard/useRunList.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
-const HOOK_TOKEN = "a-hook-token-of-length";
-const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
-
 describe("dashboard filters of runs", () => {
   let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ match: { path: "ci" }, sessionKey: "hook:ci" }] },
-      }),
-    },
-  );
-  beforeEach(async () => {
-    await app.call("POST", "/hooks/ci", { build: 1 }, bearer);
-    const { body } = await app.call("POST", "/hooks/agent", { message: "a", name: "Direct" }, bearer);
-    await app.call("POST", `/api/runs/${body.runId}/cancel`);
+  const { openLive } = useRunList((started) => {
+    app = started;
   });
 
   it("find words anywhere in a name, also of a run that comes while the page is open", async () => {

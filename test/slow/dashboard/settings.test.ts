@@ -1,41 +1,14 @@
 import { expect } from "chai";
-import { useDashboard } from "../../dashboard/useDashboard.ts";
+import { READ_ONLY, TOKEN, useSettings } from "../../dashboard/useSettings.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
-const TOKEN = "an-api-token-of-length";
-const READ_ONLY = "a-read-only-token-of-length";
-
 describe("dashboard page of the settings", () => {
   let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: JSON.stringify({
-        server: { apiToken: TOKEN, readOnlyToken: READ_ONLY },
-        hooks: {
-          enabled: true,
-          token: "a-hook-token-of-length",
-          mappings: [
-            { match: { path: "ci", when: { "payload.state": "failed" } }, sessionKey: "hook:ci:{{branch}}" },
-            { id: "any", action: "wake" },
-          ],
-        },
-        channels: { log: {} },
-        notify: [{ id: "ops", on: ["job.failed"], to: { channel: "log", to: "a" } }],
-      }),
-    },
-  );
-  const logIn = async (token: string, options = {}) => {
-    const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
-    await page.getByText("Live", { exact: true }).waitFor();
-    return page;
-  };
+  const { logIn } = useSettings((started) => {
+    app = started;
+  });
 
   it("is in the navigation, under g t and in the palette", async () => {
     const page = await logIn(TOKEN);

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import Type from "typebox";
-import { recipientFault } from "../../../config/recipients.ts";
 import { MAX_RECIPIENT } from "../../../config/session.ts";
 import { recipientOn, unconfigured } from "../../../models/deliveries/addDelivery.ts";
 import { resumeChannel } from "../../../models/deliveries/channelStop.ts";
@@ -13,6 +12,7 @@ import { Channel, ChannelCheck } from "../../../wire/channel.ts";
 import { Delivery, DeliveryReceipt } from "../../../wire/delivery.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
+import { checkRecipient } from "../../recipient.ts";
 import { route } from "../../route.ts";
 
 /** Returns the schema of a recipient in a request. */
@@ -68,8 +68,7 @@ const testChannel = route({
     const target = await stores.sessions.currentReplyTarget(initialReplyTarget);
     const to = body.to?.trim() ?? recipientOn(channel, target);
     if (to === null) throw invalidField("to", `is required: replies of the main session do not go to ${channel}`);
-    const fault = recipientFault(channel, to);
-    if (fault !== undefined) throw invalidField("to", fault);
+    await checkRecipient(deps, channel, to);
     const deliveryId = randomUUID();
     const event = { id: deliveryId, type: "test" as const, rule: null };
     const { text = DEFAULT_TEXT } = body;

@@ -1,12 +1,11 @@
 import Type from "typebox";
-import { recipientFault } from "../../../config/recipients.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { CHANNELS } from "../../../shared/channelNames.ts";
-import { invalidField } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { CurrentReplyTarget } from "../../../wire/channel.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
+import { checkRecipient } from "../../recipient.ts";
 import { route } from "../../route.ts";
 import { Recipient, requireChannel } from "./actions.ts";
 
@@ -60,8 +59,7 @@ const setReplyTarget = route({
   audit: ({ body: { channel, to } }) => ({ action: "reply-target.set", target: `${channel} ${to.trim()}` }),
   async handler({ body: { channel, to } }, deps) {
     requireChannel(channel, deps);
-    const fault = recipientFault(channel, to);
-    if (fault !== undefined) throw invalidField("to", fault);
+    await checkRecipient(deps, channel, to);
     await deps.stores.sessions.setReplyTarget({ channel, to });
     return { status: 200, body: await readCurrent(deps.stores, deps) };
   },

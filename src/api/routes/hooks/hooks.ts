@@ -14,6 +14,7 @@ import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
 import { Run } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
+import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
 
@@ -142,14 +143,13 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     },
     canWait: true,
     answers: { 200: AcceptedAgentRun, 202: AcceptedAgentRun },
-    async handler(
-      { headers, body, wait },
-      { stores, queues, hooks, agent: defaults, metrics, waiting, callbackHosts },
-    ) {
+    async handler({ headers, body, wait }, deps) {
+      const { stores, queues, hooks, agent: defaults, metrics, waiting, callbackHosts } = deps;
       const { callbackUrl } = body;
       checkCallbackUrl(callbackUrl, callbackHosts);
       const request = agentRequest(body, checkModel(defaults, body.model), defaults);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      await checkRecipient(deps, body.channel, body.to);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       const claimSession = async () => {
         if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK)))

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { filterTarget } from "../../../models/audit.ts";
 import { isInScope, type JobScope } from "../../../models/jobs/jobScope.ts";
+import { checkLinks } from "../../../models/jobs/link.ts";
 import { listJobs, viewWrittenJob } from "../../../models/jobs/read/readJobs.ts";
 import type { JobFilter } from "../../../models/jobs/search/jobFilter.ts";
 import { deleteJob, deleteJobs } from "../../../models/retention/deleteJobs.ts";
@@ -16,7 +17,6 @@ import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
-import { checkLinks } from "./links.ts";
 import { resolveReturnTo } from "./returnTo.ts";
 
 const params = Type.Object({ jobId: s.JobId });
@@ -36,12 +36,13 @@ const putJob = route({
   receipt: JobReceipt,
   errors: ["return_limit"],
   authContext: "api",
-  async handler({ params, body, authContext }, { stores, metrics, callbackHosts, maxReturns }) {
+  async handler({ params, body, authContext }, deps) {
+    const { stores, metrics, callbackHosts, maxReturns } = deps;
     checkCallbackUrl(body.callbackUrl, callbackHosts);
     checkLinks(body.links);
     checkParent(params.jobId, body.parentJobId, authContext);
     const context = { ...params, authContext, maxReturns };
-    const returnTo = body.returnTo ? await resolveReturnTo(stores, body.returnTo, context) : (body.returnTo as null);
+    const returnTo = body.returnTo ? await resolveReturnTo(deps, body.returnTo, context) : (body.returnTo as null);
     const change = {
       ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
       ...(returnTo !== undefined && { returnTo }),

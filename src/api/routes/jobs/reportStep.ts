@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { checkLinks } from "../../../models/jobs/link.ts";
 import { textLines } from "../../../models/jobs/log/logLine.ts";
 import { reportStep } from "../../../models/jobs/reports/reportStep.ts";
 import { invalidField } from "../../../shared/errors.ts";
@@ -7,7 +8,6 @@ import { GivenLinks } from "../../../wire/link.ts";
 import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
-import { checkLinks } from "./links.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const ReportBody = Type.Object(

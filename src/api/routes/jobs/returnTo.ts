@@ -8,7 +8,10 @@ import { MAIN_SESSION } from "../../../shared/sessionKey.ts";
 import { OWN_SESSION, type ReturnToChange } from "../../../wire/return.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import type { Caller } from "../../auth/caller.ts";
+import type { ApiDeps } from "../../deps.ts";
+import { checkRecipient } from "../../recipient.ts";
 
+type ReturnDeps = Pick<ApiDeps, "stores" | "initialReplyTarget">;
 type ReturnStores = Pick<Stores, "runs" | "sessions">;
 
 interface Context {
@@ -23,13 +26,15 @@ interface Context {
  * @throws AppError invalid_body, forbidden, return_limit, unavailable
  */
 export async function resolveReturnTo(
-  stores: ReturnStores,
+  deps: ReturnDeps,
   given: ReturnToChange,
   { jobId, authContext, maxReturns }: Context,
 ): Promise<ReturnTo> {
   const target = typeof given === "string" ? { sessionKey: given } : given;
   const { on = ["completed", "failed"], deliver = false, channel = "last", to = null } = target;
   const { run } = authContext;
+  const { stores } = deps;
+  await checkRecipient(deps, channel, to, "returnTo/to");
   const session = run
     ? await ownSession(stores, target.sessionKey, run, maxReturns)
     : await namedSession(stores, target.sessionKey, jobId, authContext);

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type LogLine, type LogLines, logLines, textLines } from "../../../models/jobs/log/logLine.ts";
 import { readLastSeq, readLog } from "../../../models/jobs/log/readLog.ts";
-import { AppError } from "../../../shared/errors.ts";
+import { invalidValue } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { LogLevel, LogPage } from "../../../wire/log.ts";
 import * as examples from "../../examples/jobs.ts";
@@ -51,27 +51,24 @@ const JsonLine = Type.Object(
 function jsonLines(body: string, now: Date, hide?: (text: string) => string): LogLines {
   const entries = body.split("\n").flatMap((line, i): LogLine[] => {
     if (line.trim() === "") return [];
-    const pointer = `/line ${i + 1}`;
-    const parsed = parseJson(line, pointer);
-    bodyCheck(JsonLine, { at: pointer })(parsed);
+    const path = `line ${i + 1}`;
+    const parsed = parseJson(line, path);
+    bodyCheck(JsonLine, { at: `/${path}` })(parsed);
     const { at, level = null, text } = parsed as Static<typeof JsonLine>;
     const time = at === undefined ? now : new Date(at);
-    if (Number.isNaN(time.getTime())) throw invalidLine(`${pointer}/at`, "must be an existing time");
+    if (Number.isNaN(time.getTime())) throw invalidValue(`${path}/at`, "must be an existing time");
     return [{ at: time, level, text }];
   });
   return logLines(entries, hide);
 }
 
-function parseJson(line: string, pointer: string): unknown {
+function parseJson(line: string, path: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw invalidLine(pointer, "must be a JSON object on one line");
+    throw invalidValue(path, "must be a JSON object on one line");
   }
 }
-
-const invalidLine = (pointer: string, detail: string) =>
-  new AppError("invalid_body", { detail: `${pointer.slice(1)} ${detail}.`, errors: [{ pointer, detail }] });
 
 const MAX_LINES = 10_000;
 const lineCount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description }));

@@ -1,10 +1,9 @@
 import { channelCalls } from "../../../client/calls/channels.ts";
 import type { Delivery } from "../../../client/client.ts";
 import type { ChannelCheck } from "../../../wire/channel.ts";
-import { channelArgument } from "../../arguments.ts";
+import { channelArgument, parseRecipient } from "../../arguments.ts";
 import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
-import { parseRecipient } from "../../recipient.ts";
 import { withService } from "../../service.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { channelCalls } from "../../../client/calls/channels.ts";
 import type { CurrentReplyTarget } from "../../../wire/channel.ts";
-import { channelArgument } from "../../arguments.ts";
+import { channelArgument, parseRecipient } from "../../arguments.ts";
 import { type Define, type Environment, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
-import { parseRecipient } from "../../recipient.ts";
 import { withService } from "../../service.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { print } from "../../terminal/words.ts";

@@ -1,5 +1,4 @@
-import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
-import { describeMissing } from "../../../client/calls/missingValues.ts";
+import { describeMissing, hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../wire/hookRequest.ts";
 import { choicesOption, timeOrAge, wholeNumber } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";

@@ -1,6 +1,5 @@
 import { agentPrompt } from "../../../agents/prompt/agentPrompt.ts";
-import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
-import { describeMissing } from "../../../client/calls/missingValues.ts";
+import { describeMissing, hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import type { Config } from "../../../config/config.ts";
 import { readConfig, withoutOwnSecrets } from "../../../config/load.ts";
 import { mappedRequest } from "../../../hooks/mappings/agentRequest.ts";

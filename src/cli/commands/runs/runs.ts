@@ -1,4 +1,4 @@
-import { describeMissing } from "../../../client/calls/missingValues.ts";
+import { describeMissing } from "../../../client/calls/hookRequests.ts";
 import { runAgain } from "../../../client/calls/page.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
 import { choicesOption, timeOrAge } from "../../arguments.ts";

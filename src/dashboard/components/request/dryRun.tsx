@@ -1,4 +1,4 @@
-import { describeMissing } from "../../../client/calls/missingValues.ts";
+import { describeMissing } from "../../../client/calls/hookRequests.ts";
 import type { DryRun, RunPreview } from "../../../wire/hookRequest.ts";
 import { Facts } from "../values/facts.tsx";
 import { JsonBlock, TextBlock } from "../values/json.tsx";

@@ -8,7 +8,6 @@ import { Rows } from "./rows.tsx";
 
 interface ListProps<Row> {
   readonly list: LiveList<Row>;
-  readonly idOf: (row: Row) => string;
   readonly label: string;
   /** The noun for one row and for several. */
   readonly noun: readonly [one: string, several: string];
@@ -48,6 +47,7 @@ export function List<Row>({ list: wanted, noun, empty, ...table }: ListProps<Row
       <Rows
         key={key}
         {...table}
+        idOf={list.idOf}
         isBusy={isPending}
         rows={rows}
         hasMore={hasMore && !isPending}

@@ -10,8 +10,8 @@ export interface ListSource<Row> {
   readonly idOf: (row: Row) => string;
   readonly createdAt: (row: Row) => string;
   readonly load: (request: { limit: number; cursor: string | null; signal: AbortSignal }) => Promise<Page<Row>>;
-  /** Returns the row to show after an event. Must keep the newer state. */
-  readonly merge: (shown: Row, news: Row) => Row;
+  /** Returns the row to show after an event, by default that of the event. Must keep the newer state. */
+  readonly merge?: (shown: Row, news: Row) => Row;
 }
 
 export interface ListView<Row> {
@@ -40,6 +40,8 @@ const RENDER_EVERY_MS = 16;
  */
 export class LiveList<Row> {
   readonly view: Signal<ListView<Row>>;
+  /** Returns the id of a row. */
+  readonly idOf: (row: Row) => string;
   readonly #source: ListSource<Row>;
   #rows: Row[] = [];
   #cursor: string | null = null;
@@ -58,6 +60,7 @@ export class LiveList<Row> {
 
   constructor(source: ListSource<Row>) {
     this.#source = source;
+    this.idOf = source.idOf;
     this.view = signal<ListView<Row>>(this.#currentView());
   }
 
@@ -106,8 +109,8 @@ export class LiveList<Row> {
     await this.#request(async (signal) => {
       const page = await this.#source.load({ limit: PAGE, cursor: this.#cursor, signal });
       signal.throwIfAborted();
-      const present = new Set(this.#rows.slice(-PAGE).map(this.#source.idOf));
-      this.#rows.push(...page.rows.filter((row) => !present.has(this.#source.idOf(row))));
+      const present = new Set(this.#rows.slice(-PAGE).map(this.idOf));
+      this.#rows.push(...page.rows.filter((row) => !present.has(this.idOf(row))));
       this.#cursor = page.nextCursor;
       this.#needsMore = false;
       this.#reapply();
@@ -116,7 +119,7 @@ export class LiveList<Row> {
 
   /** Adds or updates a row after an event. */
   put(row: Row): void {
-    if (this.#loading) this.#changed.set(this.#source.idOf(row), row);
+    if (this.#loading) this.#changed.set(this.idOf(row), row);
     if (this.#state !== "first") this.#put(row);
     this.#renderSoon();
   }
@@ -124,7 +127,7 @@ export class LiveList<Row> {
   /** Removes a row after an event. */
   remove(id: string): void {
     if (this.#loading) this.#changed.set(id, null);
-    const at = this.#rows.findIndex((row) => this.#source.idOf(row) === id);
+    const at = this.#rows.findIndex((row) => this.idOf(row) === id);
     if (at < 0) return;
     this.#rows.splice(at, 1);
     this.#arrived = Math.max(0, this.#arrived - (at < this.#arrived ? 1 : 0));
@@ -181,12 +184,12 @@ export class LiveList<Row> {
   #reapply(): void {
     for (const [id, row] of this.#changed) {
       if (row) this.#put(row);
-      else this.#rows = this.#rows.filter((one) => this.#source.idOf(one) !== id);
+      else this.#rows = this.#rows.filter((one) => this.idOf(one) !== id);
     }
   }
 
   #put(row: Row): void {
-    const { idOf, createdAt, merge } = this.#source;
+    const { idOf, createdAt, merge = (_, newer) => newer } = this.#source;
     const [id, time] = [idOf(row), createdAt(row)];
     const from = this.#firstNotNewer(time);
     for (let at = from; at < this.#rows.length && createdAt(this.#rows[at] as Row) === time; at += 1) {

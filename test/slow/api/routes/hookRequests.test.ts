@@ -1,27 +1,11 @@
 import { expect } from "chai";
+import { CONFIG, hook } from "../../../api/routes/keptRequests.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { TIMES } from "../../../support/random.ts";
 
-const API = "an-api-token-of-length";
-const TOKEN = "a-hook-token-of-length";
 /** Refused requests, many times as many as are kept; the nightly command sends more. */
 const REFUSED = TIMES > 1 ? 10_000 : 2_000;
-const SECRET = "a secret that only two know";
-const hook = { Authorization: `Bearer ${TOKEN}` };
-const CONFIG = `{
-  server: { apiToken: "${API}" },
-  hooks: { enabled: true, token: "${TOKEN}", keepRequests: { for: "7d", maxBytes: "1GiB" }, mappings: [
-    { match: { path: "ci" }, name: "CI {{branch}}", sessionKey: "hook:ci:{{branch}}", messageTemplate: "Build of {{branch}}",
-      channel: "log", to: "ops" },
-    { match: { path: "items" }, forEach: "items", messageTemplate: "{{item}}" },
-    { match: { path: "github", when: { "headers.x-github-event": "issues", "payload.action": ["opened", "reopened"] } },
-      auth: { type: "github", secret: "${SECRET}" }, messageTemplate: "{{payload}}" },
-    { id: "other", match: { path: "other" }, messageTemplate: "other {{branch}}", sessionKey: "other" },
-  ] },
-  channels: { log: {} },
-}`;
-
 describe("kept requests", () => {
   let app: TestApp;
   beforeEach(async () => {

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { Agent, get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { stub } from "sinon";
+import { Clients } from "../../../api/waiting/clients.ts";
 import type { TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { acceptRun, createJob, report } from "../../../support/factories.ts";
@@ -15,27 +13,10 @@ import { startFollowingApp, startWait } from "../../../support/waiting.ts";
 /** The default of `server.maxWaiting`. */
 const COUNT = 1_000;
 
-/** Requests on connections of their own, which a test can end. */
-class Clients {
-  readonly #agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
-  readonly #open: { destroy(): void }[] = [];
-
-  async get(url: string, headers: Record<string, string | string[]> = {}): Promise<IncomingMessage & { text: string }> {
-    const request = get(url, { agent: this.#agent, headers: { Prefer: "wait=60", ...headers } });
-    this.#open.push(request);
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    return Object.assign(response, { text: await text(response) });
-  }
-
-  leave(): void {
-    for (const one of this.#open.splice(0)) one.destroy();
-    this.#agent.destroy();
-  }
-}
-
 describe("many requests with Prefer: wait", () => {
   let app: TestApp;
   let clients: Clients;
+
   beforeEach(async () => {
     app = await startFollowingApp();
     clients = new Clients();

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import { readJob } from "../../../../src/models/jobs/read/readJobs.ts";
 import { reportStep } from "../../../../src/models/jobs/reports/reportStep.ts";
-import { openStores, type Stores } from "../../../../src/models/stores.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
+import type { Stores } from "../../../../src/models/stores.ts";
+import { useReports } from "../../../models/jobs/useReports.ts";
+import type { TestApp } from "../../../support/app.ts";
 import { mongoUri, useOwnMongod } from "../../../support/servers/servers.ts";
 
 async function stepDown(): Promise<void> {
@@ -15,31 +16,9 @@ async function stepDown(): Promise<void> {
 describe("writeReports: concurrent reports", () => {
   useOwnMongod();
   let app: TestApp;
-  before(async () => {
-    app = await startApp();
+  const { openProcess, codeOf, stored } = useReports((started) => {
+    app = started;
   });
-  after(() => app.close());
-  beforeEach(() =>
-    Promise.all([app.stores.jobs, app.stores.payloads].map(({ collection }) => collection.deleteMany({}))),
-  );
-
-  const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
-  const codeOf = ({ code }: { code?: string }) => code;
-  /** The fields that are compared with the model. */
-  async function stored(stores: Stores, jobId: string) {
-    const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
-    const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
-      stepKey,
-      stepName,
-      status,
-      progress,
-      message,
-      output,
-      attempts,
-    }));
-    return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
-  }
-  const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
 
   it("are applied however often other processes change their job meanwhile", async () => {
     const [stores, other] = [openProcess(), openProcess()];

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ConfigError, parseConfig } from "../../src/config/load.ts";
-import { SENDER_PRESETS } from "../../src/config/presets.ts";
+import { ConfigError, parseConfig } from "../../../src/config/load.ts";
+import { SENDER_PRESETS } from "../../../src/config/mappings/presets.ts";
 
 const parse = (mapping: string) =>
   parseConfig(`{ hooks: { enabled: true, token: "a-hook-token-of-length", mappings: [${mapping}] } }`, {});

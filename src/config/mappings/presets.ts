@@ -1,8 +1,8 @@
-import { isObject } from "../shared/text/json.ts";
-import type { Json } from "./fill.ts";
+import { isObject } from "../../shared/text/json.ts";
+import type { Json } from "../fill.ts";
 import { JOB_PRESETS, type JobPreset } from "./jobPresets.ts";
 import type { SENDERS } from "./mapping.ts";
-import type { WhenValue } from "./mappingMatch.ts";
+import type { WhenValue } from "./match.ts";
 
 /** The keys of a mapping that a preset sets, as the configuration file would have them. */
 export interface SenderPreset {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Config } from "../../src/config/config.ts";
-import { ConfigError, parseConfig } from "../../src/config/load.ts";
-import { redactConfig } from "../../src/config/redact.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { ConfigError, parseConfig } from "../../../src/config/load.ts";
+import { redactConfig } from "../../../src/config/redact.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const API_TOKEN = "the-token-of-the-API";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { resolveTransform } from "../../src/config/transformPath.ts";
+import { resolveTransform } from "../../../src/config/mappings/transformPath.ts";
 
 describe("resolveTransform", () => {
   let top: string;

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { isObject } from "../shared/text/json.ts";
-import { parsePath, TemplateError } from "../shared/text/template.ts";
-import { text } from "./nodes.ts";
+import { isObject } from "../../shared/text/json.ts";
+import { parsePath, TemplateError } from "../../shared/text/template.ts";
+import { text } from "../nodes.ts";
 
 /** The value or values that a path of `match.when` must have. */
 export type WhenValue = Scalar | readonly Scalar[] | { readonly exists: boolean };

@@ -1,5 +1,5 @@
-import type { MappingJob } from "./mappingJob.ts";
-import type { WhenValue } from "./mappingMatch.ts";
+import type { MappingJob } from "./job.ts";
+import type { WhenValue } from "./match.ts";
 
 /** The keys of a mapping that reports jobs, as a preset fills them in. */
 export interface JobPreset {

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { parsePath, parseTemplate, TemplateError } from "../shared/text/template.ts";
-import { type Frozen, text } from "./nodes.ts";
+import { parsePath, parseTemplate, TemplateError } from "../../shared/text/template.ts";
+import { type Frozen, text } from "../nodes.ts";
 
 const template = (description: string, example: string) =>
   Type.Optional(text({ description: `${description} A template.`, examples: [example] }));
