@@ -178,6 +178,7 @@ describe("redactConfig", () => {
       "server.apiToken",
       "server.readOnlyToken",
       "server.secret",
+      "server.oidc.clientSecret",
       "mongodb.uri",
       "redis.url",
       "hooks.token",

@@ -25,7 +25,7 @@ describe("dashboard list of jobs", () => {
     await row.getByText("First step").waitFor();
 
     await report(app, path, "a", { status: "failed", failJob: true, message: "The disk is full" });
-    await row.getByText("Failed").waitFor();
+    await row.getByText("Failed", { exact: true }).waitFor();
     await row.getByText("The disk is full").waitFor();
     await report(app, path, "a", { ...whole(41), status: "running", message: "Once more" });
     await app.call("PUT", path, { status: "running" });

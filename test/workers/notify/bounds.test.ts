@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
 
@@ -71,8 +71,11 @@ describe("notify: bounds", () => {
     const kept = await outbox.findOne({ failedAt: { $exists: true } });
     expect(kept?.failed).to.deep.include({ error: "TypeError: poison" });
     expect(kept?.failed?.note).to.include({ type: "job.failed", tries: 4 });
-    expect((await jobs.findOne({ jobId: poison.jobId }))?.notes).to.equal(undefined);
-    const metrics = await fixture.worker.metrics.registry.metrics();
-    expect(metrics).to.match(/^signalbox_notifications_failed_total\{type="job.failed"\} 1$/m);
+    // The event is stored before its note is removed and it is counted.
+    await untilPasses(async () => expect((await jobs.findOne({ jobId: poison.jobId }))?.notes).to.equal(undefined));
+    const metrics = () => fixture.worker.metrics.registry.metrics();
+    await untilPasses(async () =>
+      expect(await metrics()).to.match(/^signalbox_notifications_failed_total\{type="job.failed"\} 1$/m),
+    );
   });
 });
