@@ -113,7 +113,7 @@ describe("an agent run with a command as agent", () => {
       const [one] = (await agent.read(sent)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the delivery");
-    const lost = await agent.accept({ message: "x", deliver: true, channel: "telegram", to: "me" });
+    const lost = await agent.accept({ message: "x", deliver: true, channel: "telegram", to: "12345" });
     const failed = await eventually(async () => {
       const [one] = (await agent.read(lost)).deliveries;
       return one && one.state !== "pending" && one;
