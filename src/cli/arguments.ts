@@ -1,9 +1,9 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
-import { MAX_RECIPIENT } from "../config/session.ts";
 import { CHANNELS } from "../shared/channelNames.ts";
 import { decimalOf } from "../shared/text/decimal.ts";
 import { DURATION_PATTERN, durationMs, isTime } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
+import { MAX_RECIPIENT } from "../shared/text/text.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 /* Parsers of options and arguments. Each throws InvalidArgumentError. */

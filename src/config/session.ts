@@ -1,10 +1,8 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
+import { MAX_RECIPIENT } from "../shared/text/text.ts";
 import { type Check, duration, type Frozen, optionalSection, section, text } from "./nodes.ts";
 import { recipientFault } from "./recipients.ts";
-
-/** Maximum length of a recipient's name, in UTF-16 units. */
-export const MAX_RECIPIENT = 512;
 
 /** The section `session`. */
 export const SessionSchema = section(

@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
-import { MAX_RECIPIENT } from "../../config/session.ts";
 import { CHANNELS } from "../../shared/channelNames.ts";
-import { IDENTIFIER_PATTERN } from "../../shared/text/text.ts";
+import { IDENTIFIER_PATTERN, MAX_RECIPIENT } from "../../shared/text/text.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 

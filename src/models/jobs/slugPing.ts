@@ -92,7 +92,18 @@ async function endRun(stores: JobStores, runs: PingedRuns, report: StepReport, l
     );
     if (applied?.isNewest) return applied;
   }
-  return apply(stores, await begin(stores, runs, clock), { ...report, log });
+  return endNewRun(stores, runs, { ...report, log }, clock);
+}
+
+/** Begins a run and ends it at once. Begins a further one when another ping ends the first before this one has leased its end. */
+async function endNewRun(stores: JobStores, runs: PingedRuns, report: StepReport, clock: Clock): Promise<PingResult> {
+  for (let i = 0; ; i++) {
+    const begun = await begin(stores, runs, clock);
+    const isLeased = (await leaseEnd(stores, { jobId: begun.jobId }, clock)) !== undefined;
+    const applied = isLeased ? await applyLeased(stores, begun, report) : null;
+    if (applied && (applied.isNewest || i >= MAX_TRIES)) return applied;
+    if (i >= MAX_TRIES) return apply(stores, begun, report);
+  }
 }
 
 /** Adds lines to a log, unless its job was deleted. */

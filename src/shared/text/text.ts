@@ -14,6 +14,9 @@ export function isVisible(text: string): boolean {
 /** Maximum length of an identifier. */
 export const MAX_IDENTIFIER_LENGTH = 256;
 
+/** Maximum length of a recipient's name, in UTF-16 units. */
+export const MAX_RECIPIENT = 512;
+
 /** The length of a suffix such as `-20260301T120000000Z`. */
 const SUFFIX_LENGTH = 20;
 

@@ -99,9 +99,14 @@ describe("the time of a regular expression is linear in the length of the text (
     const ofLength = "src/shared/text/text.ts";
     // The beginnings of words are letters, digits and marks only, behind an anchor.
     const ofWords = "src/models/jobs/search/jobFilter.ts";
-    const others = [...ofSchema, ofWords, "src/cli/commands/jobs/run/runProgram.ts", ...ofQuestions, ofNotice, ofLength].map(
-      (path) => resolve(path),
-    );
+    const others = [
+      ...ofSchema,
+      ofWords,
+      "src/cli/commands/jobs/run/runProgram.ts",
+      ...ofQuestions,
+      ofNotice,
+      ofLength,
+    ].map((path) => resolve(path));
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];
     for (const path of paths.filter((one) => !others.includes(resolve(one)))) {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import Type from "typebox";
-import { MAX_RECIPIENT } from "../../../config/session.ts";
 import { recipientOn, unconfigured } from "../../../models/deliveries/addDelivery.ts";
 import { resumeChannel } from "../../../models/deliveries/channelStop.ts";
 import { readChannels } from "../../../models/deliveries/readChannels.ts";
 import { viewDelivery } from "../../../models/deliveries/readDeliveries.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { channelCheck } from "../../../shared/queue/definitions.ts";
+import { MAX_RECIPIENT } from "../../../shared/text/text.ts";
 import * as s from "../../../wire/blocks.ts";
 import { Channel, ChannelCheck } from "../../../wire/channel.ts";
 import { Delivery, DeliveryReceipt } from "../../../wire/delivery.ts";

@@ -164,7 +164,11 @@ describe("a turn of the main session", () => {
 
     expect(await run({ channel: "last" })).to.match(/, whose reply was sent to the user already:$/);
     expect(await run({ channel: "log", to: "me" })).to.match(/, whose reply was sent to the user already:$/);
-    for (const other of [{ channel: "log", to: "somebody" }, { channel: "telegram", to: "12345" }, { deliver: false }]) {
+    for (const other of [
+      { channel: "log", to: "somebody" },
+      { channel: "telegram", to: "12345" },
+      { deliver: false },
+    ]) {
       expect(await run(other), JSON.stringify(other)).to.not.include("whose reply");
     }
   });
