@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
-import { waitForAddress } from "../support/browser.ts";
+import { addressOf, waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -52,7 +52,7 @@ describe("dashboard page of one job", () => {
       );
       await waitForAddress(page, "search", "");
       await page.goBack();
-      await page.waitForFunction(`!location.search.includes("step=")`);
+      await untilPasses(async () => expect(await addressOf(page)).to.not.include("step="));
     });
   });
 

@@ -8,6 +8,7 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
+import { untilPasses } from "./eventually.ts";
 
 /**
  * Features of the browser to disable. The first three load internal pages of some 400 modules each for every window,
@@ -33,10 +34,7 @@ export const addressOf = (page: Page): Promise<string> => page.evaluate("locatio
 
 /** Waits until a part of the page's address has a value: the browser goes back and forward later than it answers a key. */
 export async function waitForAddress(page: Page, part: "href" | "pathname" | "search" | "hash", value: string) {
-  await page.waitForFunction(`location.${part} === ${JSON.stringify(value)}`).catch(async (error) => {
-    expect(new URL(await addressOf(page))[part]).to.equal(value);
-    throw error;
-  });
+  await untilPasses(async () => expect(new URL(await addressOf(page))[part]).to.equal(value));
 }
 
 /** The environment variable with the address of the browser that all tests share. */

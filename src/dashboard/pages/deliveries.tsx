@@ -103,7 +103,7 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
       title="No deliveries yet"
-      command={agentHookCommand({ channel: "telegram", to: "CHAT_ID" })}
+      command={agentHookCommand({ channel: "telegram", to: "123456789" })}
       guide="how-to/set-up-a-channel"
     >
       This page shows each reply and each <a href={address("/notify")}>notification</a>: whether it is pending, sent or
