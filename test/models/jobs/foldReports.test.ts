@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { foldReports } from "../../../src/models/jobs/reports/foldReports.ts";
-import type { Report } from "../../../src/models/jobs/reports/writeReports.ts";
+import type { Report } from "../../../src/models/jobs/reports/reportUpdate.ts";
 
 let number = 0;
 const report = (fields: Partial<Report> = {}): Report => ({

@@ -1,4 +1,4 @@
-import type { Report } from "./writeReports.ts";
+import type { Report } from "./reportUpdate.ts";
 
 /** Reports of one batch that one update applies. */
 export interface FoldedReports {

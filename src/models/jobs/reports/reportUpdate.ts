@@ -5,7 +5,7 @@ import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
 import { inOrder, isNewer, maySetMessage } from "../order.ts";
-import type { Payload, PayloadRef } from "../payloads.ts";
+import type { Payload, PayloadDoc, PayloadRef } from "../payloads.ts";
 import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
 
@@ -36,6 +36,11 @@ export interface ReportChange {
     | { readonly status: "completed"; readonly output: Payload }
     | { readonly status: "failed" }
     | undefined;
+}
+
+/** A report with the payloads that must be written for it. */
+export interface Report extends ReportChange {
+  readonly payloads: readonly PayloadDoc[];
 }
 
 /**

@@ -3,15 +3,10 @@ import { AppError, invalidField } from "../../../shared/errors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
-import type { PayloadDoc, Payloads } from "../payloads.ts";
+import type { Payloads } from "../payloads.ts";
 import { type StepDoc, stepField } from "../step.ts";
 import { foldReports } from "./foldReports.ts";
-import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
-
-/** A report with the payloads that must be written for it. */
-export interface Report extends ReportChange {
-  readonly payloads: readonly PayloadDoc[];
-}
+import { type Report, reportFilter, stepPath } from "./reportUpdate.ts";
 
 /** The step after a report, whether the report created it, and the job's final status if the report ended the job. */
 export interface ReportOutcome {
