@@ -1,18 +1,21 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/agents.ts";
+import { resolveModel } from "../../../config/agent.ts";
+import { type AgentSettings, agentFault, agentSettings } from "../../../config/agents.ts";
 import type { Config } from "../../../config/config.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../../models/intake/acceptHook.ts";
 import type { Idempotency } from "../../../models/intake/reserveIds.ts";
+import { assignSessionAgent, findSessionAgent, otherAgent } from "../../../models/intake/sessionAgents.ts";
 import { AGENT_HOOK, assignSessionOwner } from "../../../models/intake/sessionOwners.ts";
 import { DEPTH_HEADER, readDepth } from "../../../models/notes/depth.ts";
-import { invalidField } from "../../../shared/errors.ts";
+import { AppError, invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
 import { Run } from "../../../wire/run.ts";
+import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
@@ -144,16 +147,27 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     canWait: true,
     answers: { 200: AcceptedAgentRun, 202: AcceptedAgentRun },
     async handler({ headers, body, wait }, deps) {
-      const { stores, queues, hooks, agent: defaults, metrics, waiting, callbackHosts } = deps;
+      const { stores, queues, hooks, agents, metrics, waiting, callbackHosts } = deps;
       const { callbackUrl } = body;
       checkCallbackUrl(callbackUrl, callbackHosts);
-      const request = agentRequest(body, checkModel(defaults, body.model), defaults);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      const agentId = await checkAgent(deps, body.agentId, sessionKey);
+      const settings = agentSettings(agents, agentId) ?? agents.defaults;
+      const request = agentRequest(
+        { ...body, ...(agentId !== undefined && { agentId }) },
+        checkModel(settings, body.model),
+        settings,
+      );
       await checkRecipient(deps, body.channel, body.to);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       const claimSession = async () => {
         if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK)))
           throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
+        if (sessionKey === undefined || !hasAgents(agents)) return;
+        if ((await assignSessionAgent(stores, sessionKey, agentId)) !== (agentId ?? null))
+          throw new AppError("unavailable", {
+            detail: "Another request has just given the session to its agent: send this one again.",
+          });
       };
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const wanted = {
@@ -179,8 +193,29 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
   return [wake, agent];
 }
 
+const hasAgents = ({ list }: Config["agents"]): boolean => Object.keys(list).length > 0;
+
+/**
+ * Returns the agent of the run: the requested one, or that of its session.
+ * @returns undefined for the agent of `agents.defaults`
+ * @throws AppError invalid_body if there is no such agent, or if the session belongs to another one; unavailable
+ */
+async function checkAgent(
+  { stores, agents }: ApiDeps,
+  requested: string | undefined,
+  sessionKey: string | undefined,
+): Promise<string | undefined> {
+  const owner = sessionKey === undefined || !hasAgents(agents) ? undefined : await findSessionAgent(stores, sessionKey);
+  const agentId = requested ?? owner ?? undefined;
+  const fault = agentFault(agents, agentId);
+  if (fault) throw invalidField("agentId", fault);
+  if (requested !== undefined && owner !== undefined && owner !== requested)
+    throw invalidField("agentId", otherAgent(owner));
+  return agentId;
+}
+
 /** Returns the model to use. @throws AppError invalid_body */
-function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
+function checkModel(agent: AgentSettings, requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
   throw invalidField("model", `must be one of ${resolved.allowed.join(", ")}`);
