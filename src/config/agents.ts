@@ -40,6 +40,11 @@ export const AgentsSchema = section(
       description:
         "Agents by id, which requests, mappings and inboxes choose by `agentId`. An entry takes what it does not set from `agents.defaults`, and its program from `agents.runners.command`.",
     }),
+    showTools: Type.Enum(["names", "previews", "off"], {
+      default: "names",
+      description:
+        "What `GET /api/runs/{runId}/events` and the job of a run show of the tools that a program uses. `previews` also shows the beginning of their input, which may hold secrets.",
+    }),
     returns: section(
       {
         gather: text({

@@ -1,9 +1,10 @@
 import type { Readable } from "node:stream";
-import Type, { type TSchema } from "typebox";
+import Type, { type TSchema, type TSchemaOptions } from "typebox";
 import * as s from "../../wire/blocks.ts";
 import { Delivery } from "../../wire/delivery.ts";
 import { JobHead } from "../../wire/job.ts";
 import { RunHead } from "../../wire/run.ts";
+import { RUN_EVENTS } from "../../wire/runEvent.ts";
 import { StepSummary } from "../../wire/step.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
@@ -73,9 +74,10 @@ const EVENTS = {
   ),
 };
 
-/** Returns the schema of a stream: one of its events, which `event` names. */
-function stream(title: string, events: readonly (keyof typeof EVENTS)[]) {
-  const all = events.map((key) => EVENTS[key]);
+type Event = ReturnType<typeof liveEvent>;
+
+/** Returns the schema of a stream: one of the events. */
+function stream(title: string, all: readonly Event[]) {
   const mapping = all.map(({ name, title }) => [name, `#/components/schemas/${title}`]);
   return Type.Unsafe<Readable>({
     title,
@@ -86,7 +88,17 @@ function stream(title: string, events: readonly (keyof typeof EVENTS)[]) {
   });
 }
 
+const { state, job, jobRemoved, step, log, run, delivery, reload } = EVENTS;
+
 /** The events of the stream of all records. */
-export const LiveEvent = stream("LiveEvent", ["state", "job", "jobRemoved", "log", "run", "delivery", "reload"]);
+export const LiveEvent = stream("LiveEvent", [state, job, jobRemoved, log, run, delivery, reload]);
 /** The events of the stream of one job. */
-export const LiveJobEvent = stream("LiveJobEvent", ["state", "job", "jobRemoved", "step", "log", "reload"]);
+export const LiveJobEvent = stream("LiveJobEvent", [state, job, jobRemoved, step, log, reload]);
+
+const runEvents = Object.entries(RUN_EVENTS).map(([name, data]) => {
+  const { title, description = "" }: TSchemaOptions = { ...data };
+  return liveEvent(name, `${title}Event`, data, description);
+});
+
+/** The events of the stream of one run. */
+export const LiveRunEvent = stream("LiveRunEvent", [...runEvents, reload]);
