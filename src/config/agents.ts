@@ -43,7 +43,7 @@ export const AgentsSchema = section(
     showTools: Type.Enum(["names", "previews", "off"], {
       default: "names",
       description:
-        "What `GET /api/runs/{runId}/events` and the job of a run show of the tools that a program uses. `previews` also shows the beginning of their input, which may hold secrets.",
+        "The tools of a program in the live events of a run and in its job: `names`, `previews` with the beginning of their input, which may hold secrets, or `off`.",
     }),
     returns: section(
       {

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import Type, { type TSchema, type TSchemaOptions } from "typebox";
+import Type, { type TSchema } from "typebox";
 import * as s from "../../wire/blocks.ts";
 import { Delivery } from "../../wire/delivery.ts";
 import { JobHead } from "../../wire/job.ts";
@@ -95,10 +95,12 @@ export const LiveEvent = stream("LiveEvent", [state, job, jobRemoved, log, run, 
 /** The events of the stream of one job. */
 export const LiveJobEvent = stream("LiveJobEvent", [state, job, jobRemoved, step, log, reload]);
 
-const runEvents = Object.entries(RUN_EVENTS).map(([name, data]) => {
-  const { title, description = "" }: TSchemaOptions = { ...data };
-  return liveEvent(name, `${title}Event`, data, description);
-});
+const titleOf = (name: string) => name.replaceAll(/(?:^|\.)(\w)/g, (_, first: string) => first.toUpperCase());
+
+/** `tool.started` has the title ToolStartedEvent. `usage` and `log` are named after the run, since jobs have such events too. */
+const runEvents = Object.entries(RUN_EVENTS).map(([name, { about, data }]) =>
+  liveEvent(name, `${titleOf(name.includes(".") ? name : `run.${name}`)}Event`, data, about),
+);
 
 /** The events of the stream of one run. */
 export const LiveRunEvent = stream("LiveRunEvent", [...runEvents, reload]);
