@@ -11,11 +11,12 @@ export const importConfig: Define = (command, environment) =>
     command.argument("<file>", "configuration of OpenClaw, or - for standard input"),
     "signalbox config import ~/.openclaw/openclaw.json > signalbox.json5",
   ).action(async (file: string) => {
+    const env = await environment();
     const { config, left } = importOpenClaw(parseFile(readInput(file, "The configuration"), file));
     const text = JSON5.stringify(config, null, 2);
     console.log(text);
     for (const line of left) printNote(`left out: ${line}`);
-    for (const problem of problemsOf(text, await environment())) printNote(`to correct: ${problem}`);
+    for (const problem of problemsOf(text, env)) printNote(`to correct: ${problem}`);
   });
 
 function problemsOf(text: string, env: NodeJS.ProcessEnv): readonly string[] {
