@@ -99,6 +99,12 @@ export const HooksSchema = section(
       maximum: 1_000_000,
       description: "Maximum number of waiting runs of one mapping. Further requests are answered with 429.",
     }),
+    compat: Type.Optional(
+      Type.Enum(["openclaw"], {
+        description:
+          "Accepts senders that were written for OpenClaw: the header `x-openclaw-token`, and `idempotencyKey`, `sessionMode` and `waitForCompletion` in the body. Hooks then answer 200 in place of 202.",
+      }),
+    ),
     keepRequests: Type.Optional(
       Type.Unsafe<KeepRequests>({
         type: ["string", "object"],

@@ -20,6 +20,14 @@ import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
+import {
+  openClawBody,
+  openClawCompletion,
+  openClawFields,
+  openClawKey,
+  refuseOpenClawFields,
+  refuseSessionOfWake,
+} from "./openclaw.ts";
 
 type HookConfig = Config["hooks"];
 
@@ -75,8 +83,12 @@ export const idempotencyOf = (
   key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body] };
 
 /** Returns the routes of the built-in hooks under their configured path; empty when hooks are disabled. */
-export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: HookConfig): AnyRoute[] {
+export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds, compat }: HookConfig): AnyRoute[] {
   if (!enabled) return [];
+  const isOpenClaw = compat === "openclaw";
+  const ofSender = isOpenClaw ? openClawFields : ({} as typeof openClawFields);
+  const keyOf = (headers: { readonly "idempotency-key"?: string }, body: object) =>
+    headers["idempotency-key"] ?? (isOpenClaw ? openClawKey(headers, body) : undefined);
   const common = { tag: "hooks", bodyLimit: maxBodyBytes, errors: ["idempotency_conflict"] } as const;
   const wake = route({
     ...common,
@@ -91,7 +103,10 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
-      body: Type.Object(wakeFields, { ...open, title: "WakeHook" }),
+      body: Type.Object(
+        { ...wakeFields, ...(isOpenClaw && { idempotencyKey: openClawFields.idempotencyKey }) },
+        { ...open, title: "WakeHook" },
+      ),
     },
     answers: {
       200: Type.Object(
@@ -101,7 +116,9 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     },
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
-      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "wake", body);
+      refuseSessionOfWake(body);
+      if (!isOpenClaw) refuseOpenClawFields(body);
+      const idempotency = idempotencyOf(keyOf(headers, body), "built-in", "wake", body);
       const { eventId, isNew } = await acceptWake(
         stores,
         { text, mode, depth: readDepth(headers[DEPTH_HEADER]) },
@@ -119,6 +136,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       runId: RunId,
       sessionKey: s.Identifier("The conversation of the run."),
       run: Type.Optional({ ...Run, description: "The run with its reply: only if it has ended while you waited." }),
+      ...(isOpenClaw ? openClawCompletion : ({} as typeof openClawCompletion)),
     },
     s.named("AcceptedAgentRun"),
   );
@@ -138,6 +156,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       body: Type.Object(
         {
           ...agentFields,
+          ...ofSender,
           timeoutSeconds: timeoutField(maxTimeoutSeconds),
           callbackUrl: Type.Optional(s.CallbackUrl("run")),
         },
@@ -145,12 +164,15 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       ),
     },
     canWait: true,
+    waitsFully: (body) => isOpenClaw && openClawBody(body as object).waitForCompletion === true,
     answers: { 200: AcceptedAgentRun, 202: AcceptedAgentRun },
     async handler({ headers, body, wait }, deps) {
       const { stores, queues, hooks, agents, metrics, waiting, callbackHosts } = deps;
       const { callbackUrl } = body;
+      if (!isOpenClaw) refuseOpenClawFields(body);
       checkCallbackUrl(callbackUrl, callbackHosts);
-      const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      const key = checkSessionKey(hooks, body.sessionKey);
+      const sessionKey = isOpenClaw && body.sessionMode !== "persistent" ? undefined : key;
       const agentId = await checkAgent(deps, body.agentId, sessionKey);
       const settings = agentSettings(agents, agentId) ?? agents.defaults;
       const request = agentRequest(
@@ -169,7 +191,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
             detail: "Another request has just given the session to its agent: send this one again.",
           });
       };
-      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
+      const idempotency = idempotencyOf(keyOf(headers, body), "built-in", "agent", body);
       const wanted = {
         name: body.name ?? null,
         sessionKey,
@@ -187,7 +209,9 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const waited = await waiting.until(wait, endOfRun(stores, run.runId)).catch(() => null);
       const all = { ...location, ...waited?.headers };
       if (!waited?.value.endedAt) return { status: 202, headers: all, body: answer };
-      return { status: 200, headers: all, body: { ...answer, run: viewForSender(waited.value) } };
+      const ended = viewForSender(waited.value);
+      const completion = { status: ended.status === "completed" ? ("ok" as const) : ("error" as const) };
+      return { status: 200, headers: all, body: { ...answer, run: ended, ...(isOpenClaw && { completion }) } };
     },
   });
   return [wake, agent];
