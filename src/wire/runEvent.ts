@@ -45,7 +45,7 @@ export const RUN_EVENTS = {
       s.named("ToolCompleted"),
     ),
   },
-  usage: { about: "What this attempt used, as the model server or the program reported it.", data: Usage },
+  usage: { about: "The usage of this attempt, as the model server or the program reported it.", data: Usage },
   log: {
     about: "Lines that the program wrote to standard error.",
     data: Type.Object(
