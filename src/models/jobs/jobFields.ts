@@ -7,6 +7,7 @@ import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
+import { restarted } from "./runTime.ts";
 import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
@@ -43,7 +44,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     ...(change.status === undefined
       ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
       : jobStatus(change.status, now)),
-    ...(change.status === "running" && CLEAR_CANCEL_ON_RESTART),
+    ...(change.status === "running" && { ...CLEAR_CANCEL_ON_RESTART, ...restarted(now) }),
     progress:
       change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
     message: given("message"),
