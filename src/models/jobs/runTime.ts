@@ -14,7 +14,7 @@ export interface RunTimes {
 export const RUN_TIMES = { createdAt: 1, endedAt: 1, restartedAt: 1, waitingSince: 1, waitedMs: 1 } as const;
 
 /** Returns when a job was created, or last started again after its end. */
-export const startOf = ({ createdAt, restartedAt }: RunTimes): Date => restartedAt ?? createdAt;
+const startOf = ({ createdAt, restartedAt }: RunTimes): Date => restartedAt ?? createdAt;
 
 /** Returns how long a job has run until its end or now, in milliseconds. Waiting for a person does not count. */
 export function runningMs(job: RunTimes, now: Date): number {
