@@ -16,6 +16,7 @@ import { Run } from "../../../wire/run.ts";
 import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
+import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
 
 type HookConfig = Config["hooks"];
@@ -37,6 +38,7 @@ export const hookQuery = Type.Object(
         description: "The hook token. Deprecated, because proxies log URLs: send a header instead.",
       }),
     ),
+    ...traceHeader,
   },
   open,
 );
@@ -162,6 +164,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
         request,
         callbackUrl,
         depth: readDepth(headers[DEPTH_HEADER]),
+        ...keptTraceparent(stores, headers),
       };
       const run = await acceptAgentRun(stores, wanted, idempotency, claimSession);
       await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
