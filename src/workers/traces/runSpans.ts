@@ -128,7 +128,7 @@ function triesOf({ failedTries = [], attempts, status, startedAt, error }: RunDo
   return [...ofRound, last];
 }
 
-/** The conventions for agents: https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-agent-spans.md */
+/** The conventions for agents: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/ */
 const genAiAttributes = (
   { name, request, usage = {} }: RunDoc,
   runner: string,

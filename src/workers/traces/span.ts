@@ -2,7 +2,7 @@ import type { TraceContext } from "../../shared/traceContext.ts";
 
 /*
  * Spans in the JSON form of OTLP 1: names in lowerCamelCase, ids in hexadecimal digits, enumerations as numbers, and numbers of 64
- * bits as texts. Source: https://github.com/open-telemetry/opentelemetry-proto/blob/main/docs/specification.md#json-protobuf-encoding
+ * bits as texts. Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 
 export const INTERNAL = 1;
