@@ -27,7 +27,7 @@ function encodeRequest({ method, path, headers, body }: WorkRequest, host: strin
 
 /**
  * An HTTP connection that sends one request at a time. Node's own client uses several times as much processor time,
- * which the load takes from the measured services. Responses must have a Content-Length.
+ * which the load takes from the measured services. Responses must have a Content-Length, or the status 204.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -68,7 +68,8 @@ export class Connection {
     const headEnd = this.#received.indexOf(HEAD_END);
     if (headEnd === -1) return;
     const head = this.#received.toString("latin1", 0, headEnd);
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    const isEmpty = head.startsWith("HTTP/1.1 204 ");
+    const length = isEmpty ? "0" : /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length === undefined) {
       this.#waiting?.reject(new Error(`a response without Content-Length: ${head}`));
       return;

@@ -28,11 +28,13 @@ const client = new mongo.MongoClient(process.env.MONGODB_URI ?? "", {
 });
 const jobs = client.db().collection("jobs");
 const steps = client.db().collection("steps");
+const lines = client.db().collection("lines");
 const runs = client.db().collection<{ _id: string }>("runs");
 const events = client.db().collection<{ _id: string }>("events");
 await jobs.createIndex({ jobId: 1 }, { unique: true });
 await steps.createIndex({ jobId: 1, stepKey: 1 }, { unique: true });
 await steps.createIndex({ jobId: 1, status: 1, updatedAt: -1 });
+await lines.createIndex({ jobId: 1, stepKey: 1, _id: 1 });
 await runs.createIndex({ createdAt: -1 });
 await events.createIndex({ waiting: 1, createdAt: 1 });
 
@@ -77,6 +79,14 @@ router.put("/api/jobs/:jobId/steps/:stepKey", async (ctx) => {
   ctx.body = step;
 });
 
+router.post("/api/jobs/:jobId/steps/:stepKey/log", async (ctx) => {
+  const { jobId, stepKey } = ctx.params;
+  const at = new Date();
+  const texts = (ctx.request.body as string).trimEnd().split("\n");
+  await lines.insertMany(texts.map((text) => ({ jobId, stepKey, at, text })));
+  ctx.status = 204;
+});
+
 router.get("/api/jobs/:jobId", async (ctx) => {
   const { jobId } = ctx.params;
   const [job, currentStep] = await Promise.all([
@@ -113,7 +123,7 @@ router.post("/hooks/wake", async (ctx) => {
   ctx.body = { ok: true, mode, eventId };
 });
 
-const app = new Koa().use(bodyParser()).use(router.routes());
+const app = new Koa().use(bodyParser({ enableTypes: ["json", "text"] })).use(router.routes());
 const server = app.listen(0, "127.0.0.1", () => {
   process.send?.({ ready: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } });
 });

@@ -44,6 +44,16 @@ function report(job: number, step: number, progress: number): WorkRequest {
   });
 }
 
+const LINES = Array.from({ length: 100 }, (_, i) => `row ${i} of the partner's export was read and transformed\n`).join(
+  "",
+);
+
+/** Returns a request that appends a hundred lines to the log of a step. */
+function logLines(job: number, step: number): WorkRequest {
+  const headers = { "Content-Type": "text/plain" };
+  return { method: "POST", path: `${pathOf(job)}/steps/part-${step}/log`, headers, body: LINES };
+}
+
 /** Returns the requests that store a job with its running steps, in their order. */
 export function jobRequests(job: number): WorkRequest[] {
   const created = put(pathOf(job), {
@@ -86,6 +96,11 @@ export const works = {
     title: "reports at random",
     goals: { single: [1.1, 1.6], set: [1.4, 2.2] },
     request: (jobs) => report(below(jobs), below(STEPS), 1 + below(99)),
+  },
+  log: {
+    title: "100 lines of log",
+    goals: { single: [0.6, 0.9], set: [0.6, 0.9] },
+    request: (jobs) => logLines(below(jobs), below(STEPS)),
   },
   pipeline: {
     title: "pipeline of 5 steps",

@@ -1,4 +1,5 @@
 import JSON5 from "json5";
+import { AgentSchema } from "../src/config/agent.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/config/config.ts";
 import { MappingSchema } from "../src/config/mappings/mapping.ts";
 import type { ConfigNode } from "../src/config/nodes.ts";
@@ -36,6 +37,8 @@ function items(title: string, words: string, schema: object): string {
 /** Returns the keys of the items of the list that is a section or in it; nothing for other sections. */
 function itemsOf(section: string): string {
   switch (section) {
+    case "agents":
+      return items("Keys of an agent", "An entry of `agents.list` overrides these settings.\n\n", AgentSchema);
     case "hooks": {
       const words =
         "[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n";

@@ -35,7 +35,7 @@ export interface ApiDeps {
   /** Fetches certificates of Amazon SNS, and confirms subscriptions. */
   readonly sns: SnsClient;
   readonly hooks: Config["hooks"];
-  readonly agent: Config["agents"]["defaults"];
+  readonly agents: Config["agents"];
   readonly notify: Config["notify"];
   readonly expect: Config["expect"];
   /** `jobs.deleteAll`: whether jobs can be deleted without a filter. */

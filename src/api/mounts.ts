@@ -22,6 +22,7 @@ import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
 import type { AnyRoute } from "./route.ts";
 import { addRoutes, type RouterOptions } from "./router.ts";
+import { moveOpenClawToken } from "./routes/hooks/openclaw.ts";
 import { mountShare, type ShareSettings } from "./share/share.ts";
 
 const HOOK_ADVICE =
@@ -116,12 +117,15 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
   const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
   return {
     owns,
-    enter: (ctx, next) =>
-      ignoreTrailingSlash(ctx, () => {
+    enter: async (ctx, next) => {
+      if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
+      await ignoreTrailingSlash(ctx, () => {
         const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, next));
         if (hooks.keepRequests === undefined) return authenticated();
         return refusedRequests.collect(ctx, hookName(hooks.path, ctx.path), authenticated);
-      }),
+      });
+      if (hooks.compat === "openclaw" && ctx.status === 202) ctx.status = 200;
+    },
     findFault: (ctx) =>
       owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? notFound.unknownName(ctx) : undefined,
   };

@@ -114,6 +114,8 @@ export interface Route<
   readonly stream?: true;
   /** Set when the route honours `Prefer: wait=N`: its handler receives `wait`. */
   readonly canWait?: true;
+  /** Returns whether a body asks for the longest wait, whatever the header says. */
+  waitsFully?(body: unknown): boolean;
   /** Returns whether the response may be tens of megabytes, so that its read waits for memory. */
   isLarge?(query: Readonly<Record<string, unknown>>): boolean;
   /** The description of each header of the successful responses that only this route has. */

@@ -71,7 +71,7 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
       body: r.schemas.body && ctx.request.body,
     };
     check(request);
-    const wait = r.canWait ? requestedWait(ctx) : null;
+    const wait = r.canWait ? requestedWait(ctx, r.waitsFully?.(ctx.request.body)) : null;
     ctx.state.mayWait = wait !== null;
     const text = r.textBody ? { text: ctx.request.body, textType: ctx.request.type } : { text: "", textType: "" };
     const input = { ...request, ...text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>;

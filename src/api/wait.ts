@@ -18,9 +18,12 @@ export interface RequestedWait {
 /** The part of a caller that its waits depend on. */
 export type WaitingCaller = EndingAccess & Pick<Caller, "actor">;
 
-/** Returns the wait that a request asks for, or null if it asks for none. */
-export function requestedWait(ctx: Context): RequestedWait | null {
-  const seconds = waitSeconds(ctx.get("Prefer"));
+/**
+ * Returns the wait that a request asks for, or null if it asks for none.
+ * @param isFull whether its body asks for the longest one
+ */
+export function requestedWait(ctx: Context, isFull = false): RequestedWait | null {
+  const seconds = isFull ? MAX_WAIT_SECONDS : waitSeconds(ctx.get("Prefer"));
   if (seconds === 0) return null;
   const gone = new AbortController();
   ctx.res.once("close", () => gone.abort());

@@ -165,7 +165,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         readServers: () => readServers(database, redis, queues),
         jobTokens: new JobTokens(stores, clock, server),
         deleteAll: jobs.deleteAll,
-        agent: agents.defaults,
+        agents,
         channels: new Set(Object.keys(channels)),
         access: new ChatAccess(channels),
         channelCheckMs: timings.channelCheckMs,

@@ -1,68 +1,14 @@
 import Type, { type Static } from "typebox";
 import { DURATION_PATTERN, INTERVAL_PATTERN } from "../shared/text/duration.ts";
+import { type AgentEntry, AgentSchema, type ModelList, modelEntries, program, resolveModel, turn } from "./agent.ts";
 import { type Check, type Frozen, optionalSection, section, text, textMap } from "./nodes.ts";
-
-/** An allow-list: a list of ids with optional aliases, or a map from ids. */
-export type ModelList =
-  | readonly (string | { readonly id: string; readonly alias?: string })[]
-  | Readonly<Record<string, { readonly alias?: string }>>;
-
-const alias = { type: "string", minLength: 1 };
-
-// Each JSON Schema keyword applies only to values of its own type, so that a fault is reported at its own place.
-const models = Type.Unsafe<ModelList>({
-  type: ["array", "object"],
-  items: {
-    type: ["string", "object"],
-    minLength: 1,
-    properties: { id: { type: "string", minLength: 1 }, alias },
-    required: ["id"],
-    additionalProperties: false,
-  },
-  additionalProperties: { type: "object", properties: { alias }, additionalProperties: false },
-  minItems: 1,
-  minProperties: 1,
-  examples: [["gpt-5-mini", { id: "openai/gpt-5", alias: "large" }]],
-  description:
-    "Models that requests may choose: a list of ids or of `{ id, alias }`, or an object with ids as keys. Without it any model is allowed.",
-});
 
 /** The section `agents`. */
 export const AgentsSchema = section(
   {
     defaults: section(
       {
-        runner: Type.Enum(["echo", "openai", "command"], {
-          default: "echo",
-          description:
-            "The runner that carries out a turn of the agent. `echo` repeats the message, for tests. `openai` calls an OpenAI-compatible server. `command` starts a program.",
-        }),
-        model: Type.Optional(
-          text({
-            examples: ["gpt-5-mini"],
-            description: "Default model, by id or alias. Required by the runner `openai`.",
-          }),
-        ),
-        models: Type.Optional(models),
-        thinking: Type.Optional(
-          text({
-            examples: ["low"],
-            description: "Default reasoning effort, in the notation of the model server or program.",
-          }),
-        ),
-        systemPrompt: Type.Optional(
-          text({
-            examples: ["You are the assistant of the operations team. Answer briefly."],
-            description: "System message with which every conversation starts.",
-          }),
-        ),
-        timeoutSeconds: Type.Number({
-          default: 600,
-          exclusiveMinimum: 0,
-          maximum: 86_400,
-          description:
-            "Default time limit of a turn in seconds. A turn that takes longer is stopped, and its run fails.",
-        }),
+        ...turn,
         heartbeat: section(
           {
             every: Type.String({
@@ -82,13 +28,18 @@ export const AgentsSchema = section(
           },
           "Regular turns of the main session.",
         ),
-        trackAsJob: Type.Boolean({
-          default: false,
-          description: "Whether each run is also a job with the same id under `/api/jobs`.",
-        }),
       },
       "Defaults of every turn. A request or a mapping can override most of them.",
     ),
+    list: Type.Unsafe<Record<string, AgentEntry>>({
+      type: "object",
+      additionalProperties: AgentSchema,
+      maxProperties: 100,
+      default: {},
+      examples: [{ reviewer: { model: "gpt-5", systemPrompt: "You review changes." } }],
+      description:
+        "Agents by id, which requests, mappings and inboxes choose by `agentId`. An entry takes what it does not set from `agents.defaults`, and its program from `agents.runners.command`.",
+    }),
     returns: section(
       {
         gather: text({
@@ -136,36 +87,7 @@ export const AgentsSchema = section(
           },
           "The OpenAI-compatible server of the runner `openai`.",
         ),
-        command: optionalSection(
-          {
-            command: Type.Array(Type.String({ minLength: 1 }), {
-              minItems: 1,
-              examples: [["claude", "--print", "--model", "{model}"]],
-              description:
-                "Program and arguments of the runner `command`, which starts it without a shell. `{model}` and `{thinking}` are replaced. The program reads the prompt from standard input and prints the reply to standard output.",
-            }),
-            env: Type.Optional(
-              textMap({
-                secret: true,
-                examples: [{ HOME: "/srv/agent" }],
-                description: "Variables to set in the environment of the program.",
-              }),
-            ),
-            passEnv: Type.Optional(
-              Type.Array(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", examples: ["ANTHROPIC_API_KEY"] }), {
-                examples: [["ANTHROPIC_API_KEY"]],
-                description: "Names of variables that the program inherits from the environment of the service.",
-              }),
-            ),
-            cwd: Type.Optional(text({ examples: ["/srv/agent"], description: "Working directory of the program." })),
-            output: Type.Enum(["text", "json"], {
-              default: "text",
-              description: "Whether the program prints the reply as text, or as JSON that contains it.",
-            }),
-            replyField: text({ default: "result", description: "Field of the JSON object that contains the reply." }),
-          },
-          "The program of the runner `command`, which is started for each turn.",
-        ),
+        command: optionalSection(program, "The program of the runner `command`, which is started for each turn."),
       },
       "Settings of the runners.",
     ),
@@ -173,71 +95,101 @@ export const AgentsSchema = section(
   "The agent and the runner of its turns.",
 );
 
-type Agents = Frozen<Static<typeof AgentsSchema>>;
-
-/** One model of an allow-list. */
-export interface ModelEntry {
-  readonly id: string;
-  readonly alias?: string | undefined;
-}
-
-/** Returns the entries of an allow-list of either form, in their order. */
-export function modelEntries(models: ModelList): ModelEntry[] {
-  if (isList(models)) return models.map((entry) => (typeof entry === "string" ? { id: entry } : entry));
-  return Object.entries(models).map(([id, { alias }]) => ({ id, alias }));
-}
-
-const isList = (models: ModelList): models is Extract<ModelList, readonly unknown[]> => Array.isArray(models);
-
-export type ResolvedModel =
-  | { readonly ok: true; readonly model: string | undefined }
-  | { readonly ok: false; readonly allowed: string[] };
+export type Agents = Frozen<Static<typeof AgentsSchema>>;
+/** The settings of one agent. Those that only an entry of `agents.list` has are missing in `agents.defaults`. */
+export type AgentSettings = Agents["defaults"] & Frozen<Partial<AgentEntry>>;
 
 /**
- * Returns the id of the requested model, which is given by id or alias, or of the default model. A model that an allow-list
- * does not contain is refused; `allowed` has the ids and aliases of the list.
+ * Returns the settings of an agent: those of its entry in `agents.list`, then `agents.defaults`.
+ * @param agentId null for the agent of `agents.defaults`
+ * @returns undefined if there is no such entry
  */
-export function resolveModel(
-  { model, models }: { readonly model?: string | undefined; readonly models?: ModelList | undefined },
-  requested: string | undefined,
-): ResolvedModel {
-  const name = requested ?? model;
-  if (name === undefined || models === undefined) return { ok: true, model: name };
-  const entries = modelEntries(models);
-  const found = entries.find(({ id }) => id === name) ?? entries.find(({ alias }) => alias === name);
-  if (found) return { ok: true, model: found.id };
-  return { ok: false, allowed: entries.flatMap(({ id, alias }) => (alias === undefined ? [id] : [id, alias])) };
+export function agentSettings(
+  { defaults, list }: Agents,
+  agentId: string | null | undefined,
+): AgentSettings | undefined {
+  if (agentId === null || agentId === undefined) return defaults;
+  return Object.hasOwn(list, agentId) ? ({ ...defaults, ...list[agentId] } as AgentSettings) : undefined;
 }
+
+/** Returns what is wrong with the id of an agent, worded to follow its key; null if it names one. */
+export function agentFault({ list }: Agents, agentId: string | undefined): string | null {
+  if (agentId === undefined || Object.hasOwn(list, agentId)) return null;
+  const ids = Object.keys(list);
+  return ids.length === 0
+    ? `names no agent: agents.list has none, so leave it out`
+    : `names no agent: it must be one of ${ids.join(", ")} (agents.list)`;
+}
+
+/** Returns the program of an agent: that of the runner `command`, with what its entry sets instead. */
+export function programOf({ runners }: Agents, { command, env, cwd, output }: AgentSettings) {
+  const shared = runners.command ?? (command && { command, output: "text" as const, replyField: "result" });
+  return (
+    shared && {
+      ...shared,
+      command: command ?? shared.command,
+      output: output ?? shared.output,
+      cwd: cwd ?? shared.cwd,
+      env: { ...shared.env, ...env },
+    }
+  );
+}
+
+/** Returns each agent with its key in the configuration. */
+const allAgents = (agents: Agents): (readonly [key: string, settings: AgentSettings])[] => [
+  ["agents.defaults", agents.defaults],
+  ...Object.keys(agents.list).map((id) => [`agents.list.${id}`, agentSettings(agents, id) as AgentSettings] as const),
+];
+
+const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export const agentChecks: readonly Check<{ readonly agents: Agents }>[] = [
   {
-    reads: ["agents.defaults.runner", "agents.defaults.model"],
-    find: ({ agents: { defaults } }) => [
-      defaults.runner === "openai" &&
-        !defaults.model &&
-        "agents.defaults.runner is openai and agents.defaults.model is not set: set the model",
-    ],
+    reads: ["agents.list"],
+    find: ({ agents }) =>
+      Object.keys(agents.list).map(
+        (id) =>
+          !AGENT_ID.test(id) &&
+          `agents.list.${id} must have an id of at most 64 letters, digits, dots, dashes and underscores`,
+      ),
   },
   {
-    reads: ["agents.defaults.runner", "agents.runners.command"],
-    find: ({ agents: { defaults, runners } }) => [
-      defaults.runner === "command" &&
-        !runners.command &&
-        "agents.defaults.runner is command and agents.runners.command.command is not set: set the program to start",
-    ],
+    reads: ["agents.defaults.runner", "agents.defaults.model", "agents.list"],
+    find: ({ agents }) =>
+      allAgents(agents).map(
+        ([key, { runner, model }]) =>
+          runner === "openai" && !model && `${key}.runner is openai and ${key}.model is not set: set the model`,
+      ),
+  },
+  {
+    reads: ["agents.defaults.runner", "agents.runners.command", "agents.list"],
+    find: ({ agents }) =>
+      allAgents(agents).map(
+        ([key, settings]) =>
+          settings.runner === "command" &&
+          !programOf(agents, settings) &&
+          `${key}.runner is command and agents.runners.command.command is not set: set the program to start`,
+      ),
   },
   { reads: ["agents.runners.openai.baseUrl"], find: ({ agents }) => [baseUrlFault(agents.runners.openai?.baseUrl)] },
   {
-    reads: ["agents.defaults.model", "agents.defaults.models"],
-    find: ({ agents: { defaults } }) => {
-      const resolved = resolveModel(defaults, undefined);
-      return [
-        !resolved.ok &&
-          `agents.defaults.model is ${defaults.model}, which agents.defaults.models does not list (${resolved.allowed.join(", ")})`,
-      ];
-    },
+    reads: ["agents.defaults.model", "agents.defaults.models", "agents.list"],
+    find: ({ agents }) =>
+      allAgents(agents).map(([key, settings]) => {
+        const resolved = resolveModel(settings, undefined);
+        return (
+          !resolved.ok &&
+          `${key}.model is ${settings.model}, which ${key}.models does not list (${resolved.allowed.join(", ")})`
+        );
+      }),
   },
-  { reads: ["agents.defaults.models"], find: ({ agents }) => repeatedModels(agents.defaults.models ?? []) },
+  {
+    reads: ["agents.defaults.models", "agents.list"],
+    find: ({ agents }) =>
+      [["agents.defaults", agents.defaults] as const, ...Object.entries(agents.list)].flatMap(
+        ([key, { models = [] }]) => repeatedModels(models, key === "agents.defaults" ? key : `agents.list.${key}`),
+      ),
+  },
   {
     reads: ["agents.runners"],
     find: ({ agents: { runners } }) => [
@@ -258,12 +210,12 @@ function baseUrlFault(baseUrl: string | undefined): string | false {
   );
 }
 
-function repeatedModels(models: ModelList): string[] {
+function repeatedModels(models: ModelList, key: string): string[] {
   const names = modelEntries(models).flatMap(({ id, alias }) =>
     alias === undefined || alias === id ? [id] : [id, alias],
   );
   const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
-  return [...twice].map((name) => `agents.defaults.models uses ${name} for two models: give each its own id or alias`);
+  return [...twice].map((name) => `${key}.models uses ${name} for two models: give each its own id or alias`);
 }
 
 /** Returns a sentence for each header of the model server that no request can carry. */

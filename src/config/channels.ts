@@ -57,8 +57,14 @@ const trust = (who: string, example: string) => ({
           description: "Name of the mapping that takes these messages, as if each were a request.",
         }),
       ),
+      agentId: Type.Optional(
+        text({
+          examples: ["reviewer"],
+          description: "Agent of a session that begins here, of `agents.list`. A mapping has its own.",
+        }),
+      ),
     },
-    "Where messages go that answer no reply. Without it they are ignored. One of the two keys is required.",
+    "Where messages go that answer no reply. Without it they are ignored. Either `sessionKey` or `mapping` is required.",
   ),
 });
 

@@ -1,10 +1,12 @@
 import { sessionKeyFault } from "../shared/sessionKey.ts";
+import { type Agents, agentFault } from "./agents.ts";
 import type { Channels } from "./channels.ts";
 import { type Mapping, mappingKey } from "./mappings/mapping.ts";
 import type { Check } from "./nodes.ts";
 
 /** The sections that these checks read. */
 interface Checked {
+  readonly agents: Agents;
   readonly channels: Channels;
   readonly hooks: { readonly mappings: readonly Mapping[] };
   readonly server: { readonly publicUrl?: string | undefined };
@@ -12,7 +14,7 @@ interface Checked {
 
 /** The checks of what people may do in chats. */
 export const chatChecks: readonly Check<Checked>[] = [
-  { reads: ["channels", "hooks"], find: inboundFaults },
+  { reads: ["channels", "hooks", "agents.list"], find: inboundFaults },
   {
     reads: ["channels.ntfy", "server"],
     find: ({ channels: { ntfy }, server: { publicUrl } }) => [
@@ -24,13 +26,14 @@ export const chatChecks: readonly Check<Checked>[] = [
 ];
 
 /** Returns a sentence for each fault in who may act through a channel, and where messages go. */
-function inboundFaults({ channels, hooks }: Checked): string[] {
+function inboundFaults({ agents, channels, hooks }: Checked): string[] {
   const names = hooks.mappings.map(mappingKey);
   return (["telegram"] as const).flatMap((name) => {
     const { allowFrom, owners = [], inbox } = channels[name] ?? {};
     const at = `channels.${name}`;
     const stranger = owners.find((id) => !allowFrom?.includes(id));
-    const { sessionKey, mapping } = inbox ?? {};
+    const { sessionKey, mapping, agentId } = inbox ?? {};
+    const unknown = agentFault(agents, agentId);
     const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, undefined);
     return [
       stranger !== undefined && `${at}.owners names ${stranger}, who is not in ${at}.allowFrom: add the id there too`,
@@ -39,6 +42,10 @@ function inboundFaults({ channels, hooks }: Checked): string[] {
         (sessionKey === undefined) === (mapping === undefined) &&
         `${at}.inbox needs sessionKey or mapping: set one`,
       fault !== null && `${at}.inbox.sessionKey ${fault}`,
+      unknown !== null && `${at}.inbox.agentId ${unknown}`,
+      agentId !== undefined &&
+        mapping !== undefined &&
+        `${at}.inbox.agentId has no effect with a mapping: set agentId in that mapping`,
       mapping !== undefined &&
         !names.includes(mapping) &&
         `${at}.inbox.mapping names no mapping: add one with the id ${mapping}`,

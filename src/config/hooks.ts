@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { sessionKeyFault } from "../shared/sessionKey.ts";
 import { DURATION_PATTERN, durationMs } from "../shared/text/duration.ts";
 import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
-import type { resolveModel } from "./agents.ts";
+import type { Agents } from "./agents.ts";
 import { GmailSchema, gmailFaults } from "./gmail.ts";
 import { sharedSecretFaults } from "./mappings/auth.ts";
 import { mappingFaults } from "./mappings/faults.ts";
@@ -99,6 +99,12 @@ export const HooksSchema = section(
       maximum: 1_000_000,
       description: "Maximum number of waiting runs of one mapping. Further requests are answered with 429.",
     }),
+    compat: Type.Optional(
+      Type.Enum(["openclaw"], {
+        description:
+          "Accepts senders that were written for OpenClaw: the header `x-openclaw-token`, and `idempotencyKey`, `sessionMode` and `waitForCompletion` in the body. Hooks then answer 200 in place of 202.",
+      }),
+    ),
     keepRequests: Type.Optional(
       Type.Unsafe<KeepRequests>({
         type: ["string", "object"],
@@ -144,7 +150,7 @@ type Hooks = Frozen<Static<typeof HooksSchema>>;
 /** The sections that the checks of `hooks` read. */
 interface Sections {
   readonly hooks: Hooks;
-  readonly agents: { readonly defaults: Parameters<typeof resolveModel>[0] };
+  readonly agents: Agents;
   readonly server: { readonly apiToken?: TokenList; readonly readOnlyToken?: TokenList };
 }
 
@@ -192,9 +198,9 @@ export const hookChecks: readonly Check<Sections>[] = [
     },
   },
   {
-    reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
+    reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents"],
     find: ({ hooks: { mappings, transformsDir, allowedSessionKeyPrefixes: prefixes }, agents }) =>
-      mappingFaults(mappings, { models: agents.defaults, transformsDir, prefixes }),
+      mappingFaults(mappings, { agents, transformsDir, prefixes }),
   },
   {
     reads: ["hooks.mappings", "hooks.token", "server.apiToken", "server.readOnlyToken"],

@@ -198,8 +198,8 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     retry: false,
-    title: "The request body must be JSON in UTF-8.",
-    fix: "Set the header `Content-Type: application/json`, and omit `Content-Encoding`.",
+    title: "The endpoint does not take a body of this type or encoding.",
+    fix: "Send JSON in UTF-8 with `Content-Type: application/json`, or the type that `detail` names, without `Content-Encoding`.",
   },
   rate_limited: {
     status: 429,

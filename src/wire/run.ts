@@ -73,6 +73,10 @@ const head = {
   sessionKey: s.nullable(Type.String(), {
     description: "The conversation of the run. Null if the request is authenticated with the hook token.",
   }),
+  agentId: s.nullable(Type.String(), {
+    description:
+      "The agent of `agents.list`; null for that of `agents.defaults`, and until the mapping has been applied.",
+  }),
   status: RunStatus,
   attempts: Type.Integer({ minimum: 0, description: "Number of attempts so far." }),
   error: s.nullable(RunError, { description: "Why the run failed; null otherwise." }),
@@ -155,6 +159,9 @@ export const RunRequest = Type.Object(
           thinking: s.nullable(Type.String(), { description: "The reasoning effort; null means the default." }),
           timeoutSeconds: Type.Number({ description: "Time limit of one attempt." }),
           trackAsJob: Type.Boolean({ description: "Whether the run is also a job." }),
+          agentId: Type.Optional(
+            Type.String({ description: "The agent of `agents.list`; missing for that of `agents.defaults`." }),
+          ),
           instructions: Type.Optional(
             Type.String({ description: "Instructions of the operator, which precede the message." }),
           ),

@@ -6,6 +6,9 @@ import { ReturnOf } from "./return.ts";
 export const Session = Type.Object(
   {
     sessionKey: Type.String({ description: "Identifies the conversation." }),
+    agentId: s.nullable(Type.String(), {
+      description: "The agent of `agents.list` to which it belongs; null for that of `agents.defaults`.",
+    }),
     lastUsedAt: s.Timestamp("When the latest turn started."),
     busy: Type.Boolean({ description: "Whether a turn is running." }),
   },

@@ -1,9 +1,7 @@
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
-import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
-import { resolveModel } from "../config/agents.ts";
 import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
@@ -52,6 +50,7 @@ import { deliverWebhookProcessor } from "./processors/deliverWebhook.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
+import { AgentTable } from "./runs/agentTable.ts";
 import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
@@ -93,7 +92,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { stores, queues, connection, clock, log, env, metrics } = deps;
   const { agents, hooks, session, worker } = config;
   const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
-  const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
+  const agentTable = new AgentTable(agents, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, {
     log,
     env: withoutOwnSecrets(env),
@@ -118,7 +117,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   }
   const dispatch = {
     ...deps,
-    traces: traces && agents.defaults,
+    traces: traces && agents,
     access,
     rules: compileRules(config.notify),
     delivery,
@@ -153,19 +152,15 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     access,
     hooks,
     mappings,
-    agent: agents.defaults,
+    agents,
     audited: new OncePerKey(),
   };
-  const resolved = resolveModel(agents.defaults, undefined); // succeeds, because the configuration was checked
-  const model = resolved.ok ? resolved.model : undefined;
-  const defaults = { ...agents.defaults, ...(model !== undefined && { model }) };
   const runDeps: ExecuteRunDeps = {
     stores,
     queues,
     metrics,
     delivery,
-    runner,
-    agent: defaults,
+    agents: agentTable,
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
     url: runUrl,
@@ -176,7 +171,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       mappedHookProcessor({
         stores,
         hooks,
-        defaults: agents.defaults,
+        agents,
         metrics,
         finalize,
         mappings,
@@ -192,13 +187,13 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       heartbeat,
       heartbeatProcessor({
         stores,
-        runner,
+        runner: agentTable.main.runner,
         session,
         delivery,
         queues,
         metrics,
         runnerName: runnerName(agents),
-        defaults,
+        defaults: agentTable.main.settings,
         ruleTurnsPerMinute: config.notifyTurnsPerMinute,
         // The built-in prompt is only about events, so that without them the model has nothing to do.
         needsEvents: agents.defaults.heartbeat.prompt === undefined,

@@ -41,6 +41,20 @@ describe("configuration of chats", () => {
       /channels\.telegram\.inbox\.mapping names no mapping/,
     ],
     [
+      "an inbox with an unknown agent",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: { sessionKey: "team", agentId: "a" } } } },
+      /channels\.telegram\.inbox\.agentId names no agent: agents\.list has none/,
+    ],
+    [
+      "an inbox whose mapping has the agent",
+      {
+        agents: { list: { a: {} } },
+        hooks: { mappings: [{ match: { path: "chat" } }] },
+        channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: { mapping: "chat", agentId: "a" } } },
+      },
+      /channels\.telegram\.inbox\.agentId has no effect with a mapping/,
+    ],
+    [
       "answers in ntfy without an address",
       { channels: { ntfy: { answers: true } } },
       /channels\.ntfy\.answers needs server\.publicUrl/,

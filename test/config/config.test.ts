@@ -37,6 +37,7 @@ describe("parseConfig", () => {
     });
     expect(config.agents).to.deep.equal({
       defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },
+      list: {},
       returns: { gather: "2s", maxDepth: 20 },
       runners: {},
     });
@@ -345,6 +346,42 @@ describe("parseConfig", () => {
       "{ agents: { defaults: { runner: 'command' } } }",
       {},
       /agents\.runners\.command\.command is not set: set/,
+    ],
+    [
+      "an agent with an id that no URL can have",
+      "{ agents: { list: { 'a b': {} } } }",
+      {},
+      /^agents\.list\.a b must have an id of at most 64 letters/,
+    ],
+    [
+      "an unknown key of an agent",
+      "{ agents: { list: { a: { modle: 'x' } } } }",
+      {},
+      /did you mean agents\.list\.a\.model\?$/,
+    ],
+    [
+      "an agent with openai and without a model",
+      "{ agents: { list: { a: { runner: 'openai' } } } }",
+      {},
+      /^agents\.list\.a\.runner is openai and agents\.list\.a\.model is not set: set/,
+    ],
+    [
+      "an agent without a program",
+      "{ agents: { list: { a: { runner: 'command' } } } }",
+      {},
+      /^agents\.list\.a\.runner is command and agents\.runners\.command\.command is not set/,
+    ],
+    [
+      "an agent whose model the defaults do not list",
+      "{ agents: { defaults: { model: 'x', models: ['x'] }, list: { a: { model: 'y' } } } }",
+      {},
+      /^agents\.list\.a\.model is y, which agents\.list\.a\.models does not list \(x\)$/,
+    ],
+    [
+      "a mapping with an unknown agent",
+      "{ agents: { list: { a: {} } }, hooks: { mappings: [{ match: { path: 'x' }, agentId: 'b' }] } }",
+      {},
+      /^hooks\.mappings\.0\.agentId names no agent: it must be one of a \(agents\.list\)$/,
     ],
     [
       "a command block without a program",
@@ -667,6 +704,10 @@ describe("parseConfig", () => {
     [
       "command with a program",
       "{ agents: { defaults: { runner: 'command' }, runners: { command: { command: ['agent'] } } } }",
+    ],
+    [
+      "agents with programs of their own",
+      "{ agents: { list: { a: { runner: 'command', command: ['agent'], output: 'json' }, b: {} } } }",
     ],
     [
       "a default model named by its alias",

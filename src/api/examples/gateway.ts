@@ -34,6 +34,7 @@ const RUN = withNulls(Run, {
   name: "CI",
   mapping: "ci",
   sessionKey: "hook:ci",
+  agentId: null,
   status: "completed",
   attempts: 1,
   reply: "The build failed in the test stage: two tests of the parser fail.",
@@ -125,7 +126,7 @@ export const getRunRequest: Example = {
 export const listSessions: Example = {
   answers: {
     200: {
-      sessions: [{ sessionKey: "hook:ci", lastUsedAt: "2026-01-31T18:00:01.000Z", busy: false }],
+      sessions: [{ sessionKey: "hook:ci", agentId: null, lastUsedAt: "2026-01-31T18:00:01.000Z", busy: false }],
       nextCursor: null,
     },
   },

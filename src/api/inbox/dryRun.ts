@@ -33,7 +33,7 @@ const NOTHING: RunPreview = {
  * Returns what a mapping makes of a call, without its transform and without a trace: nothing is stored or sent.
  */
 export function dryRun(
-  deps: Pick<ApiDeps, "hooks" | "agent" | "clock">,
+  deps: Pick<ApiDeps, "hooks" | "agents" | "clock">,
   { mapping, considered, reason }: SelectedMapping,
   call: HookCall,
 ): DryRun {
@@ -60,7 +60,7 @@ const shown = (report: MappedReport): NonNullable<RunPreview["reports"]>[number]
 });
 
 function preview(
-  { hooks, agent, clock }: Pick<ApiDeps, "hooks" | "agent" | "clock">,
+  { hooks, agents, clock }: Pick<ApiDeps, "hooks" | "agents" | "clock">,
   mapping: Mapping,
   call: HookCall,
 ): RunPreview {
@@ -75,7 +75,7 @@ function preview(
       const message = made.text.slice(0, MAX_MESSAGE_CHARS);
       return { ...read, kind: "wake", message, sessionKey: MAIN_SESSION, wakeMode: made.mode ?? "now" };
     }
-    const { sessionKey = null, request } = mappedRequest(made, mapping, { kind: "kept" }, hooks, agent);
+    const { sessionKey = null, request } = mappedRequest(made, mapping, { kind: "kept" }, hooks, agents);
     const { wakeMode, deliver, channel, to, model } = request;
     const message = request.message.slice(0, MAX_MESSAGE_CHARS);
     return { ...read, kind: "agent", message, sessionKey, wakeMode, deliver, channel, to, model };

@@ -239,6 +239,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
         "Print the configuration in effect as JSON, with secrets redacted.",
         async () => (await configFile()).showConfig,
       ),
+      import: leaf(
+        "Print a configuration of OpenClaw as one of Signalbox, and note each setting that it leaves out.",
+        async () => (await import("./service/importConfig.ts")).importConfig,
+      ),
     },
   },
   token: {

@@ -83,6 +83,8 @@ export interface RunSummary {
   mapping: string | null;
   /** The conversation of the run. Null if the request is authenticated with the hook token. */
   sessionKey: string | null;
+  /** The agent of `agents.list`; null for that of `agents.defaults`, and until the mapping has been applied. */
+  agentId: string | null;
   /** `dropped`: the transform of the mapping decided that the request needs no run. */
   status: RunStatus;
   /** Number of attempts so far. */
@@ -147,6 +149,7 @@ export interface RunRequest {
     thinking: string | null;
     timeoutSeconds: number;
     trackAsJob: boolean;
+    agentId?: string;
     instructions?: string;
     allowUnsafe?: boolean;
   } | null;

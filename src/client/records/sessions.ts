@@ -6,6 +6,8 @@ import type { ReturnOf } from "./jobs.ts";
 export interface Session {
   /** Identifies the conversation. */
   sessionKey: string;
+  /** The agent of `agents.list` to which it belongs; null for that of `agents.defaults`. */
+  agentId: string | null;
   /** When the latest turn started. */
   lastUsedAt: string;
   /** Whether a turn is running. */

@@ -1,4 +1,5 @@
-import { resolveModel } from "../agents.ts";
+import { resolveModel } from "../agent.ts";
+import { type Agents, agentFault, agentSettings } from "../agents.ts";
 import { authFaults } from "./auth.ts";
 import { jobFaults } from "./job.ts";
 import { BUILT_IN_HOOKS, decodedName, jobPrefixOf, type Mapping, mappingKey } from "./mapping.ts";
@@ -8,7 +9,7 @@ import { resolveTransform } from "./transformPath.ts";
 
 /** The keys outside a mapping that limit its values. */
 interface Surroundings {
-  readonly models: Parameters<typeof resolveModel>[0];
+  readonly agents: Agents;
   readonly transformsDir: string | undefined;
   /** The value of `hooks.allowedSessionKeyPrefixes`. */
   readonly prefixes: readonly string[] | undefined;
@@ -30,6 +31,7 @@ export function mappingFaults(mappings: readonly Mapping[], surroundings: Surrou
           ? `id is missing: without it, this mapping and hooks.mappings.${twin} have the same name, ${name}`
           : `id is used twice: hooks.mappings.${twin} has the name ${name} too`),
       recipientFaultOf(mapping),
+      agentOfMappingFault(mapping, surroundings),
       modelFault(mapping, surroundings),
       transformFault(mapping, surroundings),
       ...sessionKeyFaults(mapping.sessionKey, surroundings.prefixes),
@@ -59,8 +61,13 @@ function pathFault(path: string): string | false {
   );
 }
 
-function modelFault({ model }: Mapping, { models }: Surroundings): string | false {
-  const resolved = resolveModel(models, model);
+function agentOfMappingFault({ agentId }: Mapping, { agents }: Surroundings): string | false {
+  const fault = agentFault(agents, agentId);
+  return fault !== null && `agentId ${fault}`;
+}
+
+function modelFault({ model, agentId }: Mapping, { agents }: Surroundings): string | false {
+  const resolved = resolveModel(agentSettings(agents, agentId) ?? agents.defaults, model);
   return !resolved.ok && model !== undefined && `model must be one of ${resolved.allowed.join(", ")}`;
 }
 
@@ -104,6 +111,7 @@ const OF_TURN = [
   "deliver",
   "channel",
   "to",
+  "agentId",
   "model",
   "thinking",
   "timeoutSeconds",

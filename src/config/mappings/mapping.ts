@@ -88,6 +88,10 @@ export const MappingSchema = Type.Object(
       description: "Channel to which the reply is sent. `last` is where the replies of the main session go.",
     }),
     to: template("Recipient of the reply in the notation of the channel.", "{{chat.id}}"),
+    agentId: optional(
+      "Agent for the run, of `agents.list`. The default is that of the session, or `agents.defaults` for a new session.",
+      { examples: ["reviewer"] },
+    ),
     model: optional("Model for the run: an id or alias of `agents.defaults.models`.", { examples: ["large"] }),
     thinking: optional("Reasoning effort of the model, in the notation of the model server.", { examples: ["low"] }),
     timeoutSeconds: Type.Optional(

@@ -148,6 +148,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
                 </a>
               ),
             ],
+            ["Agent", run.agentId && <code>{run.agentId}</code>],
             ["Waits for", run.waitsFor && <Waiting waitsFor={run.waitsFor} />],
             ["Attempts", attempts],
             ["Input tokens", usage && tokens(usage.inputTokens, usage.cachedInputTokens, "cached")],

@@ -77,7 +77,7 @@ interface CellsProps {
 }
 
 function RunCells({ run, ahead, query }: CellsProps) {
-  const { runId, mapping, sessionKey, status, error, reply, usage, createdAt, attempts } = run;
+  const { runId, mapping, sessionKey, agentId, status, error, reply, usage, createdAt, attempts } = run;
   const title = visible(titleOf(run));
   const result = error ? visible(error.message) : firstWords(reply ?? "");
   return (
@@ -99,6 +99,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
           <bdi title={result}>{result}</bdi>
         )}
         {attempts > 1 && <span class="muted">attempt {attempts}</span>}
+        {agentId && <span class="muted">{visible(agentId)}</span>}
         {mapping && (
           <a class="chip" href={withQuery(query, { mapping })} title="Show only runs of this hook">
             {mapping}

@@ -48,12 +48,13 @@ export function SessionsPage() {
         noun={["session", "sessions"]}
         kind="sessions"
         columns={["Session", "State", "Last used"]}
-        cells={({ sessionKey, busy, lastUsedAt }) => (
+        cells={({ sessionKey, agentId, busy, lastUsedAt }) => (
           <>
             <span role="cell" class="cell-name">
               <a href={address("/sessions/:sessionKey", sessionKey)} dir="auto">
                 {visible(sessionKey)}
               </a>
+              {agentId && <span class="muted"> {agentId}</span>}
             </span>
             <span role="cell" class="cell-status">
               {busy ? <span class="status status-running">Busy</span> : <span class="muted">Idle</span>}

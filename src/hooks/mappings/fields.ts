@@ -48,7 +48,12 @@ export const agentFields = {
       description: "The recipient in the notation of the channel, such as a chat id.",
     }),
   ),
-  model: Type.Optional(NotBlank("A model id or alias of `agents.defaults.models`.")),
+  agentId: Type.Optional(
+    NotBlank(
+      "An agent of `agents.list`. The default is that of the session, or `agents.defaults` for a new session. A session belongs to one agent.",
+    ),
+  ),
+  model: Type.Optional(NotBlank("A model id or alias of `agents.defaults.models`, or of the agent's own `models`.")),
   thinking: Type.Optional(NotBlank("The reasoning effort, in the notation of the model server: `low`, `high`.")),
   timeoutSeconds: timeoutField(86_400),
 };

@@ -92,7 +92,7 @@ const WHOLE_BODY = parseTemplate("{{payload}}");
 
 /** Renders the fields of the mapping itself, without the transform's result. */
 function renderFields(mapping: Mapping, scope: TemplateScope, kind: "agent" | "wake"): object {
-  const { templates, deliver, channel, model, thinking, timeoutSeconds, wakeMode } = mapping;
+  const { templates, deliver, channel, agentId, model, thinking, timeoutSeconds, wakeMode } = mapping;
   const text = (template: keyof typeof templates) => {
     const parsed = templates[template];
     return parsed && renderTemplate(parsed, scope).text;
@@ -103,7 +103,19 @@ function renderFields(mapping: Mapping, scope: TemplateScope, kind: "agent" | "w
   const to = text("to") || undefined;
   const sessionKey = renderSessionKey(mapping, scope);
   const message = text("messageTemplate") ?? wholeBody();
-  return defined({ name, message, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds });
+  return defined({
+    name,
+    message,
+    sessionKey,
+    wakeMode,
+    deliver,
+    channel,
+    to,
+    agentId,
+    model,
+    thinking,
+    timeoutSeconds,
+  });
 }
 
 const defined = (fields: object): object =>

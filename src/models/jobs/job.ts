@@ -78,7 +78,7 @@ export const JobDoc = f.object({
   stepCounts: f.object({ running: f.number, completed: f.number, failed: f.number }),
   /** A copy of the running step with the newest report; null while no step is running. */
   current: f.nullable(StepDoc),
-  /** The number of reports on the job's steps. Orders these reports. */
+  /** The number of updates by reports on the job's steps. Orders these updates. */
   seq: f.number,
   /** Missing unless cancellation was requested since the job was created or started again. */
   cancel: f.optional(CancelRequest),

@@ -2,7 +2,8 @@ import type { Batcher } from "../../shared/batcher.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Logs } from "./log/logs.ts";
 import type { Payloads } from "./payloads.ts";
-import type { Report, ReportOutcome } from "./reports/writeReports.ts";
+import type { Report } from "./reports/reportUpdate.ts";
+import type { ReportOutcome } from "./reports/writeReports.ts";
 
 /** The collections of jobs with their queries. */
 export interface JobStores {

@@ -28,12 +28,12 @@ export const silentMs = (defaultSeconds: number) => ({
 });
 
 /** The expression for the time since which a job is silent. Waiting for a person does not count. */
-export const SILENT_SINCE = { $max: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, "$resumedAt"] };
+export const SILENT_SINCE = { $max: ["$createdAt", "$lastReportAt", "$resumedAt"] };
 
 /** The first words of the message of a failed job: see `lowerAsciiForms`. Missing for other jobs. */
 const FAILED_WORDS = {
   $cond: [
-    { $and: [{ $eq: ["$status", "failed"] }, { $eq: [{ $type: "$message" }, "string"] }] },
+    { $and: [{ $eq: ["$status", "failed"] }, "$message"] },
     {
       $setUnion: {
         $map: {
@@ -59,15 +59,19 @@ const FAILED_WORDS = {
 /**
  * Returns the last stages of every update of a job. They set the fields that depend on its times.
  * @param defaultSeconds the `staleAfterSeconds` of jobs that have none of their own
+ * @param first further fields of the first of these stages
  * @param last further fields of the last stage
  */
-export const timeStages = (defaultSeconds: number, last: mongo.Document = {}): mongo.Document[] => {
-  const isWaiting = { $gt: [{ $size: { $ifNull: ["$openGates", []] } }, 0] };
-  const canBeStale = { $and: [{ $eq: ["$status", "running"] }, { $not: [isWaiting] }] };
-  const staleAt = { $add: [SILENT_SINCE, silentMs(defaultSeconds)] };
+export const timeStages = (
+  defaultSeconds: number,
+  { first = {}, last = {} }: { first?: mongo.Document; last?: mongo.Document } = {},
+): mongo.Document[] => {
+  const canBeStale = { $and: [{ $eq: ["$status", "running"] }, { $not: [{ $first: "$openGates" }] }] };
+  const staleAt = { $cond: [canBeStale, { $add: [SILENT_SINCE, silentMs(defaultSeconds)] }, null] };
+  const staleMinute = minuteExpression("$staleAt");
   return [
-    { $set: { staleAt: { $cond: [canBeStale, staleAt, null] }, failedWords: FAILED_WORDS } },
-    { $set: { staleMinute: minuteExpression("$staleAt"), updatedMinute: minuteExpression("$updatedAt"), ...last } },
+    { $set: { ...first, staleAt, updatedMinute: minuteExpression("$updatedAt") } },
+    { $set: { staleMinute, failedWords: FAILED_WORDS, ...last } },
   ];
 };
 

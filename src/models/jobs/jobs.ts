@@ -102,7 +102,7 @@ export class Jobs {
     await this.#payloads.write(writes.docs);
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
-    const pipeline = [{ $set: set }, ...timeStages(staleAfterSeconds, notes)];
+    const pipeline = [{ $set: set }, ...timeStages(staleAfterSeconds, { last: notes })];
     const projection = UPDATED;
     const { document: job, created } = await this.collection.upsertOne<JobHead>({ jobId }, pipeline, { projection });
     // If this fails, the sweep deletes them.
@@ -126,7 +126,7 @@ export class Jobs {
     const { staleAfterSeconds, wanted } = this.#settings;
     const ends = change.force ? "failed" : undefined;
     const notes = noteFields({ id, ends, reason: cancelReason(change), isReport: false }, wanted, now);
-    const stages = [...cancelStages(change, id, now), ...timeStages(staleAfterSeconds, notes)];
+    const stages = [...cancelStages(change, id, now), ...timeStages(staleAfterSeconds, { last: notes })];
     const options = { returnDocument: "after", projection: UPDATED } as const;
     const job = await this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options);
     if (job) {

@@ -1,4 +1,4 @@
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
 import { appendNotes, newNoteId } from "../notes/note.ts";
 import { returnFields } from "../notes/returnTo.ts";
@@ -31,9 +31,9 @@ function unannounced({ now, resumedAt, staleAfterSeconds, onlyReturning }: Silen
 }
 
 /**
- * Notes that jobs are stale, once for each silence.
+ * Notes that jobs are stale, once for each silence. A job whose record MongoDB cannot update is never announced.
  * @returns the number of jobs that were looked at; fewer than `limit` when all stale jobs are noted
- * @throws AppError unavailable
+ * @throws AppError unavailable; the driver's error if updates of single jobs failed, after all others
  */
 export async function noteSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
   const projection = { jobId: 1, staleAt: 1 };
@@ -43,8 +43,22 @@ export async function noteSilent(collection: JobCollection, scan: SilenceScan, l
     // A report in between changes `staleAt`.
     updateOne: { filter: { _id, jobId, status: "running" as const, staleAt }, update: announce(newNoteId(), scan.now) },
   }));
-  await collection.bulkWrite(updates, { ordered: false });
+  await collection.bulkWrite(updates, { ordered: false }).catch(async (error: unknown) => {
+    await setAside(collection, found, error);
+    throw error;
+  });
   return found.length;
+}
+
+/** Removes the jobs whose updates failed from those to announce, so that the next pass reaches the others. */
+async function setAside(
+  collection: JobCollection,
+  found: readonly mongo.WithId<JobDoc>[],
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof mongo.MongoBulkWriteError)) return;
+  const failed = [error.writeErrors].flat().flatMap(({ index }) => found[index]?._id ?? []);
+  await collection.updateMany({ _id: { $in: failed } }, { $set: { staleMinute: ANNOUNCED } });
 }
 
 /** Returns the update that notes a silence, unless it was noted before. */

@@ -53,9 +53,12 @@ function reasonAgainst({ open, stage, status, lease, notBefore }: RunDoc, now: D
   return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;
 }
 
+type TurnOfRun = Pick<RunDoc, "_id" | "sessionKey" | "round" | "request">;
+
 /** Returns the turn for which a run holds its session. A run that was started again takes another turn. */
-export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "sessionKey" | "round">): SessionTurn => ({
+export const turnOf = ({ _id, sessionKey, round, request }: TurnOfRun): SessionTurn => ({
   key: sessionKey,
+  agentId: request?.agentId,
   holder: `${_id}-${round}`,
 });
 

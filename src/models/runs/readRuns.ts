@@ -23,8 +23,14 @@ export interface RunListQuery extends RunFilter {
   readonly cursor?: string | undefined;
 }
 
-/** Leaves out what a run received, and what only queries compare. */
-const WITHOUT_REQUEST = { request: 0, "mapped.call": 0, "mapped.item": 0, nameWords: 0 };
+/** Leaves out the texts that a run received, and what only queries compare. */
+const WITHOUT_REQUEST = {
+  "request.message": 0,
+  "request.instructions": 0,
+  "mapped.call": 0,
+  "mapped.item": 0,
+  nameWords: 0,
+};
 /** Leaves out what only a run that is read on its own contains, too. */
 const ROW = { ...WITHOUT_REQUEST, failedTries: 0, stderr: 0, missingValues: 0 };
 
@@ -151,6 +157,7 @@ export function runHead(run: RunDoc): RunHead {
     name,
     mapping,
     sessionKey,
+    agentId: run.request?.agentId ?? null,
     status,
     attempts,
     error,

@@ -52,6 +52,8 @@ export const AgentRequest = f.object({
   timeoutSeconds: f.number,
   /** Whether the run is also shown as a job, under the same id. */
   trackAsJob: f.boolean,
+  /** The agent of `agents.list`; missing for that of `agents.defaults`. */
+  agentId: f.optional(f.string),
   /** The operator's text before the message. */
   instructions: f.optional(f.string),
   /** Whether the operator trusts the message, so that it becomes the prompt unchanged. */

@@ -12,8 +12,9 @@ export async function listSessions(
   const list = { query: {}, by: "lastUsedAt", limit, cursor, bytesOf: () => 0 } as const;
   const { rows, nextCursor } = await readNewest(sessions.collection, list);
   return {
-    sessions: rows.map(({ _id, lastUsedAt, active }) => ({
+    sessions: rows.map(({ _id, lastUsedAt, active, agentId = null }) => ({
       sessionKey: _id,
+      agentId,
       lastUsedAt: lastUsedAt.toISOString(),
       busy: isHeld(active, now),
     })),

@@ -29,6 +29,8 @@ export const SessionDoc = f.object({
   route: f.optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
   owner: f.optional(f.string),
+  /** The agent of its first run, null for that of `agents.defaults`; missing until a run names one. */
+  agentId: f.optional(f.nullable(f.string)),
   /** Only in the main session, after a failed turn. */
   pause: f.optional(MainPause),
   /** Only of the main session: the number of turns within a minute that rules wanted; missing before the first one. */
@@ -43,6 +45,8 @@ export const sessionSchema = f.schemaOf(SessionDoc).index({ lastUsedAt: -1, _id:
 export interface SessionTurn {
   readonly key: string;
   readonly holder: string;
+  /** The agent of `agents.list`; missing for that of `agents.defaults`. */
+  readonly agentId?: string | undefined;
 }
 
 /** The time within which turns that rules start are counted. */
@@ -64,10 +68,13 @@ export class Sessions {
    * @returns false while another turn holds it
    * @throws AppError unavailable
    */
-  acquire({ key, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
+  acquire({ key, holder, agentId }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
     const now = this.#clock.now();
     const active: NonNullable<SessionDoc["active"]> = { holder, token, until };
-    return this.#lease.acquireOrCreate(key, active, { now, change: { $set: { lastUsedAt: now } } });
+    return this.#lease.acquireOrCreate(key, active, {
+      now,
+      change: { $set: { lastUsedAt: now, ...(agentId !== undefined && { agentId }) } },
+    });
   }
 
   /** Renews the lease. @returns false if another turn holds the session @throws AppError unavailable */

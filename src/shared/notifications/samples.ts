@@ -50,6 +50,7 @@ export const RUN = {
   name: "CI main",
   mapping: "ci",
   sessionKey: "hook:ci",
+  agentId: null,
   status: "completed",
   attempts: 1,
   error: null,

@@ -23,8 +23,7 @@ export interface ChatDeps {
   readonly queues: Queues;
   readonly hooks: Config["hooks"];
   readonly mappings: readonly Mapping[];
-  /** The settings of a session whose runs are no longer stored. */
-  readonly agent: Pick<Config["agents"]["defaults"], "timeoutSeconds" | "trackAsJob">;
+  readonly agents: Config["agents"];
   /** Limits the entries of the audit log about refused presses: one a person and question. */
   readonly audited: OncePerKey;
 }

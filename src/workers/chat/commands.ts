@@ -1,3 +1,4 @@
+import { assignSessionAgent, findSessionAgent } from "../../models/intake/sessionAgents.ts";
 import { assignSessionOwner } from "../../models/intake/sessionOwners.ts";
 import { cancelRun } from "../../models/runs/cancel.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -26,7 +27,11 @@ export async function carryOut(
   const { id, channel, to } = message;
   const fresh = command === "new" ? `chat:${channel}:${id}` : undefined;
   const text = await ACTS[command](deps, sessionKey);
-  if (fresh !== undefined) await assignSessionOwner(stores, fresh, `chat ${channel}`);
+  if (fresh !== undefined) {
+    await assignSessionOwner(stores, fresh, `chat ${channel}`);
+    const agentId = await findSessionAgent(stores, sessionKey);
+    if (agentId) await assignSessionAgent(stores, fresh, agentId);
+  }
   const key = fresh ?? sessionKey;
   const reply = { _id: `chat-${id}`, runId: null, channel, to, text, fault: null };
   const ofSession = {

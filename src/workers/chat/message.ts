@@ -1,6 +1,8 @@
+import { agentSettings } from "../../config/agents.ts";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { findThreadSession } from "../../models/deliveries/threads.ts";
 import { acceptMappedRuns } from "../../models/intake/acceptHook.ts";
+import { assignSessionAgent } from "../../models/intake/sessionAgents.ts";
 import { settingsOfSession } from "../../models/runs/sessionSettings.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
@@ -30,10 +32,13 @@ export async function takeMessage(deps: ChatDeps, message: ReceivedMessage): Pro
 }
 
 async function startRun(deps: ChatDeps, message: ReceivedMessage, sessionKey: string): Promise<void> {
-  const { stores, access, queues, agent } = deps;
+  const { stores, access, queues, agents } = deps;
   const { id: _id, channel, person, to, isForwarded, text } = message;
-  const { timeoutSeconds, trackAsJob } = agent;
-  const defaults = { model: null, thinking: null, timeoutSeconds, trackAsJob };
+  const hasAgents = Object.keys(agents.list).length > 0;
+  const owner = hasAgents ? await assignSessionAgent(stores, sessionKey, access.inboxOf(channel)?.agentId) : null;
+  const { timeoutSeconds, trackAsJob } = agentSettings(agents, owner) ?? agents.defaults;
+  const agent = owner !== null && { agentId: owner };
+  const defaults = { ...agent, model: null, thinking: null, timeoutSeconds, trackAsJob };
   const { settings } = await settingsOfSession(stores, sessionKey, defaults);
   const isTrusted = access.isOwner(channel, person.id) && !isForwarded;
   const target = { wakeMode: "next-heartbeat" as const, deliver: true, channel, to };

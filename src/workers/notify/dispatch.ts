@@ -1,4 +1,4 @@
-import type { Config } from "../../config/config.ts";
+import type { Agents } from "../../config/agents.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
@@ -23,8 +23,8 @@ const QUESTIONS_EVERY_MS = 1_000;
 
 /** The dependencies of the dispatch of notifications. */
 export interface DispatchDeps extends SendDeps, ReturnDeps {
-  /** The runner and the model of traces; undefined while none are sent. */
-  readonly traces?: Pick<Config["agents"]["defaults"], "runner" | "model"> | undefined;
+  /** The agents whose runners and models traces name; undefined while none are sent. */
+  readonly traces?: Agents | undefined;
   /** The pause before a failed notification is tried again. */
   readonly retryMs: number;
 }
@@ -108,7 +108,7 @@ async function dispatchPage(
   const notReturned = await addReturns(deps, entries);
   // Without traces the module is not loaded.
   const notTraced = deps.traces
-    ? await (await import("../traces/addTraces.ts")).addTraces({ ...deps, agent: deps.traces }, entries)
+    ? await (await import("../traces/addTraces.ts")).addTraces({ ...deps, agents: deps.traces }, entries)
     : undefined;
   await eachOf(deps, entries, async (entry) => {
     const { record, note, notification } = entry;

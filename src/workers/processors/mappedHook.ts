@@ -1,11 +1,12 @@
 import type { Config } from "../../config/config.ts";
-import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import { mappedRequest, mappedSession } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { missingValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
+import { assignSessionAgent, otherAgent } from "../../models/intake/sessionAgents.ts";
 import { assignSessionOwner, hookContextOf } from "../../models/intake/sessionOwners.ts";
 import { deleteUnusedCall, readHookCall } from "../../models/runs/hookCall.ts";
 import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
@@ -26,7 +27,7 @@ export interface MappedHookDeps {
     Config["hooks"],
     "defaultSessionKey" | "allowedSessionKeyPrefixes" | "maxTimeoutSeconds" | "shareSessions"
   >;
-  readonly defaults: Config["agents"]["defaults"];
+  readonly agents: Config["agents"];
   readonly metrics: WorkerMetrics;
   readonly finalize: (runId: string) => Promise<void>;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
@@ -113,8 +114,14 @@ async function applyMapping(
   const missing = missingValues(mapping, call, run.createdAt, transformed);
   const noted = missing.length > 0 && { missingValues: [...missing] };
   if (made.kind === "agent") {
-    const asked = mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults);
-    await checkOwner(deps, run, mapping, asked.sessionKey);
+    const key = mappedSession(made, mapping, deps.hooks);
+    const checked = mappedRequest(made, mapping, transformed, deps.hooks, deps.agents);
+    await checkOwner(deps, run, mapping, key);
+    const agentId = await agentOf(deps, made, key);
+    const asked =
+      agentId === undefined || agentId === made.agentId
+        ? checked
+        : mappedRequest({ ...made, agentId }, mapping, transformed, deps.hooks, deps.agents);
     return { ...agentRun(run, made, asked), ...noted };
   }
   const { text, mode, name = null } = made;
@@ -132,6 +139,22 @@ async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mappin
   const detail =
     "sessionKey names a session that another hook owns. Choose another key, or set hooks.shareSessions to true.";
   throw new AppError("mapping_failed", { detail });
+}
+
+/**
+ * Returns the agent of a mapped run: that of its session, which the first run gives to its own.
+ * @throws AppError mapping_failed if the mapping or its transform names another one
+ */
+async function agentOf(
+  { stores, agents }: MappedHookDeps,
+  { agentId }: MappedAgent,
+  key: string | undefined,
+): Promise<string | undefined> {
+  if (key === undefined || Object.keys(agents.list).length === 0) return agentId;
+  const owner = await assignSessionAgent(stores, key, agentId);
+  if (agentId !== undefined && owner !== agentId)
+    throw new AppError("mapping_failed", { detail: `agentId ${otherAgent(owner)}.` });
+  return owner ?? undefined;
 }
 
 function jobReports(reports: readonly MappedReport[], missing: ReturnType<typeof missingValues>): MappedOutcome {

@@ -1,8 +1,8 @@
 import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
-import type { AgentMessage, AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
+import type { AgentMessage, AgentReply } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import type { Config } from "../../config/config.ts";
+import type { AgentSettings } from "../../config/agents.ts";
 import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
@@ -17,6 +17,7 @@ import type { Queues } from "../../shared/queue/producer.ts";
 import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import { modelLabel, type WorkerMetrics } from "../metrics.ts";
 import type { RunContext } from "../runWorkers.ts";
+import type { AgentTable } from "./agentTable.ts";
 import { reportingEnv, traceEnv } from "./reportingEnv.ts";
 import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
@@ -39,9 +40,7 @@ export interface FinalizeDeps {
 }
 
 export interface ExecuteRunDeps extends FinalizeDeps {
-  readonly runner: AgentRunner;
-  /** `agents.defaults`. Its model is for a run that names none: no default was configured when the run was accepted. */
-  readonly agent: Pick<Config["agents"]["defaults"], "model" | "models" | "systemPrompt">;
+  readonly agents: AgentTable;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly jobTokens: JobTokens;
   /** The address of the service, for programs that report on the job of their run. */
@@ -99,11 +98,12 @@ function turnUnderLease(
 
 /** Prepares the turn and runs it. */
 async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context: RunContext): Promise<AgentReply> {
-  const { stores, agent, metrics } = deps;
-  const { model = agent.model, thinking } = withoutNulls(run);
+  const { stores, agents, metrics } = deps;
+  const { runner, settings } = agents.of(run.request.agentId);
+  const { model = settings.model, thinking } = withoutNulls(run);
   const messages = await retryWhileMongoIsDown(async () => {
     await trackStarted(stores, run);
-    return readMessages(deps, run);
+    return readMessages(deps, run, settings);
   }, context);
   const env = await retryWhileMongoIsDown(
     async () => ({ ...(await reportingEnv(run, deps.jobTokens, deps.url)), ...(await traceEnv(stores, run)) }),
@@ -111,12 +111,12 @@ async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context
   );
   const onUsage = (usage: TurnUsage) => {
     report.usage = usage;
-    metrics.countUsage(usage, modelLabel(agent, model));
+    metrics.countUsage(usage, modelLabel(settings, model));
   };
   const onStderr = (text: string) => {
     report.stderr = text;
   };
-  return deps.runner.run({ kind: "run", messages, model, thinking, env, onUsage, onStderr }, context.signal);
+  return runner.run({ kind: "run", messages, model, thinking, env, onUsage, onStderr }, context.signal);
 }
 
 const withoutNulls = ({ request: { model, thinking } }: AgentRun) => ({
@@ -125,7 +125,11 @@ const withoutNulls = ({ request: { model, thinking } }: AgentRun) => ({
 });
 
 /** Returns the messages for the agent: the conversation so far, and the prompt of the run. */
-async function readMessages({ stores, session, agent }: ExecuteRunDeps, run: AgentRun): Promise<AgentMessage[]> {
+async function readMessages(
+  { stores, session }: ExecuteRunDeps,
+  run: AgentRun,
+  { systemPrompt }: AgentSettings,
+): Promise<AgentMessage[]> {
   const { message, instructions, allowUnsafe = false } = run.request;
   const source = run.name ?? UNNAMED;
   const recent = await stores.messages.findRecent(run.sessionKey, session);
@@ -136,7 +140,7 @@ async function readMessages({ stores, session, agent }: ExecuteRunDeps, run: Age
       ? agentPrompt({ message: content, source, instructions: returned?.sentence, allowUnsafe: false })
       : content,
   }));
-  return turnMessages(agent.systemPrompt, history, agentPrompt({ message, source, instructions, allowUnsafe }));
+  return turnMessages(systemPrompt, history, agentPrompt({ message, source, instructions, allowUnsafe }));
 }
 
 /**

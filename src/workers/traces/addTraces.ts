@@ -1,4 +1,4 @@
-import type { Config } from "../../config/config.ts";
+import { type Agents, agentSettings } from "../../config/agents.ts";
 import { jobTrace } from "../../models/jobs/job.ts";
 import { readAttempts } from "../../models/jobs/read/stepAttempts.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
@@ -18,7 +18,7 @@ export interface TraceDeps {
   readonly publicUrl: string | undefined;
   /** The address of the service for programs on this machine. */
   readonly url: string;
-  readonly agent: Pick<Config["agents"]["defaults"], "runner" | "model">;
+  readonly agents: Agents;
 }
 
 /** Maximum spans of one trace. Those of the last steps are dropped. */
@@ -94,7 +94,7 @@ async function addRuns(deps: TraceDeps, entries: readonly RunEntry[], writer: Sp
     const { run } = entry.record;
     const job = jobs.get(run._id);
     if (!traceOf(run, job).isSampled) continue;
-    const { runner, model } = deps.agent;
+    const { runner, model } = agentSettings(deps.agents, run.request?.agentId ?? null) ?? deps.agents.defaults;
     const url = addressOf(deps, SUBJECTS.run.path({ run: { runId: run._id } } as never));
     await writer.add(entry, () => runSpans({ run, job, end: entry.note.at, url, runner, model }));
   }

@@ -136,6 +136,7 @@ const genAiAttributes = (
 ): Attributes => ({
   "gen_ai.operation.name": "invoke_agent",
   "gen_ai.provider.name": runner,
+  "gen_ai.agent.id": request?.agentId,
   "gen_ai.agent.name": name ?? undefined,
   "gen_ai.request.model": request?.model ?? model,
   "gen_ai.usage.input_tokens": usage.inputTokens,

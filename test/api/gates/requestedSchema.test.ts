@@ -1,5 +1,7 @@
+import { Script } from "node:vm";
 import { isSpecType } from "@modelcontextprotocol/client";
 import { expect } from "chai";
+import sinon from "sinon";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
 
@@ -254,6 +256,18 @@ describe("requestedSchema", () => {
     const { gate } = await open(object({ a: { type: "string", pattern: "^(a+)+$" } }));
     const { status } = await accept(gate, { a: `${"a".repeat(40)}!` });
     expect(status).to.equal(400);
+  });
+
+  it("repeats a match whose time passed while the process waited for a busy CPU", async () => {
+    const { gate } = await open(object({ a: { type: "string", pattern: "^a+$" } }));
+    const timedOut = Object.assign(new Error("timed out"), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+    const run = sinon.stub(Script.prototype, "runInContext").callThrough().onFirstCall().throws(timedOut);
+    try {
+      expect((await accept(gate, { a: "aaa" })).status).to.equal(200);
+      expect(run.callCount).to.equal(2);
+    } finally {
+      run.restore();
+    }
   });
 
   it("answers in the same time however many patterns of a form would take for ever", async () => {

@@ -55,6 +55,7 @@ describe("lists over 100,000 jobs", () => {
     { name: "pipeline 77" },
     { jobId: "team-7/" },
     { metadata: [["env", "7"]] },
+    { search: "pipeline 977" },
     { createdFrom: minutesAgo(80_000), createdBefore: minutesAgo(100) },
     { updatedFrom: minutesAgo(90_000), updatedBefore: minutesAgo(50) },
     { stale: true },

@@ -181,9 +181,10 @@ describe("answers to replies in Telegram", () => {
   });
 
   describe("with an inbox", () => {
-    const restart = async (inbox: object) => {
+    const restart = async (inbox: object, list: object = {}) => {
       await worker.close();
-      const config = structuredClone(app.config) as unknown as { channels: { telegram: object } };
+      const config = structuredClone(app.config) as unknown as { channels: { telegram: object }; agents: object };
+      Object.assign(config.agents, { list });
       Object.assign(config.channels.telegram, { inbox });
       worker = await startWorker({ ...app, config: config as unknown as TestApp["config"] }, {}, TIMINGS);
     };
@@ -195,6 +196,19 @@ describe("answers to replies in Telegram", () => {
 
       const [run] = await runsOf("team");
       expect(run?.request).to.include({ message: "Anybody?", channel: "telegram", to: "42" });
+    });
+
+    it("begin a session of its agent, which a session of another agent stays without", async () => {
+      const reply = await delivered("elsewhere");
+      await restart({ sessionKey: "crew", agentId: "helper" }, { helper: { model: "helper-1" } });
+
+      await nextMessage(() => telegram.say("Who is there?", { from: ANN }));
+      await nextMessage(() => telegram.say("And here?", { from: ANN, quotes: reply }));
+
+      const [[first], [, second]] = [await runsOf("crew"), await runsOf("elsewhere")];
+      expect(first?.request).to.include({ message: "Who is there?", agentId: "helper" });
+      expect(second?.request).to.include({ message: "And here?" }).and.not.have.property("agentId");
+      expect(model.requests.slice(-2).map(({ body }) => body.model)).to.deep.equal(["helper-1", "m"]);
     });
 
     it("go through its mapping if they answer nothing", async () => {

@@ -33,7 +33,7 @@ describe("mapped hook processor: a run whose transform finds no thread", () => {
     const process = mappedHookProcessor({
       stores,
       hooks: config.hooks,
-      defaults: config.agents.defaults,
+      agents: config.agents,
       metrics: new WorkerMetrics(),
       mappings: compileMappings(config.hooks),
       finalize: async (runId) => void finalized.push(runId),
@@ -99,7 +99,7 @@ describe("mapped hook processor: a run that is interrupted", () => {
     const process = mappedHookProcessor({
       stores,
       hooks: config.hooks,
-      defaults: config.agents.defaults,
+      agents: config.agents,
       metrics: new WorkerMetrics(),
       mappings: compileMappings(config.hooks),
       finalize: async () => {},

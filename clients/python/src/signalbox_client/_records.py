@@ -379,6 +379,8 @@ class RunRecord(TypedDict, total=False):
     mapping: str | None
     #: The conversation of the run. Null if the request is authenticated with the hook token.
     sessionKey: str | None
+    #: The agent of `agents.list`; null for that of `agents.defaults`, and until the mapping has been applied.
+    agentId: str | None
     #: `dropped`: the transform of the mapping decided that the request needs no run.
     status: RunStatus
     #: Number of attempts so far.

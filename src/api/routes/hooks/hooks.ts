@@ -1,23 +1,34 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/agents.ts";
+import { resolveModel } from "../../../config/agent.ts";
+import { type AgentSettings, agentFault, agentSettings } from "../../../config/agents.ts";
 import type { Config } from "../../../config/config.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../../models/intake/acceptHook.ts";
 import type { Idempotency } from "../../../models/intake/reserveIds.ts";
+import { assignSessionAgent, findSessionAgent, otherAgent } from "../../../models/intake/sessionAgents.ts";
 import { AGENT_HOOK, assignSessionOwner } from "../../../models/intake/sessionOwners.ts";
 import { DEPTH_HEADER, readDepth } from "../../../models/notes/depth.ts";
-import { invalidField } from "../../../shared/errors.ts";
+import { AppError, invalidField } from "../../../shared/errors.ts";
 import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
 import { Run } from "../../../wire/run.ts";
+import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
 import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
+import {
+  openClawBody,
+  openClawCompletion,
+  openClawFields,
+  openClawKey,
+  refuseOpenClawFields,
+  refuseSessionOfWake,
+} from "./openclaw.ts";
 
 type HookConfig = Config["hooks"];
 
@@ -74,8 +85,12 @@ export const idempotencyOf = (
   key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body] };
 
 /** Returns the routes of the built-in hooks under their configured path; empty when hooks are disabled. */
-export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: HookConfig): AnyRoute[] {
+export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds, compat }: HookConfig): AnyRoute[] {
   if (!enabled) return [];
+  const isOpenClaw = compat === "openclaw";
+  const ofSender = isOpenClaw ? openClawFields : ({} as typeof openClawFields);
+  const keyOf = (headers: { readonly "idempotency-key"?: string }, body: object) =>
+    headers["idempotency-key"] ?? (isOpenClaw ? openClawKey(headers, body) : undefined);
   const common = { tag: "hooks", bodyLimit: maxBodyBytes, errors: ["idempotency_conflict"] } as const;
   const wake = route({
     ...common,
@@ -90,7 +105,10 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
-      body: Type.Object(wakeFields, { ...open, title: "WakeHook" }),
+      body: Type.Object(
+        { ...wakeFields, ...(isOpenClaw && { idempotencyKey: openClawFields.idempotencyKey }) },
+        { ...open, title: "WakeHook" },
+      ),
     },
     answers: {
       200: Type.Object(
@@ -100,7 +118,9 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     },
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
-      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "wake", body);
+      refuseSessionOfWake(body);
+      if (!isOpenClaw) refuseOpenClawFields(body);
+      const idempotency = idempotencyOf(keyOf(headers, body), "built-in", "wake", body);
       const { eventId, isNew } = await acceptWake(
         stores,
         { text, mode, depth: readDepth(headers[DEPTH_HEADER]) },
@@ -118,6 +138,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       runId: RunId,
       sessionKey: s.Identifier("The conversation of the run."),
       run: Type.Optional({ ...Run, description: "The run with its reply: only if it has ended while you waited." }),
+      ...(isOpenClaw ? openClawCompletion : ({} as typeof openClawCompletion)),
     },
     s.named("AcceptedAgentRun"),
   );
@@ -137,6 +158,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       body: Type.Object(
         {
           ...agentFields,
+          ...ofSender,
           timeoutSeconds: timeoutField(maxTimeoutSeconds),
           callbackUrl: Type.Optional(s.CallbackUrl("run")),
         },
@@ -144,20 +166,34 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       ),
     },
     canWait: true,
+    waitsFully: (body) => isOpenClaw && openClawBody(body as object).waitForCompletion === true,
     answers: { 200: AcceptedAgentRun, 202: AcceptedAgentRun },
     async handler({ headers, body, wait }, deps) {
-      const { stores, queues, hooks, agent: defaults, metrics, waiting, callbackHosts } = deps;
+      const { stores, queues, hooks, agents, metrics, waiting, callbackHosts } = deps;
       const { callbackUrl } = body;
+      if (!isOpenClaw) refuseOpenClawFields(body);
       checkCallbackUrl(callbackUrl, callbackHosts);
-      const request = agentRequest(body, checkModel(defaults, body.model), defaults);
-      const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      const key = checkSessionKey(hooks, body.sessionKey);
+      const sessionKey = isOpenClaw && body.sessionMode !== "persistent" ? undefined : key;
+      const agentId = await checkAgent(deps, body.agentId, sessionKey);
+      const settings = agentSettings(agents, agentId) ?? agents.defaults;
+      const request = agentRequest(
+        { ...body, ...(agentId !== undefined && { agentId }) },
+        checkModel(settings, body.model),
+        settings,
+      );
       await checkRecipient(deps, body.channel, body.to);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       const claimSession = async () => {
         if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK)))
           throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
+        if (sessionKey === undefined || !hasAgents(agents)) return;
+        if ((await assignSessionAgent(stores, sessionKey, agentId)) !== (agentId ?? null))
+          throw new AppError("unavailable", {
+            detail: "Another request has just given the session to its agent: send this one again.",
+          });
       };
-      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
+      const idempotency = idempotencyOf(keyOf(headers, body), "built-in", "agent", body);
       const wanted = {
         name: body.name ?? null,
         sessionKey,
@@ -176,14 +212,37 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const waited = await waiting.until(wait, endOfRun(stores, run.runId)).catch(() => null);
       const all = { ...location, ...waited?.headers };
       if (!waited?.value.endedAt) return { status: 202, headers: all, body: answer };
-      return { status: 200, headers: all, body: { ...answer, run: viewForSender(waited.value) } };
+      const ended = viewForSender(waited.value);
+      const completion = { status: ended.status === "completed" ? ("ok" as const) : ("error" as const) };
+      return { status: 200, headers: all, body: { ...answer, run: ended, ...(isOpenClaw && { completion }) } };
     },
   });
   return [wake, agent];
 }
 
+const hasAgents = ({ list }: Config["agents"]): boolean => Object.keys(list).length > 0;
+
+/**
+ * Returns the agent of the run: the requested one, or that of its session.
+ * @returns undefined for the agent of `agents.defaults`
+ * @throws AppError invalid_body if there is no such agent, or if the session belongs to another one; unavailable
+ */
+async function checkAgent(
+  { stores, agents }: ApiDeps,
+  requested: string | undefined,
+  sessionKey: string | undefined,
+): Promise<string | undefined> {
+  const owner = sessionKey === undefined || !hasAgents(agents) ? undefined : await findSessionAgent(stores, sessionKey);
+  const agentId = requested ?? owner ?? undefined;
+  const fault = agentFault(agents, agentId);
+  if (fault) throw invalidField("agentId", fault);
+  if (requested !== undefined && owner !== undefined && owner !== requested)
+    throw invalidField("agentId", otherAgent(owner));
+  return agentId;
+}
+
 /** Returns the model to use. @throws AppError invalid_body */
-function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
+function checkModel(agent: AgentSettings, requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
   throw invalidField("model", `must be one of ${resolved.allowed.join(", ")}`);

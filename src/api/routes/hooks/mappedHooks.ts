@@ -64,7 +64,10 @@ export const mappedHookRoute = ({ path }: Config["hooks"], maxBodyBytes: number)
       const { clock, hooks, stores } = deps;
       const { call, mapping } = sender;
       const body = call.payload;
-      const kept = hooks.keepRequests === undefined ? null : keptRequest(sender, clock.now(), 202);
+      const kept =
+        hooks.keepRequests === undefined
+          ? null
+          : keptRequest(sender, clock.now(), hooks.compat === "openclaw" ? 200 : 202);
       const isConfirmation = mapping.auth?.type === "sns" && (await confirmSubscription(deps, mapping.auth, body));
       if (sender.kind === "filtered" || isConfirmation) {
         const reason = isConfirmation ? "The message is about the subscription: it starts no run." : kept?.reason;

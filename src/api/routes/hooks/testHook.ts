@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/agents.ts";
+import { resolveModel } from "../../../config/agent.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/intake/acceptHook.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
@@ -29,7 +29,7 @@ export const testHookRoute = route({
   answers: { 202: Type.Object({ runId: RunId }, s.named("TestRun")) },
   errors: [],
   audit: () => ({ action: "hook.test", target: "agent" }),
-  async handler(_input, { stores, queues, agent: defaults, metrics }) {
+  async handler(_input, { stores, queues, agents: { defaults }, metrics }) {
     const resolved = resolveModel(defaults, undefined);
     const request = agentRequest(TEST, resolved.ok ? resolved.model : undefined, defaults);
     const { runId } = await acceptAgentRun(stores, { name: "Test hook", sessionKey: undefined, request });

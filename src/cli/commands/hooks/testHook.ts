@@ -135,7 +135,7 @@ async function runMapping(
   }
   if (result.kind === "wake") return { mapping: mapping.key, ...result, missingValues: missing };
   const { hooks, agents } = config;
-  const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
+  const mapped = mappedRequest(result, mapping, transformed, hooks, agents);
   const { sessionKey = "a new session", request: run } = mapped;
   const { message, instructions, allowUnsafe, ...rest } = run;
   const source = result.name ?? mapping.key;

@@ -128,6 +128,7 @@ function runLines(run: Run): string[] {
       ["Kind", kind],
       ["Name", name],
       ["Session", sessionKey],
+      ["Agent", run.agentId],
       ["Status", status],
       ["Waits for", run.waitsFor ? waitsForText(run.waitsFor) : null],
       ["Error", error && `${error.code}: ${error.message}`],

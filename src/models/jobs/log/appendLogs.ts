@@ -101,17 +101,37 @@ async function appendOnce(
   ]);
   const newest = new Map(open.map((chunk) => [keyOf(chunk), chunk]));
   const bytesOf = new Map(stored.map(({ _id, bytes }) => [_id.toHexString(), bytes]));
-  const done = await Promise.all(
+  const plans = await Promise.all(
     appends.map(async (append) => {
       const last = newest.get(keyOf(append)) ?? (await readNewest(chunks, append));
       // No other call comes between the two lines.
       const job = append.job.toHexString();
       const plan = planAppend(append, last, MAX_JOB_LOG_BYTES - (bytesOf.get(job) ?? 0));
       bytesOf.set(job, (bytesOf.get(job) ?? 0) + plan.growth);
-      return write(collections, changes, append, last, plan);
+      return { append, last, plan };
     }),
   );
+  const growths = plans.map(({ append: { job }, plan: { growth } }) => ({ job, bytes: growth }));
+  const [, ...done] = await Promise.all([
+    grow(sizes, growths),
+    ...plans.map(({ append, last, plan }) => write(chunks, changes, append, last, plan)),
+  ]);
+  await grow(
+    sizes,
+    growths.filter((_, i) => !done[i]).map(({ job, bytes }) => ({ job, bytes: -bytes })),
+  );
   return appends.filter((_, i) => !done[i]);
+}
+
+/** Adds to the kept bytes of jobs. */
+async function grow(
+  sizes: LogCollections["sizes"],
+  growths: readonly { job: mongo.ObjectId; bytes: number }[],
+): Promise<void> {
+  const writes = growths
+    .filter(({ bytes }) => bytes !== 0)
+    .map(({ job, bytes }) => ({ updateOne: { filter: { _id: job }, update: { $inc: { bytes } }, upsert: true } }));
+  if (writes.length > 0) await sizes.bulkWrite(writes, { ordered: false });
 }
 
 const keyOf = ({ job, stepKey }: Pick<LogChunkDoc, "job" | "stepKey">): string => `${job.toHexString()}${stepKey}`;
@@ -130,24 +150,18 @@ async function readNewest(chunks: Documents<LogChunkDoc>, { job, stepKey }: Appe
 
 /** @returns false if another process has written first */
 async function write(
-  { chunks, sizes }: LogCollections,
+  chunks: LogCollections["chunks"],
   changes: ChangeNotifier,
   append: Append,
   last: Newest | undefined,
   plan: Plan,
 ): Promise<boolean> {
-  const { job, jobId, stepKey } = append;
-  const grow = (bytes: number) => bytes !== 0 && sizes.updateOne({ _id: job }, { $inc: { bytes } }, { upsert: true });
-  await grow(plan.growth);
+  const { jobId, stepKey } = append;
   const isDone = await (fits(last, plan) ? push(chunks, append, last, plan) : begin(chunks, append, last, plan));
-  if (!isDone) {
-    await grow(-plan.growth);
-    return false;
-  }
   const seq = last ? last.linesBefore + last.lines : 0;
   const to = seq + plan.lines;
-  if (to > seq) changes.notify({ kind: "log", jobId, stepKey, from: seq + 1, to });
-  return true;
+  if (isDone && to > seq) changes.notify({ kind: "log", jobId, stepKey, from: seq + 1, to });
+  return isDone;
 }
 
 /** Returns whether lines fit into the newest chunk. */

@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { Batcher } from "../../../shared/batcher.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../../../shared/batcher.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { ChangeNotifier } from "../../../shared/queue/changeStream.ts";
@@ -12,16 +12,25 @@ import type { LogLines } from "./logLine.ts";
 /** Maximum chunks that one call deletes. */
 const BATCH_SIZE = 500;
 
+/** The name of a step. */
+type OneStep = Pick<LogAppend, "jobId" | "stepKey">;
+
+/** The internal id of a job, and whether it has a step. */
+interface Found {
+  readonly job: mongo.ObjectId;
+  readonly hasStep: boolean;
+}
+
 /** The logs of steps. See `readLog` for reading them. */
 export class Logs {
   readonly collections: LogCollections;
-  readonly #jobs: Jobs;
   readonly #appends: Batcher<LogAppend, undefined>;
+  readonly #finds: Batcher<OneStep, Found | null>;
 
   constructor(collections: LogCollections, jobs: Jobs, { clock, changes }: { clock: Clock; changes: ChangeNotifier }) {
     this.collections = collections;
-    this.#jobs = jobs;
     this.#appends = new Batcher((appends) => appendLogs(collections, changes, appends, clock.now()), LOG_BATCHES);
+    this.#finds = new Batcher((steps) => findSteps(jobs, steps), EQUAL_WEIGHTS);
   }
 
   /**
@@ -46,22 +55,21 @@ export class Logs {
    * @throws AppError unavailable
    */
   async appendEarly(jobId: string, stepKey: string, added: LogLines, createsStep: boolean): Promise<boolean> {
-    const query = { jobId, ...(!createsStep && { [stepPath(stepKey)]: { $exists: true } }) };
-    const job = await this.#jobs.collection.findOne(query, { projection: { _id: 1 } });
-    if (job) await this.appendTo({ job: job._id, jobId, stepKey }, added);
-    return job !== null;
+    const found = await this.#finds.add({ jobId, stepKey });
+    if (!found || !(createsStep || found.hasStep)) return false;
+    await this.appendTo({ job: found.job, jobId, stepKey }, added);
+    return true;
   }
 
   /** Returns the internal id of the job of a step. @throws AppError job_not_found, step_not_found, unavailable */
   async findStep(jobId: string, stepKey: string): Promise<mongo.ObjectId> {
-    const projection = { [`${stepPath(stepKey)}.stepId`]: 1 };
-    const job = await this.#jobs.collection.findOne({ jobId }, { projection });
-    if (!job) throw jobNotFound(jobId);
-    if (!Object.hasOwn(job.steps ?? {}, stepField(stepKey))) {
+    const found = await this.#finds.add({ jobId, stepKey });
+    if (!found) throw jobNotFound(jobId);
+    if (!found.hasStep) {
       const detail = `The job ${JSON.stringify(jobId)} has no step ${JSON.stringify(stepKey)}.`;
       throw new AppError("step_not_found", { detail });
     }
-    return job._id;
+    return found.job;
   }
 
   /** Deletes the logs of deleted jobs. @param jobs their internal ids @throws AppError unavailable */
@@ -91,4 +99,18 @@ export class Logs {
     await sizes.deleteMany({ _id: { $in: batch.map(({ job }) => job) }, bytes: 0 });
     return batch.length;
   }
+}
+
+/** Looks for the steps of concurrent calls with one read. @returns null for each whose job does not exist */
+async function findSteps(jobs: Jobs, steps: readonly OneStep[]): Promise<(Found | null)[]> {
+  const projection = {
+    jobId: 1,
+    ...Object.fromEntries(steps.map(({ stepKey }) => [`${stepPath(stepKey)}.stepId`, 1])),
+  };
+  const query = { jobId: { $in: [...new Set(steps.map(({ jobId }) => jobId))] } };
+  const found = new Map((await jobs.collection.find(query, { projection })).map((job) => [job.jobId, job]));
+  return steps.map(({ jobId, stepKey }) => {
+    const job = found.get(jobId);
+    return job ? { job: job._id, hasStep: Object.hasOwn(job.steps ?? {}, stepField(stepKey)) } : null;
+  });
 }

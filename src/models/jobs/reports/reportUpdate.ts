@@ -5,7 +5,7 @@ import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
 import { inOrder, isNewer, maySetMessage } from "../order.ts";
-import type { Payload, PayloadRef } from "../payloads.ts";
+import type { Payload, PayloadDoc, PayloadRef } from "../payloads.ts";
 import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
 
@@ -36,6 +36,11 @@ export interface ReportChange {
     | { readonly status: "completed"; readonly output: Payload }
     | { readonly status: "failed" }
     | undefined;
+}
+
+/** A report with the payloads that must be written for it. */
+export interface Report extends ReportChange {
+  readonly payloads: readonly PayloadDoc[];
 }
 
 /**
@@ -75,12 +80,12 @@ interface UpdateSettings {
  *     [
  *       { $set: { seq: { $add: ["$seq", 1] }, lastReportAt: now,
  *                 "steps.fetch": { $mergeObjects: [A_NEW_STEP, "$steps.fetch", { progress: 40, updatedAt: now }, { seq }] } } },
- *       { $set: { current: { $cond: [{ $eq: ["$steps.fetch.status", "running"] }, "$steps.fetch", LAST_REPORTED] } } },
- *       { $set: { staleAt: { $add: ["$lastReportAt", 900_000] } } },
- *       { $set: { staleMinute: truncated staleAt, updatedMinute: truncated updatedAt } },
+ *       { $set: { current: { $cond: [{ $eq: ["$steps.fetch.status", "running"] }, "$steps.fetch", LAST_REPORTED] },
+ *                 staleAt: { $add: ["$lastReportAt", 900_000] } } },
+ *       { $set: { staleMinute: truncated staleAt } },
  *     ]
  *
- * Each stage reads what the one before it has set: the copy of the current step needs the step, and the minutes need the times.
+ * Each stage reads what the one before it has set: the copy of the current step needs the step, and the minute needs the time.
  */
 export function reportUpdate(
   report: ReportChange,
@@ -89,7 +94,7 @@ export function reportUpdate(
 ): mongo.Document[] {
   const path = stepPath(report.stepKey);
   const notes = noteFields({ id: report.reportId, ends: report.ends?.status, isReport: true }, wanted, now);
-  const seq = { $add: [{ $ifNull: ["$seq", 0] }, 1] };
+  const seq = { $add: ["$seq", 1] };
   return [
     {
       $set: {
@@ -97,19 +102,12 @@ export function reportUpdate(
         updatedAt: { $max: ["$updatedAt", now] },
         lastReportAt: { $max: ["$lastReportAt", now] },
         ...changedJob(report, now, addsReplaced),
-        statusBefore: `$${path}.status`,
-        [path]: { $mergeObjects: [newStep(report, now), `$${path}`, changedStep(report, `$${path}`, now), { seq }] },
-      },
-    },
-    {
-      $set: {
-        ...changedCurrent(report, `$${path}`),
-        stepCounts: changedCounts(`$${path}.status`),
-        statusBefore: "$$REMOVE",
+        stepCounts: changedCounts(report, `$${path}`),
+        [path]: { $mergeObjects: [newStep(report, now), `$${path}`, ...changedStep(report, `$${path}`, now), { seq }] },
       },
     },
     ...(report.countsSteps ? [{ $set: { progress: { $max: ["$progress", STEPS_ENDED] } } }] : []),
-    ...timeStages(staleAfterSeconds, notes),
+    ...timeStages(staleAfterSeconds, { first: changedCurrent(report, `$${path}`), last: notes }),
   ];
 }
 
@@ -134,11 +132,13 @@ function newStep({ stepId, stepKey, at }: ReportChange, now: Date): mongo.Docume
   };
 }
 
-function changedStep(report: ReportChange, step: string, now: Date): mongo.Document {
+/** Returns the objects with the changed fields of a step, in the order in which they are merged. */
+function changedStep(report: ReportChange, step: string, now: Date): mongo.Document[] {
   const { stepName, status, progress, message, output, links, reportId, order } = report;
-  if (order !== undefined) return receivedStep(report, step, order, now);
+  if (order !== undefined) return [receivedStep(report, step, order, now)];
   const isRestart = { $in: [`${step}.status`, ["completed", "failed"]] };
-  return {
+  const restart = { attempts: { $add: [`${step}.attempts`, 1] }, startedAt: now };
+  const changed = {
     reportId,
     updatedAt: { $max: [`${step}.updatedAt`, now] },
     ...(stepName !== undefined && { stepName: { $literal: stepName } }),
@@ -155,11 +155,8 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
         endedAt: endedAt(status, step, now),
       }),
     }),
-    ...(status === "running" && {
-      attempts: { $add: [{ $ifNull: [`${step}.attempts`, 1] }, { $cond: [isRestart, 1, 0] }] },
-      startedAt: { $cond: [isRestart, now, { $ifNull: [`${step}.startedAt`, now] }] },
-    }),
   };
+  return status === "running" ? [changed, { $cond: [isRestart, restart, {}] }] : [changed];
 }
 
 /**
@@ -241,19 +238,25 @@ function changedCurrent(report: ReportChange, step: string): mongo.Document {
 }
 
 /**
- * Returns the expression for the number of steps by status, after a step that had `statusBefore`, or did not exist, has changed.
- * @param status the path of its status now
+ * Returns the expression for the number of steps by status after a report, from the step before it. A report of `running` on a
+ * step that was completed becomes `{ running: 4, completed: 2, failed: 0 }` from `{ running: 3, completed: 3, failed: 0 }`.
  */
-function changedCounts(status: string): mongo.Document {
-  const count = (one: Status) => {
-    const change = {
-      $subtract: [{ $cond: [{ $eq: [status, one] }, 1, 0] }, { $cond: [{ $eq: ["$statusBefore", one] }, 1, 0] }],
-    };
-    return { $add: [`$stepCounts.${one}`, change] };
+function changedCounts({ status, order }: ReportChange, step: string): mongo.Document {
+  const before = `${step}.status`;
+  const counted = (change: 1 | -1, one: Status) => ({ [one]: { $add: [`$stepCounts.${one}`, change] } });
+  const movedTo = (after: Status): mongo.Document => {
+    const left = (one: Status) => ({ $cond: [{ $eq: [before, one] }, counted(-1, one), {}] });
+    const others = STATUSES.filter((one) => one !== after).map(left);
+    return { $mergeObjects: ["$stepCounts", counted(1, after), ...others] };
   };
-  const counts = { running: count("running"), completed: count("completed"), failed: count("failed") };
-  return { $cond: [{ $eq: [status, "$statusBefore"] }, "$stepCounts", counts] };
+  if (status === undefined) return { $cond: [before, "$stepCounts", movedTo("running")] };
+  const moved = { $cond: [{ $eq: [before, status] }, "$stepCounts", movedTo(status)] };
+  if (order === undefined) return moved;
+  // An event that comes late leaves a step as it is, and creates one.
+  return { $cond: [isNewer(step, order), moved, "$stepCounts"] };
 }
+
+const STATUSES = ["running", "completed", "failed"] as const satisfies Status[];
 
 const ENDED_STEPS = { $add: ["$stepCounts.completed", "$stepCounts.failed"] };
 const ALL_STEPS = { $add: ["$stepCounts.running", ENDED_STEPS] };

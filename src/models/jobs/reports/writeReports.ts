@@ -3,14 +3,10 @@ import { AppError, invalidField } from "../../../shared/errors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
-import type { PayloadDoc, Payloads } from "../payloads.ts";
+import type { Payloads } from "../payloads.ts";
 import { type StepDoc, stepField } from "../step.ts";
-import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
-
-/** A report with the payloads that must be written for it. */
-export interface Report extends ReportChange {
-  readonly payloads: readonly PayloadDoc[];
-}
+import { foldReports } from "./foldReports.ts";
+import { type Report, reportFilter, stepPath } from "./reportUpdate.ts";
 
 /** The step after a report, whether the report created it, and the job's final status if the report ended the job. */
 export interface ReportOutcome {
@@ -57,21 +53,27 @@ const OUTCOME = {
 type Applied = ReportOutcome | AppError;
 
 /**
- * Applies reports in the order in which they arrived. Each report is one atomic update of its job's document. A batch takes one
- * command, and one read for the responses, which show each step as it is after the batch.
+ * Applies reports in the order in which they arrived. Each report is one atomic update of its job's document, or shares it with
+ * reports that `foldReports` folds. A batch takes one command, and one read for the responses, which show each step as it is
+ * after the batch.
  * @returns the outcome of each report, or the AppError that rejects it: job_not_found, invalid_body (a new step without
  *   stepName), too_many_steps
  * @throws AppError unavailable
  */
 export async function writeReports(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
   await stores.payloads.write(reports.flatMap(({ payloads }) => payloads));
-  const results = reports.length > 1 ? await applyBatch(stores.jobs, reports) : [];
+  const folded = foldReports(reports);
+  const updates = folded.map(({ report }) => report);
+  const results = updates.length > 1 ? await applyBatch(stores.jobs, updates) : [];
   const applied = new Map<Report, Applied>();
-  for (const [i, report] of reports.entries()) {
-    applied.set(report, results[i] ?? (await applyAlone(stores.jobs, report)));
+  for (const [i, { report, members }] of folded.entries()) {
+    const result = results[i] ?? (await applyAlone(stores.jobs, report));
+    for (const member of members) {
+      applied.set(member, member === members[0] || result instanceof AppError ? result : { ...result, created: false });
+    }
   }
   await deleteUnused(stores, applied);
-  return [...applied.values()];
+  return reports.map((report) => applied.get(report)!);
 }
 
 /**
