@@ -269,7 +269,7 @@ export class Jobs {
 
   /** Returns a job as clients read it: see `viewJob`. */
   view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep" | "children"> {
-    return viewJob(job, free, this.#clock.now());
+    return viewJob(job, free, { now: this.#clock.now(), traces: this.#settings.wanted.traces });
   }
 
   /** Returns a step of a job without its output. */
