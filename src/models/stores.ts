@@ -33,6 +33,7 @@ import { LastScan } from "./notifications/lastScan.ts";
 import { LiveMessages } from "./notifications/liveMessage.ts";
 import type { NotificationStores } from "./notifications/notificationStores.ts";
 import { Outbox } from "./notifications/outbox.ts";
+import { Spans } from "./notifications/spans.ts";
 import { HookCalls } from "./runs/hookCall.ts";
 import { readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
@@ -61,7 +62,7 @@ export interface StoreSettings {
 }
 
 /** Returns the settings of the stores under a configuration. */
-export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound">): StoreSettings => ({
+export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound" | "otel">): StoreSettings => ({
   ...config.jobs,
   wanted: wantedNotifications(config),
 });
@@ -107,6 +108,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),
     liveMessages: new LiveMessages(collections.liveMessages),
+    spans: new Spans(collections.spans, clock),
     expectations: new Expectations(collections.expectations, clock, notes),
     runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys,

@@ -90,6 +90,10 @@ const job = {
   stepCounts: s.StatusCounts("The number of the job's steps by status."),
   links: Links,
   children: s.StatusCounts("The number of the jobs that name this one as their parent, by status; at most 100,000."),
+  traceparent: s.nullable(Type.String(), {
+    description:
+      "The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of your own below it. Null unless the service sends traces (`otel.traces`).",
+  }),
   parentJobId: s.nullable(s.JobId, { description: "The job that this one is a part of. It need not exist." }),
 };
 
@@ -113,7 +117,17 @@ export const JobReceipt = {
   unless: ["jobs:read"],
   schema: Type.Pick(
     ChangedJob,
-    ["jobId", "status", "progress", "createdAt", "updatedAt", "lastReportAt", "staleAt", "cancelRequested"],
+    [
+      "jobId",
+      "status",
+      "progress",
+      "createdAt",
+      "updatedAt",
+      "lastReportAt",
+      "staleAt",
+      "traceparent",
+      "cancelRequested",
+    ],
     s.named("JobReceipt"),
   ),
 } as const;

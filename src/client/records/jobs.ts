@@ -214,6 +214,11 @@ export interface JobSummary {
   links: Link[];
   /** The number of the jobs that name this one as their parent, by status; at most 100,000. */
   children: StatusCounts;
+  /**
+   * The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of
+   * your own below it. Null unless the service sends traces (`otel.traces`).
+   */
+  traceparent: string | null;
   /** The job that this one is a part of. It need not exist. */
   parentJobId: string | null;
 }

@@ -1,3 +1,4 @@
+import { ownTrace, type TraceContext, traceparentOf } from "../../shared/traceContext.ts";
 import type { JobChange, JobView, Usual } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
@@ -54,6 +55,10 @@ export const JobDoc = f.object({
   /** `updatedAt` truncated to the minute, for the index: see jobTimes.ts. */
   updatedMinute: f.date,
   endedAt: f.nullable(f.date),
+  /** When it was last started again after its end; missing before. */
+  startedAt: f.optional(f.date),
+  /** The `traceparent` of the request that created it; missing without one, or if traces were off. */
+  traceparent: f.optional(f.string),
   lastReportAt: f.nullable(f.date),
   /** Seconds without a report after which the job is stale; null for the configured default. */
   staleAfterSeconds: f.nullable(f.number),
@@ -65,8 +70,6 @@ export const JobDoc = f.object({
   openGates: f.optional(f.listOf(f.object({ gateId: f.string, key: f.string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
-  /** When the job was last started again after its end. Its duration counts from then. Missing before. */
-  restartedAt: f.optional(f.date),
   /** When the first of the open gates was opened; missing while none is open. */
   waitingSince: f.optional(f.date),
   /** How long the job has waited for gates that are closed, since it was started; missing before the first one. */
@@ -157,6 +160,8 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
   readonly pinged?: string;
   /** Whether the sender reports little between the beginning and the end, so that silence means nothing for a day. */
   readonly isQuiet?: true;
+  /** The valid `traceparent` of the request, which counts if it creates the job. */
+  readonly traceparent?: string | undefined;
   /** When the sender aborted the job, which the change fails: it counts as cancelled. */
   readonly abortedAt?: Date | undefined;
 }
@@ -165,12 +170,13 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
  * Returns a job as clients read it, without its current step and its children.
  * @param free its free objects
  * @param usual the usual duration of jobs of its name
+ * @param traces whether traces are sent
  */
 export function viewJob(
   job: JobHead,
   free: Record<PayloadField, FreeObject | null>,
   usual: Usual | null,
-  now: Date,
+  { now, traces }: { readonly now: Date; readonly traces: boolean },
 ): Omit<JobView, "currentStep" | "children"> {
   return {
     jobId: job.jobId,
@@ -194,11 +200,22 @@ export function viewJob(
     waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
     stepCounts: job.stepCounts,
     links: viewLinks(job.links),
+    traceparent: traces ? traceparentOf(jobTrace(job)) : null,
     parentJobId: job.parentJobId,
     returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
     returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
   };
 }
+
+/** Returns the trace of the run that a job is in. */
+export const jobTrace = ({
+  jobId,
+  _id,
+  createdAt,
+  startedAt = createdAt,
+  traceparent,
+}: Pick<JobDoc, "jobId" | "_id" | "createdAt" | "startedAt" | "traceparent">): TraceContext =>
+  ownTrace(["job", jobId, _id.toHexString(), startedAt.getTime()], traceparent);
 
 const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
   sessionKey,

@@ -20,6 +20,11 @@ const literal = (value: unknown): Expression => ({ $literal: value });
 const literalOrNone = (value: unknown) => (value === null ? "$$REMOVE" : literal(value));
 const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
 
+/** Returns the expression for a value that only the creation of the job sets. */
+const atCreation = (field: string, value: string): Expression => ({
+  $cond: [{ $eq: [{ $type: "$createdAt" }, "missing"] }, literal(value), field],
+});
+
 /**
  * Returns the fields of a job after a change as expressions, for a job that exists and for a new one.
  * @param writes collects the free objects that are stored on their own
@@ -59,6 +64,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),
+    ...(change.traceparent !== undefined && { traceparent: atCreation("$traceparent", change.traceparent) }),
     ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
     ...(change.returnTo !== undefined && { returnTo: literalOrNone(change.returnTo) }),

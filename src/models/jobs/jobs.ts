@@ -279,7 +279,7 @@ export class Jobs {
     free: Record<PayloadField, FreeObject | null>,
     usual: Usual | null,
   ): Omit<JobView, "currentStep" | "children"> {
-    return viewJob(job, free, usual, this.#clock.now());
+    return viewJob(job, free, usual, { now: this.#clock.now(), traces: this.#settings.wanted.traces });
   }
 
   /** Returns a step of a job without its output. */

@@ -5,16 +5,16 @@ import type { Usual } from "../../wire/job.ts";
 export interface RunTimes {
   readonly createdAt: Date;
   readonly endedAt: Date | null;
-  readonly restartedAt?: Date;
+  readonly startedAt?: Date;
   readonly waitingSince?: Date;
   readonly waitedMs?: number;
 }
 
 /** The projection of these fields. */
-export const RUN_TIMES = { createdAt: 1, endedAt: 1, restartedAt: 1, waitingSince: 1, waitedMs: 1 } as const;
+export const RUN_TIMES = { createdAt: 1, endedAt: 1, startedAt: 1, waitingSince: 1, waitedMs: 1 } as const;
 
 /** Returns when a job was created, or last started again after its end. */
-const startOf = ({ createdAt, restartedAt }: RunTimes): Date => restartedAt ?? createdAt;
+const startOf = ({ createdAt, startedAt }: RunTimes): Date => startedAt ?? createdAt;
 
 /** Returns how long a job has run until its end or now, in milliseconds. Waiting for a person does not count. */
 export function runningMs(job: RunTimes, now: Date): number {
@@ -33,7 +33,7 @@ const IS_WAITING = { $gt: [{ $size: { $ifNull: ["$openGates", []] } }, 0] };
 
 /** Returns the fields that a change to the status running sets, before the status: an ended job starts again. */
 export const restarted = (now: Date): mongo.Document => ({
-  restartedAt: { $cond: [HAS_ENDED, now, "$restartedAt"] },
+  startedAt: { $cond: [HAS_ENDED, now, "$startedAt"] },
   waitedMs: { $cond: [HAS_ENDED, "$$REMOVE", "$waitedMs"] },
   waitingSince: { $cond: [HAS_ENDED, { $cond: [IS_WAITING, now, "$$REMOVE"] }, "$waitingSince"] },
 });

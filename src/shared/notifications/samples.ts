@@ -25,6 +25,7 @@ export const JOB = {
   currentStep: null,
   stepCounts: { running: 1, completed: 2, failed: 0 },
   links: [],
+  traceparent: null,
   children: { running: 0, completed: 0, failed: 0 },
   parentJobId: null,
 };

@@ -250,6 +250,9 @@ class JobRecord(TypedDict, total=False):
     links: list[LinkRecord]
     #: The number of the jobs that name this one as their parent, by status; at most 100,000.
     children: StatusCountsRecord
+    #: The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of
+    #: your own below it. Null unless the service sends traces (`otel.traces`).
+    traceparent: str | None
     #: The job that this one is a part of. It need not exist.
     parentJobId: str | None
     #: The step that `stepKey` names; null if it does not exist.
