@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
-import definitions from "@opentelemetry/otlp-transformer/build/src/generated/root.js";
 import { expect } from "chai";
 
 /** A span as it was received, with its attributes by name. */
@@ -37,8 +37,9 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the package declares no types of its definitions
-const Request = (definitions as any).opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+// The package declares no types of its definitions.
+const definitions = createRequire(import.meta.url)("@opentelemetry/otlp-transformer/build/src/generated/root.js");
+const Request = definitions.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
 /**
  * Starts a receiver of traces by OTLP over HTTP. It holds every request against the official definitions: it encodes the JSON as
