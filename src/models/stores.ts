@@ -11,6 +11,7 @@ import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
 import type { JobFiguresDoc } from "./figures/jobFigures.ts";
 import { JobStats } from "./figures/jobStats.ts";
+import { UsualDurations } from "./figures/usualDurations.ts";
 import { AnswerLinks } from "./gates/answerLinks.ts";
 import type { GateStores } from "./gates/gateStores.ts";
 import { Gates } from "./gates/gates.ts";
@@ -81,8 +82,9 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
   const { staleAfterSeconds, counter = NO_JOB_COUNTER } = options;
   const { changes = NO_NOTIFIER, notes = NO_NOTES, wanted = NO_NOTIFICATIONS } = options;
   const noted = { changes, notes, wanted };
+  const usual = new UsualDurations(collections.jobFigures, clock);
   const payloads = new Payloads(collections.payloads);
-  const jobs = new Jobs(collections.jobs, payloads, { ...noted, clock, counter, staleAfterSeconds });
+  const jobs = new Jobs(collections.jobs, payloads, { ...noted, clock, counter, staleAfterSeconds, usual });
   const runs = new Runs(collections.runs, clock, noted);
   const sessions = new Sessions(collections.sessions, clock);
   const idempotencyKeys = new IdempotencyKeys(collections.idempotencyKeys, clock);

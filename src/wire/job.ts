@@ -24,6 +24,17 @@ export const CancelRequest = Type.Object(
   s.named("CancelRequest"),
 );
 
+/** How long jobs of a name usually take. */
+export const Usual = Type.Object(
+  {
+    p50Ms: Type.Integer({ description: "Half of them took at most this time in milliseconds, within 5 %." }),
+    p95Ms: Type.Integer({ description: "95 % of them took at most this time in milliseconds, within 5 %." }),
+    count: s.Count("The number of these jobs."),
+  },
+  s.named("UsualDuration"),
+);
+export type Usual = Static<typeof Usual>;
+
 const job = {
   jobId: s.JobId,
   name: s.nullable(s.Name),
@@ -51,6 +62,15 @@ const job = {
     description:
       "Seconds without a report after which the running job counts as stale. Null means the configured `jobs.staleAfterSeconds`.",
   }),
+  usual: s.nullable(Usual, {
+    description:
+      "How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than five such jobs.",
+  }),
+  expectedEndAt: s.nullable(
+    s.Timestamp(
+      "When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it waits for a person.",
+    ),
+  ),
   cancel: s.nullable(CancelRequest, {
     description:
       "The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the job is started again after its end.",

@@ -186,6 +186,16 @@ export interface JobSummary {
    */
   staleAfterSeconds: number | null;
   /**
+   * How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than
+   * five such jobs.
+   */
+  usual: { p50Ms: number; p95Ms: number; count: number } | null;
+  /**
+   * When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it waits
+   * for a person.
+   */
+  expectedEndAt: string | null;
+  /**
    * The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the
    * job is started again after its end.
    */

@@ -1,5 +1,5 @@
 import { ownTrace, type TraceContext, traceparentOf } from "../../shared/traceContext.ts";
-import type { JobChange, JobView } from "../../wire/job.ts";
+import type { JobChange, JobView, Usual } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
@@ -9,6 +9,7 @@ import { Silence } from "./jobNotes.ts";
 import { Links, viewLinks } from "./link.ts";
 import type { PayloadField } from "./payloadFields.ts";
 import { Payload } from "./payloads.ts";
+import { expectedEndAt } from "./runTime.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
 
@@ -69,6 +70,10 @@ export const JobDoc = f.object({
   openGates: f.optional(f.listOf(f.object({ gateId: f.string, key: f.string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
+  /** When the first of the open gates was opened; missing while none is open. */
+  waitingSince: f.optional(f.date),
+  /** How long the job has waited for gates that are closed, since it was started; missing before the first one. */
+  waitedMs: f.optional(f.number),
   links: Links,
   /** The words of the message of a failed job, for the search; missing for other jobs. */
   failedWords: f.optional(f.listOf(f.string)),
@@ -164,11 +169,13 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
 /**
  * Returns a job as clients read it, without its current step and its children.
  * @param free its free objects
+ * @param usual the usual duration of jobs of its name
  * @param traces whether traces are sent
  */
 export function viewJob(
   job: JobHead,
   free: Record<PayloadField, FreeObject | null>,
+  usual: Usual | null,
   { now, traces }: { readonly now: Date; readonly traces: boolean },
 ): Omit<JobView, "currentStep" | "children"> {
   return {
@@ -187,6 +194,8 @@ export function viewJob(
     stale: job.staleAt !== null && job.staleAt <= now,
     staleAt: job.staleAt?.toISOString() ?? null,
     staleAfterSeconds: job.staleAfterSeconds,
+    usual,
+    expectedEndAt: expectedEndAt(job, usual)?.toISOString() ?? null,
     cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
     waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
     stepCounts: job.stepCounts,

@@ -7,6 +7,7 @@ import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
+import { restarted } from "./runTime.ts";
 import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
@@ -22,11 +23,6 @@ const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field,
 /** Returns the expression for a value that only the creation of the job sets. */
 const atCreation = (field: string, value: string): Expression => ({
   $cond: [{ $eq: [{ $type: "$createdAt" }, "missing"] }, literal(value), field],
-});
-
-/** Returns the expression for when the job was last started again, as a change to the status running leaves it. */
-const startedAt = (now: Date): Expression => ({
-  $cond: [{ $in: ["$status", ["completed", "failed"]] }, now, "$startedAt"],
 });
 
 /**
@@ -53,7 +49,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     ...(change.status === undefined
       ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
       : jobStatus(change.status, now)),
-    ...(change.status === "running" && { ...CLEAR_CANCEL_ON_RESTART, startedAt: startedAt(now) }),
+    ...(change.status === "running" && { ...CLEAR_CANCEL_ON_RESTART, ...restarted(now) }),
     progress:
       change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
     message: given("message"),

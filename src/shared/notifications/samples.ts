@@ -16,6 +16,8 @@ export const JOB = {
   stale: false,
   staleAt: null,
   staleAfterSeconds: 900,
+  usual: { p50Ms: 1_800_000, p95Ms: 2_400_000, count: 30 },
+  expectedEndAt: "2026-01-31T18:30:00.000Z",
   cancel: null,
   waitingFor: [],
   returnTo: null,

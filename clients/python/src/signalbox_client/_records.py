@@ -227,6 +227,12 @@ class JobRecord(TypedDict, total=False):
     #: Seconds without a report after which the running job counts as stale. Null means the configured
     #: `jobs.staleAfterSeconds`.
     staleAfterSeconds: int | None
+    #: How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than
+    #: five such jobs.
+    usual: dict[str, Any] | None
+    #: When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it
+    #: waits for a person.
+    expectedEndAt: str | None
     #: The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when
     #: the job is started again after its end.
     cancel: CancelRecord | None
