@@ -6,6 +6,7 @@ import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";
+import { traceTarget } from "../config/otel.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
@@ -113,8 +114,13 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const access = new ChatAccess(config.channels);
+  const traces = traceTarget(config.otel);
+  if (config.otel.traces && !traces) {
+    log.warn({}, "no traces are sent: set otel.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT, or otel.traces to false");
+  }
   const dispatch = {
     ...deps,
+    traces: traces && agents,
     access,
     rules: compileRules(config.notify),
     delivery,
@@ -267,6 +273,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     finalize,
     channels: new Set([...delivery.channels, "webhook"]),
     rules: dispatch.rules,
+    traces: traces && { ...traces, proxies: proxiesOf(env) },
     expect: config.expect,
     staleAfterSeconds: config.jobs.staleAfterSeconds,
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),

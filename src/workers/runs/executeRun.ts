@@ -19,7 +19,7 @@ import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import { modelLabel, type WorkerMetrics } from "../metrics.ts";
 import type { RunContext } from "../runWorkers.ts";
 import type { AgentTable } from "./agentTable.ts";
-import { reportingEnv } from "./reportingEnv.ts";
+import { reportingEnv, traceEnv } from "./reportingEnv.ts";
 import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
 import { RunProgress } from "./runProgress.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
@@ -110,7 +110,10 @@ async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context
     await trackStarted(stores, run);
     return readMessages(deps, run, settings);
   }, context);
-  const env = await retryWhileMongoIsDown(() => reportingEnv(run, deps.jobTokens, deps.url), context);
+  const env = await retryWhileMongoIsDown(
+    async () => ({ ...(await reportingEnv(run, deps.jobTokens, deps.url)), ...(await traceEnv(stores, run)) }),
+    context,
+  );
   const progress = new RunProgress(deps, run);
   const onUsage = (usage: TurnUsage) => {
     report.usage = usage;
