@@ -40,6 +40,11 @@ export const AgentsSchema = section(
       description:
         "Agents by id, which requests, mappings and inboxes choose by `agentId`. An entry takes what it does not set from `agents.defaults`, and its program from `agents.runners.command`.",
     }),
+    showTools: Type.Enum(["names", "previews", "off"], {
+      default: "names",
+      description:
+        "The tools of a program in the live events of a run and in its job: `names`, `previews` with the beginning of their input, which may hold secrets, or `off`.",
+    }),
     returns: section(
       {
         gather: text({

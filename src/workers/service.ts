@@ -30,6 +30,7 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import type { RunEventsDeps } from "../shared/queue/runEvents.ts";
 import { durationMs } from "../shared/text/duration.ts";
 import type { Timings } from "../shared/timings.ts";
 import { startChat } from "./chat/chat.ts";
@@ -72,6 +73,8 @@ export interface ServiceDeps {
   readonly connection: RedisConnection;
   /** Opens a connection for reading the stream of changes. */
   openReader(): RedisConnection;
+  /** Where the events of running turns are written. */
+  readonly runEvents: RunEventsDeps;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -164,6 +167,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
     url: runUrl,
+    runEvents: deps.runEvents,
+    showTools: agents.showTools,
   };
   const processors = new Map<QueueDef, Processor>([
     [

@@ -94,6 +94,11 @@ export const listRuns: Example = { answers: { 200: { runs: [RUN], nextCursor: nu
 export const getRunStats: Example = {
   answers: { 200: { runs: { total: 42, queued: 1, running: 2, completed: 36, failed: 3, dropped: 0 }, capped: false } },
 };
+export const watchRun: Example = {
+  params: { runId: RUN_ID },
+  answers: { 200: { event: "message.delta", data: { delta: "The build failed" }, id: "1769882402000-0" } },
+};
+
 export const getRun: Example = { params: runParams, answers: { 200: RUN } };
 export const retryRun: Example = { params: runParams, answers: { 202: QUEUED_RUN } };
 export const repeatRun: Example = {

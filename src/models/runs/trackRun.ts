@@ -47,6 +47,11 @@ export async function trackStarted(stores: RunStores, run: RunDoc): Promise<void
   await track(stores, run, { status: "running", progress: 0, message: `Attempt ${run.attempts}` });
 }
 
+/** Shows in the job which tool the agent uses. @throws AppError unavailable */
+export async function trackTool(stores: RunStores, run: RunDoc, tool: string): Promise<void> {
+  await track(stores, run, { message: tool });
+}
+
 /** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */
 export async function trackRetry(stores: RunStores, run: RunDoc, reason: string): Promise<void> {
   await track(stores, run, { status: "failed", message: `${reason} It will be tried again.` });
