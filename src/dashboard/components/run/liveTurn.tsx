@@ -26,15 +26,15 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
   };
   const tool = parts.findLast((part) => part.kind === "tool");
   return (
-    <section class="section" aria-labelledby="turn-title">
-      <h2 id="turn-title" class="section-title">
+    <section class="section" aria-labelledby="live-turn-title">
+      <h2 id="live-turn-title" class="section-title">
         At work
       </h2>
-      <p class="turn-newest muted" role="status">
+      <p class="live-turn-newest muted" role="status">
         {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
       </p>
       <div
-        class="turn"
+        class="live-turn"
         ref={box}
         tabIndex={0}
         role="log"
@@ -54,7 +54,7 @@ function Part({ part }: { readonly part: TurnPart }) {
   if (part.kind === "text") return <p dir="auto">{shownText(part.text)}</p>;
   const { tool, preview, ms, error } = part;
   return (
-    <p class={error ? "turn-tool turn-error" : "turn-tool"}>
+    <p class={error ? "live-turn-tool live-turn-error" : "live-turn-tool"}>
       <bdi>{visible(tool)}</bdi>
       {preview && <bdi class="muted">{visible(preview)}</bdi>}
       <span class="muted">
