@@ -119,15 +119,15 @@ const answer = route({
   },
 });
 
-/** The beginnings of the names of people whom a provider or a proxy has named. */
-const PERSON = /^(oidc|header):/i;
+/** The beginnings of the names of people whom a provider, a proxy or a chat has named. */
+const PERSON = /^(oidc|header|telegram|slack|discord|ntfy):/i;
 
 /** Returns whose answer is recorded. Nobody chooses the name of such a person. @throws AppError invalid_body */
 function answererOf(given: string | undefined, { actor, person, login }: Caller): string {
   if (person) return actor;
   const name = visibleName(given);
   if (PERSON.test(name))
-    throw invalidField("answeredBy", "must not begin with oidc: or header:, which name people who have logged in");
+    throw invalidField("answeredBy", "must not begin with the name of a log-in or a chat, such as oidc: or slack:, which the service gives to people");
   return name || (login ? "dashboard" : "api");
 }
 
