@@ -7,6 +7,7 @@ const LINKS = [
   ["/gates", "Questions", /^\/gates/, "jobs:read"],
   ["/requests", "Hooks", /^\/requests/, "runs:read"],
   ["/runs", "Runs", /^\/runs/, "runs:read"],
+  ["/budgets", "Budgets", /^\/budgets/, "runs:read"],
   ["/sessions", "Sessions", /^\/sessions/, "runs:read"],
   ["/deliveries", "Deliveries", /^\/deliveries/, "runs:read"],
   ["/notify", "Notifications", /^\/notify/, "runs:read"],
