@@ -32,7 +32,7 @@ export const BudgetSchema = Type.Object(
     then: Type.Enum(["warn", "ask", "refuse"], {
       examples: ["ask"],
       description:
-        "What happens at a limit. `warn`: the event `budget.reached`, once. `ask`: the next turn waits for a person. `refuse`: the next turn fails with `budget_exceeded`.",
+        "The act at a limit. `warn`: the event `budget.reached`, once. `ask`: the next turn waits for a person. `refuse`: the next turn fails with `budget_exceeded`.",
     }),
   },
   { additionalProperties: false },

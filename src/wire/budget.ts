@@ -14,7 +14,9 @@ export const Budget = Type.Object(
     mapping: s.nullable(Type.String(), { description: "The mapping whose runs it counts; null for all." }),
     agentId: s.nullable(Type.String(), { description: "The agent whose runs it counts; null for all." }),
     // biome-ignore lint/suspicious/noThenProperty: a text, which nothing calls
-    then: Type.Enum(["warn", "ask", "refuse"], { description: "What happens at a limit." }),
+    then: Type.Enum(["warn", "ask", "refuse"], {
+      description: "The act at a limit: an event, a question, or no further turn.",
+    }),
     period: Type.String({
       description: "The present day or month in `agents.timezone`; the day too for a budget of each run.",
     }),
@@ -29,7 +31,7 @@ export const Budget = Type.Object(
     ),
     spent: Type.Object(
       { usd: Amount, tokens: Amount, minutes: Amount },
-      { ...s.named("BudgetSpent"), description: "What ended attempts have spent in the period." },
+      { ...s.named("BudgetSpent"), description: "The sum of the ended attempts in the period." },
     ),
     byMapping: Type.Array(
       Type.Object(

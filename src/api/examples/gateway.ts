@@ -115,7 +115,12 @@ const runParams = { runId: RUN_ID };
 
 export const listRuns: Example = { answers: { 200: { runs: [RUN], nextCursor: null } } };
 export const getRunStats: Example = {
-  answers: { 200: { runs: { total: 42, queued: 1, running: 2, completed: 36, failed: 3, dropped: 0 }, capped: false } },
+  answers: {
+    200: {
+      runs: { total: 42, queued: 1, waiting: 0, running: 2, completed: 36, failed: 3, dropped: 0 },
+      capped: false,
+    },
+  },
 };
 export const getRun: Example = { params: runParams, answers: { 200: RUN } };
 export const retryRun: Example = { params: runParams, answers: { 202: QUEUED_RUN } };
