@@ -25,7 +25,8 @@ describe("dashboard page of budgets", () => {
     await budgets.count({ id: "b", budget: "daily", period, mapping: null, spent: { ...spent, usd: 1 } });
     await budgets.count({ id: "c", budget: "each", period, mapping: null, spent });
 
-    const page = await openLive("/budgets", { viewport: { width: 360, height: 740 } });
+    const page = await openLive("/budgets");
+    await page.setViewportSize({ width: 360, height: 740 });
 
     const daily = page.getByRole("region", { name: "daily", exact: true });
     await daily.getByText("$3.00 of $5.00").waitFor();
