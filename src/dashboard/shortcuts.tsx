@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { BASE_PATH } from "./basePath.ts";
 import { openPalette } from "./data/palette.ts";
 import type { Path } from "./paths.ts";
 import { address, navigate } from "./router.ts";
@@ -13,7 +14,7 @@ const KEYS = [
   ["Escape", "Go back or close"],
   ["j or →, k or ←", "Next or previous step while one is open"],
   ["g then j, i, q, h, r, s", "Go to jobs, history, questions, hooks, runs, sessions"],
-  ["g then d, n, c, t", "Go to deliveries, notifications, channels, settings"],
+  ["g then d, n, c, a, t", "Go to deliveries, notifications, channels, audit, settings"],
   ["?", "Show this help"],
 ] as const;
 
@@ -27,11 +28,12 @@ const GO: Readonly<Record<string, Path>> = {
   d: "/deliveries",
   n: "/notify",
   c: "/channels",
+  a: "/audit",
   t: "/settings",
 };
 
 /** The open menu, which Escape closes even from a field in it. */
-const OPEN_MENU = "details.more-actions[open], details.columns[open]";
+const OPEN_MENU = "details.more-actions[open], details.columns[open], .menu-button[aria-expanded=true]";
 
 const isHelpOpen = signal(false);
 
@@ -54,7 +56,11 @@ export function Shortcuts() {
   if (!isOpen) return null;
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={hideHelp}>
-      <h2 id="help-title">Keyboard shortcuts</h2>
+      <h2 id="help-title">Help</h2>
+      <p>
+        <a href={`${BASE_PATH}/guide/`}>Guide</a> <a href={`${BASE_PATH}/docs`}>API reference</a>
+      </p>
+      <h3>Keyboard shortcuts</h3>
       <dl>
         {KEYS.map(([key, title]) => (
           <div key={key}>
@@ -86,7 +92,7 @@ function listenToKeys(): () => void {
     }
     const isEscape = event.key === "Escape";
     const menu = isEscape && !document.querySelector("dialog[open]") && document.querySelector(OPEN_MENU);
-    if (menu instanceof HTMLDetailsElement) {
+    if (menu instanceof HTMLElement) {
       event.preventDefault();
       event.stopImmediatePropagation();
       closeMenu(menu);
@@ -110,9 +116,14 @@ function listenToKeys(): () => void {
   return () => removeEventListener("keydown", listen, { capture: true });
 }
 
-function closeMenu(menu: HTMLDetailsElement): void {
-  menu.open = false;
-  menu.querySelector("summary")?.focus();
+function closeMenu(menu: HTMLElement): void {
+  if (menu instanceof HTMLDetailsElement) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  } else {
+    menu.click();
+    menu.focus();
+  }
 }
 
 /** Whether the event is for a field or for an open dialog. */

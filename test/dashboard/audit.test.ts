@@ -52,7 +52,7 @@ describe("dashboard of a token with scopes", () => {
         1,
       ),
     );
-    await untilPasses(async () => expect(await linksOf(page)).to.deep.equal(["Jobs", "Questions", "API", "Guide"]));
+    await untilPasses(async () => expect(await linksOf(page)).to.deep.equal(["Jobs", "Questions"]));
     await untilPasses(async () =>
       expect(await page.getByRole("button", { name: /Delete|Cancel/ }).count()).to.equal(0),
     );

@@ -25,7 +25,9 @@ describe("dashboard page of budgets", () => {
     await budgets.count({ id: "b", budget: "daily", period, mapping: null, spent: { ...spent, usd: 1 } });
     await budgets.count({ id: "c", budget: "each", period, mapping: null, spent });
 
-    const page = await openLive("/budgets");
+    const page = await openLive("/runs");
+    await page.getByRole("link", { name: "Budgets" }).click();
+    await page.getByText("$3.00 of $5.00").waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
 
     const daily = page.getByRole("region", { name: "daily", exact: true });

@@ -69,7 +69,7 @@ describe("dashboard list of jobs", () => {
     await page.keyboard.press("Escape");
     await waitForNames(page, ["Top", "Middle", "Bottom"]);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.getByRole("dialog", { name: "Help" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("g");

@@ -9,11 +9,13 @@ interface IconButtonProps {
   readonly class?: string;
   /** A button that does nothing keeps the focus, which a disabled one would lose. */
   readonly isInert?: boolean;
+  /** The id of what the button opens, and whether it is open. */
+  readonly opens?: { readonly id: string; readonly isOpen: boolean };
   readonly onClick: () => void;
 }
 
 /** A button that shows only an icon. */
-export function IconButton({ label, title = label, icon, class: more = "", isInert, onClick }: IconButtonProps) {
+export function IconButton({ label, title = label, icon, class: more = "", isInert, opens, onClick }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -21,6 +23,8 @@ export function IconButton({ label, title = label, icon, class: more = "", isIne
       aria-label={label}
       title={title}
       aria-disabled={isInert}
+      aria-expanded={opens?.isOpen}
+      aria-controls={opens?.id}
       onClick={onClick}
     >
       <Icon name={icon} />

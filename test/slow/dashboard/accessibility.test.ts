@@ -44,7 +44,7 @@ describe("dashboard accessibility", function () {
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+      await page.getByRole("dialog", { name: "Help" }).waitFor();
       await expectNoFindings();
       const { jobId, path } = await createJob(showcase.app, { name: "To be cancelled" });
       await page.goto(`${showcase.app.url}/jobs/${jobId}`);

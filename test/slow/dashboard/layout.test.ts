@@ -99,19 +99,21 @@ describe("layout of the dashboard", () => {
     });
   });
 
-  it("brings the current page into view in the navigation of a phone", async () => {
+  it("opens the menu of a phone over the page, and closes it on the way to another page and by Escape", async () => {
     const page = await openLive("/deliveries", PHONE);
     const nav = page.getByRole("navigation", { name: "Main" });
-    const isInView = async (name: string) => {
-      const { x, width } = await boxOf(nav.getByRole("link", { name, exact: true }));
-      return x >= 0 && x + width <= 390 - 28;
-    };
-    await untilPasses(async () => expect(await isInView("Deliveries")).to.equal(true));
-    await page.evaluate("window.scrollTo(0, 0)");
+    const menu = page.getByRole("button", { name: "Menu" });
+    await nav.waitFor({ state: "hidden" });
+    await menu.click();
+    const { x, width } = await boxOf(nav);
+    expect([x, width]).to.deep.equal([0, 390]);
+    for (const group of ["Jobs", "Agent", "Set-up"]) await nav.getByRole("group", { name: group }).waitFor();
     await nav.getByRole("link", { name: "Channels" }).click();
     await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
-    await untilPasses(async () => expect(await isInView("Channels")).to.equal(true));
-    await untilPasses(async () => expect(await page.evaluate("[scrollX, scrollY]")).to.deep.equal([0, 0]));
+    await nav.waitFor({ state: "hidden" });
+    await menu.click();
+    await page.keyboard.press("Escape");
+    await nav.waitFor({ state: "hidden" });
   });
 
   it("keeps the form that tries a mapping apart from the list, with fields that a finger hits", async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { access, checkAccess, hasScope } from "../../data/access.ts";
-import { linksFor } from "../../data/pages.ts";
+import { pageGroups } from "../../data/pages.ts";
 import { isPaletteOpen } from "../../data/palette.ts";
 import { service } from "../../data/service.ts";
 import { address, navigate } from "../../router.ts";
@@ -107,9 +107,9 @@ function useChoices(text: string): Choice[] {
   const currentAccess = access.value;
   const jobs = useJobs(hasScope(currentAccess, "jobs:read") ? text : "");
   const to = (href: string) => () => navigate(href);
-  const pages = linksFor(currentAccess).map(
-    ([path, title]): Choice => ({ key: path, title, note: "page", act: to(address(path)) }),
-  );
+  const pages = pageGroups(currentAccess)
+    .flatMap(({ links }) => links)
+    .map(([path, title]): Choice => ({ key: path, title, note: "page", act: to(address(path)) }));
   const commands: Choice[] = [
     { key: "theme", title: "Change the theme", note: "command", act: nextTheme },
     { key: "help", title: "Show the keyboard shortcuts", note: "command", act: showHelp },

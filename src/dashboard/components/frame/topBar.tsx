@@ -1,12 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Access } from "../../../client/client.ts";
-import { BASE_PATH } from "../../basePath.ts";
 import { access, logOut } from "../../data/access.ts";
 import { countStoppedChannels, stoppedChannels } from "../../data/channel/stoppedChannels.ts";
 import { countOpenGates, MAX_COUNTED, openGates } from "../../data/gate/openGates.ts";
 import { liveState } from "../../data/live/live.ts";
 import { useReloadEvery } from "../../data/live/reloadEvery.ts";
-import { linksFor } from "../../data/pages.ts";
+import { pageGroups } from "../../data/pages.ts";
 import { openPalette } from "../../data/palette.ts";
 import { address, type Place } from "../../router.ts";
 import { showHelp } from "../../shortcuts.tsx";
@@ -21,7 +20,9 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const chosen = theme.value;
   const currentAccess = access.value;
   const nav = useRef<HTMLElement>(null);
+  const [isOpen, setOpen] = useState(false);
   useEffect(() => {
+    setOpen(false);
     const current = nav.current?.querySelector("[aria-current]");
     current?.scrollIntoView({ behavior: "instant", block: "nearest", inline: "center" });
   }, [place.path, isPlain]);
@@ -37,20 +38,18 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         <span class="brand-name">Signalbox</span>
       </a>
       {!isPlain && (
-        <nav ref={nav} aria-label="Main">
-          {linksFor(currentAccess).map(([path, title, fits]) => (
-            <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
-              {title}
-              {path === "/gates" && <OpenGates />}
-              {path === "/channels" && <StoppedChannels />}
-            </a>
+        <nav ref={nav} id="menu" aria-label="Main" class={isOpen ? "open" : undefined}>
+          {pageGroups(currentAccess).map(({ title, links }) => (
+            <div key={title} role="group" aria-label={title} data-title={title}>
+              {links.map(([path, name, fits]) => (
+                <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
+                  {name}
+                  {path === "/gates" && <OpenGates />}
+                  {path === "/channels" && <StoppedChannels />}
+                </a>
+              ))}
+            </div>
           ))}
-          <a href={`${BASE_PATH}/docs`} class="aside">
-            API
-          </a>
-          <a href={`${BASE_PATH}/guide/`} class="aside">
-            Guide
-          </a>
         </nav>
       )}
       <div class="top-end">
@@ -69,15 +68,18 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           icon={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"}
           onClick={nextTheme}
         />
-        <IconButton
-          label="Keyboard shortcuts"
-          title="Keyboard shortcuts (?)"
-          icon="help"
-          class="keyboard-help"
-          onClick={showHelp}
-        />
+        <IconButton label="Help" title="Help (?)" icon="help" onClick={showHelp} />
         {currentAccess?.needsToken && currentAccess.access && currentAccess.by !== "proxy" && (
           <IconButton label="Log out" icon="out" onClick={() => logOut().catch(showError)} />
+        )}
+        {!isPlain && (
+          <IconButton
+            label="Menu"
+            icon="menu"
+            class="menu-button"
+            opens={{ id: "menu", isOpen }}
+            onClick={() => setOpen(!isOpen)}
+          />
         )}
       </div>
     </header>

@@ -30,7 +30,7 @@ const WIDE: readonly JobColumn[] = ["metadata", "duration"];
 /** Returns the widths of the shown columns, for wide windows and for narrow ones. */
 export function jobWidths(): Record<string, string> {
   const widths = (columns: readonly JobColumn[]) =>
-    [...(canSelect() ? ["20px"] : []), "minmax(0, 5fr)", ...columns.map((name) => JOB_COLUMNS[name].width)].join(" ");
+    [...(canSelect() ? ["20px"] : []), "minmax(0, 6fr)", ...columns.map((name) => JOB_COLUMNS[name].width)].join(" ");
   const columns = jobColumns.value;
   return {
     "--job-columns": widths(columns),
@@ -78,11 +78,10 @@ function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: strin
     case "metadata":
       return <MetadataChips metadata={job.metadata} />;
     case "progress":
+      // A completed job needs no bar.
+      if (status === "completed") return <Steps counts={stepCounts} />;
       return (
-        <>
-          <ProgressBar value={progress} status={shown} stale={isStale(job, now.value)} label={`Progress of ${title}`} />
-          {(countOf(stepCounts) > 1 || stepCounts.failed > 0) && <span class="muted">{stepsText(stepCounts)}</span>}
-        </>
+        <ProgressBar value={progress} status={shown} stale={isStale(job, now.value)} label={`Progress of ${title}`} />
       );
     case "status":
       return <StatusMark status={shown} stale={isStale(job, now.value)} />;
@@ -98,24 +97,32 @@ function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: strin
 }
 
 function Message({ job }: { job: JobSummary }) {
-  const { message, currentStep, status } = job;
+  const { message, currentStep, status, stepCounts } = job;
   const note = cancelNote(job, now.value);
   return (
     <>
       <bdi title={message === null ? undefined : visible(message)}>{visible(message ?? "")}</bdi>
       {note && <span class="muted">{note}</span>}
-      {!note && currentStep && status === "running" && (
-        <span class="muted">
+      {!note && currentStep && status === "running" ? (
+        <span class={stepCounts.failed > 0 ? "fault" : "muted"}>
           <bdi>{visible(currentStep.stepName)}</bdi>
           {currentStep.attempts > 1 && `, attempt ${currentStep.attempts}`}
+          {countOf(stepCounts) > 1 && <Steps counts={stepCounts} />}
         </span>
+      ) : (
+        stepCounts.failed > 0 && status === "running" && <Steps counts={stepCounts} />
       )}
     </>
   );
 }
 
+/** How many steps are completed, in red if some have failed. */
+const Steps = ({ counts }: { counts: JobSummary["stepCounts"] }) => (
+  <span class={counts.failed > 0 ? "fault" : "muted"}>{stepsText(counts)}</span>
+);
+
 /** Number of chips in a row. */
-const MAX_CHIPS = 3;
+const MAX_CHIPS = 1;
 
 /** The first values of a job's metadata, each a link to the jobs that have it too. */
 function MetadataChips({ metadata }: { metadata: FreeObject | null | undefined }) {
@@ -133,7 +140,11 @@ function MetadataChips({ metadata }: { metadata: FreeObject | null | undefined }
           </a>
         );
       })}
-      {pairs.length > MAX_CHIPS && <span class="muted">+{pairs.length - MAX_CHIPS}</span>}
+      {pairs.length > MAX_CHIPS && (
+        <span class="muted" title={visible(pairs.map(([key, value]) => `${key} = ${value}`).join("\n"))}>
+          +{pairs.length - MAX_CHIPS}
+        </span>
+      )}
     </>
   );
 }

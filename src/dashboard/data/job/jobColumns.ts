@@ -2,9 +2,9 @@ import { stored } from "../stored.ts";
 
 /** The columns of the list of jobs besides the name, with their widths. */
 export const JOB_COLUMNS = {
-  message: { title: "Message", width: "minmax(0, 5fr)" },
+  message: { title: "Message", width: "minmax(0, 8fr)" },
   metadata: { title: "Metadata", width: "minmax(0, 4fr)" },
-  progress: { title: "Progress", width: "minmax(110px, 2fr)" },
+  progress: { title: "Progress", width: "104px" },
   status: { title: "State", width: "104px" },
   duration: { title: "Duration", width: "84px" },
   age: { title: "Age", width: "84px" },
