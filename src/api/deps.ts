@@ -9,6 +9,7 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { SnsClient } from "./auth/snsClient.ts";
 import type { RefusedRequests } from "./inbox/refusedRequests.ts";
 import type { LiveFeed } from "./live/liveFeed.ts";
+import type { RunFeed } from "./live/runFeed.ts";
 import type { WaitingRequests } from "./live/waitingRequests.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { AnswerBudget } from "./middleware/answerBudget.ts";
@@ -27,6 +28,7 @@ export interface ApiDeps {
   readonly queues: Queues;
   readonly jobTokens: JobTokens;
   readonly live: LiveFeed;
+  readonly runFeed: RunFeed;
   /** Limits the memory of large responses. */
   readonly answers: AnswerBudget;
   readonly waiting: WaitingRequests;

@@ -23,6 +23,7 @@ import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
 import { RefusedRequests } from "./inbox/refusedRequests.ts";
 import { LiveFeed } from "./live/liveFeed.ts";
+import { RunFeed } from "./live/runFeed.ts";
 import { WaitingRequests } from "./live/waitingRequests.ts";
 import { addDependencyMetrics } from "./metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
@@ -86,13 +87,9 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const createStores = (config: Config) =>
     openStores(database, clock, { ...storeSettings(config), changes, notes: queues, counter: figures });
   const stores = createStores(config);
-  const live = new LiveFeed(stores, {
-    clock,
-    log,
-    prefix,
-    redis,
-    heartbeatMs: timings.liveHeartbeatMs,
-  });
+  const feedDeps = { clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs, pollMs: timings.waitPollMs };
+  const live = new LiveFeed(stores, feedDeps);
+  const runFeed = new RunFeed(stores, feedDeps);
   const waiting = new WaitingRequests({
     clock,
     maxWaiting: config.server.maxWaiting,
@@ -100,9 +97,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     stillValid: (caller) => stillValid(stores, caller),
   });
   const reader = readerConnection(deps.redisAddress, log, timings);
-  const reading = readChanges(reader, prefix, [live, waiting], timings.readChanges);
+  const reading = readChanges(reader, prefix, [live, runFeed, waiting], timings.readChanges);
   lifecycle.onClose("live events", async () => {
     live.close();
+    runFeed.close();
     waiting.close();
     await reading.close();
   });
@@ -119,7 +117,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const metrics = new Metrics(
     () => queues.depths(),
     () => stores.mainEvents.countWaiting(),
-    () => live.size,
+    () => live.size + runFeed.size,
     () => http.connections(),
     () => stores.jobStats.read(),
   );
@@ -152,6 +150,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         log,
         metrics,
         live,
+        runFeed,
         waiting,
         answers,
         refusedRequests,
@@ -187,6 +186,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("HTTP server", () => {
     stopping = true;
     live.end();
+    runFeed.end();
     waiting.end();
     return http.close();
   });
@@ -202,6 +202,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
       const changedStores = createStores(changed);
       handler = createHandler(changed, written, changedStores);
       live.restart(changedStores);
+      runFeed.restart(changedStores);
       waiting.restart();
       waiting.maxWaiting = changed.server.maxWaiting;
     },

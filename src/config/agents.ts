@@ -53,6 +53,11 @@ export const AgentsSchema = section(
       examples: ["Europe/Berlin"],
       description: "The time zone in which the days and months of budgets begin.",
     }),
+    showTools: Type.Enum(["names", "previews", "off"], {
+      default: "names",
+      description:
+        "The tools of a program in the live events of a run and in its job: `names`, `previews` with the beginning of their input, which may hold secrets, or `off`.",
+    }),
     returns: section(
       {
         gather: text({

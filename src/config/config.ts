@@ -10,6 +10,7 @@ import { HooksSchema, hookChecks } from "./hooks.ts";
 import { secretFault } from "./mappings/auth.ts";
 import { type Check, type ConfigNode, duration, type Frozen, section, text } from "./nodes.ts";
 import { NotifySchemas, notifyChecks } from "./notify.ts";
+import { OtelSchema, otelChecks } from "./otel.ts";
 import { OutboundSchema, outboundChecks } from "./outbound.ts";
 import { peopleChecks } from "./people.ts";
 import { ServerSchema, serverChecks } from "./server.ts";
@@ -92,6 +93,7 @@ export const ConfigSchema = Type.Object(
     session: SessionSchema,
     ...NotifySchemas,
     outbound: OutboundSchema,
+    otel: OtelSchema,
     worker: section(
       {
         concurrency: Type.Integer({
@@ -179,6 +181,7 @@ const CHECKS: readonly Check<Config>[] = [
   { reads: ["agents.runners", "channels"], find: secretTextFaults },
   ...notifyChecks,
   ...outboundChecks,
+  ...otelChecks,
 ];
 
 /**

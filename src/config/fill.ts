@@ -37,11 +37,29 @@ export function substitute(
   return { value: fill(file, ConfigSchema as ConfigNode, []) as Json, missing };
 }
 
-/** Converts the text of an environment variable to a number or a boolean where the schema expects one. */
+/** Converts the text of an environment variable to a number, a boolean or a map where the schema expects one. */
 function convert(text: string, node: ConfigNode | undefined): unknown {
   if (node?.type === "integer" || node?.type === "number") return decimalOf(text.trim(), node.type) ?? text;
   if (node?.type === "boolean" && /^(true|false)$/.test(text.trim())) return text.trim() === "true";
+  if (node?.type === "object") return pairsOf(text) ?? text;
   return text;
+}
+
+/** Reads a map as the variables of OpenTelemetry state it: `name=value,name=value`; undefined if the text is none. */
+function pairsOf(text: string): Json | undefined {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  try {
+    if (!pairs.every((pair) => pair.includes("="))) return undefined;
+    return Object.fromEntries(
+      pairs.map((pair) =>
+        [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)].map((part) =>
+          decodeURIComponent(part.trim()),
+        ),
+      ),
+    );
+  } catch {
+    return undefined;
+  }
 }
 
 /** The variables with which Heroku, Render, Railway and Fly.io mark a process. Their routers cannot reach loopback. */

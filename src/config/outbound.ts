@@ -109,7 +109,7 @@ export function webhookFaults({ url, secret, headers = {} }: Webhook): (string |
   return [
     addressFault(url, Object.keys(headers)),
     ...signingSecretFaults("to.webhook.secret", secret),
-    ...Object.entries(headers).map(([name, value]) => headerFault(name, value)),
+    ...Object.entries(headers).map(([name, value]) => headerFault("to.webhook.headers", name, value)),
   ];
 }
 
@@ -122,8 +122,9 @@ function addressFault(address: string, headers: readonly string[]): string | fal
   return url.hash !== "" && "to.webhook.url must have no fragment (#…): it is never sent";
 }
 
-function headerFault(name: string, value: string): string | false {
-  const key = `to.webhook.headers.${name || '""'}`;
+/** Returns a sentence about a header that cannot be sent. @param section the key of the map */
+export function headerFault(section: string, name: string, value: string): string | false {
+  const key = `${section}.${name || '""'}`;
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
     return `${key} is not a valid name of a header: use letters, digits and -`;
   }

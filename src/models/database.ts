@@ -27,6 +27,7 @@ import { expectationSchema } from "./notifications/expectation.ts";
 import { lastScanSchema } from "./notifications/lastScan.ts";
 import { liveMessageSchema } from "./notifications/liveMessage.ts";
 import { outboxSchema } from "./notifications/outboxRecord.ts";
+import { spanSchema } from "./notifications/spans.ts";
 import { hookCallSchema } from "./runs/hookCall.ts";
 import { runSchema } from "./runs/run.ts";
 import { mainEventSchema } from "./sessions/mainEvent.ts";
@@ -51,6 +52,7 @@ export const SCHEMAS = {
   events: mainEventSchema,
   deliveries: deliverySchema,
   outbox: outboxSchema,
+  spans: spanSchema,
   alerts: alertSchema,
   expectations: expectationSchema,
   lastScan: lastScanSchema,

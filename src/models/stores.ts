@@ -12,6 +12,7 @@ import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
 import type { JobFiguresDoc } from "./figures/jobFigures.ts";
 import { JobStats } from "./figures/jobStats.ts";
+import { UsualDurations } from "./figures/usualDurations.ts";
 import { AnswerLinks } from "./gates/answerLinks.ts";
 import type { GateStores } from "./gates/gateStores.ts";
 import { Gates } from "./gates/gates.ts";
@@ -33,6 +34,7 @@ import { LastScan } from "./notifications/lastScan.ts";
 import { LiveMessages } from "./notifications/liveMessage.ts";
 import type { NotificationStores } from "./notifications/notificationStores.ts";
 import { Outbox } from "./notifications/outbox.ts";
+import { Spans } from "./notifications/spans.ts";
 import { HookCalls } from "./runs/hookCall.ts";
 import { readRunViews } from "./runs/readRuns.ts";
 import { Runs } from "./runs/runs.ts";
@@ -62,7 +64,7 @@ export interface StoreSettings {
 }
 
 /** Returns the settings of the stores under a configuration. */
-export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound">): StoreSettings => ({
+export const storeSettings = (config: Pick<Config, "jobs" | "notify" | "outbound" | "otel">): StoreSettings => ({
   ...config.jobs,
   wanted: wantedNotifications(config),
 });
@@ -82,8 +84,9 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
   const { staleAfterSeconds, counter = NO_JOB_COUNTER } = options;
   const { changes = NO_NOTIFIER, notes = NO_NOTES, wanted = NO_NOTIFICATIONS } = options;
   const noted = { changes, notes, wanted };
+  const usual = new UsualDurations(collections.jobFigures, clock);
   const payloads = new Payloads(collections.payloads);
-  const jobs = new Jobs(collections.jobs, payloads, { ...noted, clock, counter, staleAfterSeconds });
+  const jobs = new Jobs(collections.jobs, payloads, { ...noted, clock, counter, staleAfterSeconds, usual });
   const runs = new Runs(collections.runs, clock, noted);
   const sessions = new Sessions(collections.sessions, clock);
   const idempotencyKeys = new IdempotencyKeys(collections.idempotencyKeys, clock);
@@ -107,6 +110,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
     alerts: new Alerts(collections.alerts),
     lastScan: new LastScan(collections.lastScan),
     liveMessages: new LiveMessages(collections.liveMessages),
+    spans: new Spans(collections.spans, clock),
     expectations: new Expectations(collections.expectations, clock, notes),
     runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys,

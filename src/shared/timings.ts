@@ -84,6 +84,17 @@ export interface Timings {
     readonly minSlotMs: number;
     readonly maxSlotMs: number;
   };
+  readonly traces: {
+    /** How often the spans of what has ended are sent. */
+    readonly everyMs: number;
+    /** Time limit of one request. */
+    readonly timeoutMs: number;
+    /** The pause after a request has failed. It doubles with each further failure up to the maximum. */
+    readonly retryMs: number;
+    readonly maxRetryMs: number;
+    /** The age from which spans are given up that cannot be sent. */
+    readonly giveUpMs: number;
+  };
   /** How often the slots of a Redis Cluster are read again: nothing else reveals a node that has stopped answering. */
   readonly clusterSlotsMs: number;
   /** How often a web process stores the requests to hooks that it has refused meanwhile. */
@@ -140,6 +151,7 @@ export const TIMINGS: Timings = {
   live: { afterMs: 5_000, everyMs: 250, paceFactor: 1 },
   channelCheckMs: 15_000,
   webhook: { timeoutMs: 20_000, minSlotMs: 5, maxSlotMs: 60_000 },
+  traces: { everyMs: 5_000, timeoutMs: 10_000, retryMs: 5_000, maxRetryMs: 60_000, giveUpMs: 900_000 },
   clusterSlotsMs: 5_000,
   storeRefusedMs: 1_000,
   storeFiguresMs: 5_000,

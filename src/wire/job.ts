@@ -24,6 +24,17 @@ export const CancelRequest = Type.Object(
   s.named("CancelRequest"),
 );
 
+/** How long jobs of a name usually take. */
+export const Usual = Type.Object(
+  {
+    p50Ms: Type.Integer({ description: "Half of them took at most this time in milliseconds, within 5 %." }),
+    p95Ms: Type.Integer({ description: "95 % of them took at most this time in milliseconds, within 5 %." }),
+    count: s.Count("The number of these jobs."),
+  },
+  s.named("UsualDuration"),
+);
+export type Usual = Static<typeof Usual>;
+
 const job = {
   jobId: s.JobId,
   name: s.nullable(s.Name),
@@ -51,6 +62,15 @@ const job = {
     description:
       "Seconds without a report after which the running job counts as stale. Null means the configured `jobs.staleAfterSeconds`.",
   }),
+  usual: s.nullable(Usual, {
+    description:
+      "How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than five such jobs.",
+  }),
+  expectedEndAt: s.nullable(
+    s.Timestamp(
+      "When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it waits for a person.",
+    ),
+  ),
   cancel: s.nullable(CancelRequest, {
     description:
       "The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the job is started again after its end.",
@@ -70,6 +90,10 @@ const job = {
   stepCounts: s.StatusCounts("The number of the job's steps by status."),
   links: Links,
   children: s.StatusCounts("The number of the jobs that name this one as their parent, by status; at most 100,000."),
+  traceparent: s.nullable(Type.String(), {
+    description:
+      "The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of your own below it. Null unless the service sends traces (`otel.traces`).",
+  }),
   parentJobId: s.nullable(s.JobId, { description: "The job that this one is a part of. It need not exist." }),
 };
 
@@ -93,7 +117,17 @@ export const JobReceipt = {
   unless: ["jobs:read"],
   schema: Type.Pick(
     ChangedJob,
-    ["jobId", "status", "progress", "createdAt", "updatedAt", "lastReportAt", "staleAt", "cancelRequested"],
+    [
+      "jobId",
+      "status",
+      "progress",
+      "createdAt",
+      "updatedAt",
+      "lastReportAt",
+      "staleAt",
+      "traceparent",
+      "cancelRequested",
+    ],
     s.named("JobReceipt"),
   ),
 } as const;

@@ -46,7 +46,8 @@ const figures = {
   completed: s.Count("Number of jobs that completed."),
   failed: s.Count("Number of jobs that failed."),
   p50Seconds: s.nullable(Type.Number(), {
-    description: "Median time from creation to end of the jobs that ended, within 5 %; null if none ended.",
+    description:
+      "Median time from start to end of the jobs that ended, without waiting for gates, within 5 %; null if none ended.",
   }),
   p95Seconds: s.nullable(Type.Number(), {
     description: "Time within which 95 % of the jobs that ended did so, within 5 %; null if none ended.",

@@ -64,6 +64,7 @@ export class WorkerMetrics {
   readonly notifications: Counter<"rule" | "type">;
   readonly notificationsFailed: Counter<"type">;
   readonly returns: Counter<"outcome">;
+  readonly otelSpans: Counter<"outcome">;
   #channels: readonly string[] = [];
   #readStopped: Series["readStopped"] = async () => new Set();
 
@@ -133,6 +134,12 @@ export class WorkerMetrics {
       "Transitions of jobs that wake a session: `started` a run, `gathered` in one that waits, or `dropped`, because the session no longer exists.",
     );
     for (const outcome of ["started", "gathered", "dropped"]) this.returns.inc({ outcome }, 0);
+    this.otelSpans = counter(
+      "signalbox_otel_spans_total",
+      ["outcome"],
+      "Spans of traces: `sent`, `failed`, because the receiver refused them, or `dropped`, because it took none for 15 minutes or too many waited.",
+    );
+    for (const outcome of ["sent", "failed", "dropped"]) this.otelSpans.inc({ outcome }, 0);
     this.#channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
       help: "1 while a channel is stopped because its service refuses the credentials, else 0.",

@@ -3,10 +3,12 @@ import type { Logger } from "../shared/logger.ts";
 import { heartbeat, retention } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { Timings } from "../shared/timings.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import { recordScan, type ScanDeps } from "./notify/recordScan.ts";
 import { startScan } from "./notify/scan.ts";
-import { startInEachProcess } from "./periodic.ts";
+import { startInEachProcess, startPeriodic } from "./periodic.ts";
 import { type SweepDeps, startSweep } from "./sweep.ts";
+import type { SpanReceiver, SpanSender } from "./traces/spanSender.ts";
 
 /** How often retention runs: often enough that each of its passes is short. */
 const RETENTION_EVERY_MS = 60_000;
@@ -14,6 +16,9 @@ const RETENTION_EVERY_MS = 60_000;
 export interface PeriodicTasksDeps extends Omit<SweepDeps, "timings">, Omit<ScanDeps, "stores" | "queues" | "timings"> {
   readonly queues: Queues;
   readonly timings: Timings;
+  readonly metrics: WorkerMetrics;
+  /** The receiver of traces; undefined while they are off. */
+  readonly traces: SpanReceiver | undefined;
   /** Null for no heartbeats. */
   readonly heartbeatEveryMs: number | null;
 }
@@ -27,6 +32,7 @@ export interface PeriodicTasksDeps extends Omit<SweepDeps, "timings">, Omit<Scan
  * | scan | 5 s | one process | that each rule says; 5 s for notifications to dispatch | no request reports that a job is silent or missing |
  * | record of the scan | 5 s | each process | – | a long pass of the scan is no outage |
  * | expiry of gates | 2 s | each process | 0: a gate may be at most 5 s late | a sweep may take longer than a gate may be late |
+ * | traces | 5 s | one process | 0: whatever has ended is sent together | a receiver that is down delays nothing else |
  * | schedules | 60 s | each process | – | Redis keeps the times of retention and heartbeat, and may be emptied |
  * | retention (by its schedule) | 60 s | one process | that `retention` says | records are kept for a time |
  * | heartbeat (by its schedule) | `agents.defaults.heartbeat.every` | one process | 0 | the main session reads its events |
@@ -46,10 +52,29 @@ export function startPeriodicTasks(deps: PeriodicTasksDeps): { close(): Promise<
     startInEachProcess("record of the scan", sweep.everyMs, () => recordScan(scan), log),
     startInEachProcess("expiry of gates", gateExpiryMs, () => expireGates(stores), log),
     startSchedules(queues, log, { heartbeatEveryMs, renewEveryMs }),
+    ...(deps.traces ? [startTraces(deps, deps.traces)] : []),
   ];
   return {
     async close() {
       await Promise.all(tasks.map((task) => task.close()));
+    },
+  };
+}
+
+/** Sends the spans that wait. The module is loaded by the first pass, so that it is not without traces. */
+function startTraces(deps: PeriodicTasksDeps, receiver: SpanReceiver): { close(): Promise<void> } {
+  const stop = new AbortController();
+  let sender: Promise<SpanSender> | undefined;
+  const send = async (_: PeriodicTasksDeps, lost: AbortSignal) => {
+    sender ??= import("./traces/spanSender.ts").then((module) => new module.SpanSender(receiver, deps));
+    await (await sender).sendAll([lost, stop.signal]);
+  };
+  const task = startPeriodic("traces", { everyMs: deps.timings.traces.everyMs, pauseFactor: 0 }, [send], deps);
+  return {
+    async close() {
+      stop.abort();
+      await task.close();
+      await (await sender)?.close();
     },
   };
 }

@@ -50,7 +50,8 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     log.info({ url: served.url }, "the worker serves its metrics");
   }
   const openReader = () => readerConnection(redisAddress, log, timings);
-  const common = { queues, connection, openReader, clock, log, metrics, timings, env };
+  const runEvents = { redis: producer, prefix: redis.prefix, changes };
+  const common = { queues, connection, openReader, runEvents, clock, log, metrics, timings, env };
   const start = (config: Config) =>
     startService(config, {
       ...common,

@@ -7,6 +7,7 @@ import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";
+import { traceTarget } from "../config/otel.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
@@ -30,6 +31,7 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import type { RunEventsDeps } from "../shared/queue/runEvents.ts";
 import { durationMs } from "../shared/text/duration.ts";
 import type { Timings } from "../shared/timings.ts";
 import { startChat } from "./chat/chat.ts";
@@ -73,6 +75,8 @@ export interface ServiceDeps {
   readonly connection: RedisConnection;
   /** Opens a connection for reading the stream of changes. */
   openReader(): RedisConnection;
+  /** Where the events of running turns are written. */
+  readonly runEvents: RunEventsDeps;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
@@ -114,8 +118,13 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const finalize = (runId: string) => finalizeRun({ ...deps, delivery, budgets }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const access = new ChatAccess(config.channels);
+  const traces = traceTarget(config.otel);
+  if (config.otel.traces && !traces) {
+    log.warn({}, "no traces are sent: set otel.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT, or otel.traces to false");
+  }
   const dispatch = {
     ...deps,
+    traces: traces && agents,
     access,
     rules: compileRules(config.notify),
     delivery,
@@ -163,6 +172,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
     url: runUrl,
+    runEvents: deps.runEvents,
+    showTools: agents.showTools,
   };
   const processors = new Map<QueueDef, Processor>([
     [
@@ -267,6 +278,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     finalize,
     channels: new Set([...delivery.channels, "webhook"]),
     rules: dispatch.rules,
+    traces: traces && { ...traces, proxies: proxiesOf(env) },
     expect: config.expect,
     staleAfterSeconds: config.jobs.staleAfterSeconds,
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),

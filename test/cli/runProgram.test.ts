@@ -59,6 +59,24 @@ describe("signalbox run", () => {
     expect(await texts(jobId)).to.deep.equal([]);
   });
 
+  it("gives the program the trace of its job, which links to the trace of the caller", async () => {
+    const traced = await startApp({
+      config: JSON.stringify({ otel: { traces: true, endpoint: "http://127.0.0.1:9" } }),
+    });
+    const caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+    const words = program("console.log(process.env.TRACEPARENT)");
+    try {
+      const { stdout } = await runInProcess(words, { SIGNALBOX_URL: traced.url, TRACEPARENT: caller });
+
+      const { body: job } = await traced.call("GET", `/api/jobs/${jobId}`);
+      expect(stdout).to.equal(`${job.traceparent}\n`);
+      expect(job.traceparent).to.match(/-00$/);
+      expect(await traced.database.collections.jobs.findOne({ jobId })).to.include({ traceparent: caller });
+    } finally {
+      await traced.close();
+    }
+  });
+
   it("fails the job of a program that exits with another code, which becomes its own", async () => {
     const { code } = await run("console.log('disk full'); process.exit(7)");
 

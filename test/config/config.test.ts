@@ -40,6 +40,7 @@ describe("parseConfig", () => {
       list: {},
       budgets: [],
       timezone: "UTC",
+      showTools: "names",
       returns: { gather: "2s", maxDepth: 20 },
       runners: {},
     });

@@ -12,7 +12,7 @@ import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { Lifecycle } from "../../src/shared/process/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
-import { connectProducer } from "../../src/shared/queue/redis.ts";
+import { connectProducer, type RedisConnection } from "../../src/shared/queue/redis.ts";
 import type { Timings } from "../../src/shared/timings.ts";
 import { logLines } from "./logLines.ts";
 import { acquireDatabase } from "./servers/databases.ts";
@@ -43,6 +43,8 @@ export interface TestApp {
   readonly stores: Stores;
   readonly database: Database;
   readonly queues: Queues;
+  /** The connection of its producers. */
+  readonly redis: RedisConnection;
   readonly config: Config;
   /** The URI of its database. */
   readonly mongoUri: string;
@@ -136,6 +138,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     stores: web.stores,
     database,
     queues: web.queues,
+    redis,
     config,
     log: lines,
     mongoUri: uri,

@@ -20,11 +20,11 @@ export interface TestEvents {
   close(): void;
 }
 
-/** Opens a stream and waits until it is live, or with `live: false` for its first event. */
+/** Opens a stream and waits until it is live, with `live: false` for its first state, or with `live: null` for nothing. */
 export async function openEvents(
   url: string,
   headers: Record<string, string> = {},
-  { live = true } = {},
+  { live = true }: { readonly live?: boolean | null } = {},
 ): Promise<TestEvents> {
   const stop = new AbortController();
   const response = await fetch(url, { headers, signal: stop.signal });
@@ -73,6 +73,6 @@ export async function openEvents(
       void reading;
     },
   };
-  if (response.status === 200) await client.next("state", (state) => !live || state.live);
+  if (response.status === 200 && live !== null) await client.next("state", (state) => !live || state.live);
   return client;
 }

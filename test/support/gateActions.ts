@@ -32,7 +32,11 @@ export async function actOnGate(
     });
   const { jobs, gates } = database.documents;
   const documents = { ...database.documents, jobs: counted(jobs), gates: counted(gates) };
-  const wanted = { types: new Set(["gate.opened", "gate.answered", "gate.expired"] as const), callbacks: false };
+  const wanted = {
+    types: new Set(["gate.opened", "gate.answered", "gate.expired"] as const),
+    callbacks: false,
+    traces: false,
+  };
   const settings = { staleAfterSeconds: 60, wanted };
   const stores = openStores({ documents } as unknown as Database, { now: () => new Date() }, settings);
 

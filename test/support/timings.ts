@@ -24,6 +24,7 @@ export const FAST_TIMINGS: Timings = {
   live: { afterMs: 100, everyMs: 20, paceFactor: 0.02 },
   channelCheckMs: 60_000,
   webhook: { timeoutMs: 20_000, minSlotMs: 5, maxSlotMs: 10_000 },
+  traces: { everyMs: 50, timeoutMs: 10_000, retryMs: 100, maxRetryMs: 400, giveUpMs: 60_000 },
   clusterSlotsMs: 1_000,
   storeRefusedMs: 50,
   storeFiguresMs: 50,

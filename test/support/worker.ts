@@ -1,3 +1,4 @@
+import { RedisChangeStream } from "../../src/shared/queue/changeStream.ts";
 import { readerConnection, workerConnection } from "../../src/shared/queue/redis.ts";
 import type { Timings } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
@@ -24,11 +25,13 @@ export async function startWorker(
   const { stores, queues, clock } = app;
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
   const metrics = new WorkerMetrics();
+  const changes = new RedisChangeStream(app.redis, app.prefix);
   const service = startService(config, {
     stores,
     queues,
     connection,
     openReader: () => readerConnection({ url: app.redisUrl }, log, timings),
+    runEvents: { redis: app.redis, prefix: app.prefix, changes },
     clock,
     log,
     metrics,
@@ -40,6 +43,7 @@ export async function startWorker(
     log: lines,
     async close() {
       await service.close();
+      await changes.flush();
       connection.disconnect();
     },
   };

@@ -4,6 +4,8 @@ import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { randomMarkerId } from "../prompt/fence.ts";
 import { breakRoleHeadings } from "../prompt/neutralize.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
+import { lineReader } from "./lines.ts";
+import { ProgramEvents } from "./programEvents.ts";
 import { programReply, type ReplySettings, readOutput } from "./programReply.ts";
 import type { AgentMessage, AgentRunner } from "./runner.ts";
 import { abortError, agentFailed, maskSecrets } from "./turnErrors.ts";
@@ -11,6 +13,10 @@ import { programUsage } from "./turnUsage.ts";
 
 /** Maximum output of a program in bytes, so that one that prints without end cannot fill the memory of the worker. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+
+/** Maximum length of a line of standard error that is shown while the program runs, and how much of it. */
+const MAX_LOG_LINE_BYTES = 16 * 1024;
+const MAX_LOG_LINE_CHARS = 1_000;
 
 export interface CommandSettings extends ReplySettings {
   /** The program and its arguments, which may contain `{model}` and `{thinking}`. */
@@ -40,6 +46,13 @@ export function commandRunner(
   return {
     async run(turn, signal) {
       if (signal.aborted) throw abortError(signal);
+      const secrets = [...Object.values(settings.env ?? {}), ...Object.values(turn.env)];
+      const mask = (text: string) => maskSecrets(text, secrets);
+      const events = new ProgramEvents((event) => turn.onEvent?.(event), mask);
+      const readLog = lineReader(MAX_LOG_LINE_BYTES, (line) => {
+        const text = mask(sanitizeText(line)).slice(0, MAX_LOG_LINE_CHARS).trimEnd();
+        if (text !== "") turn.onEvent?.({ type: "log", text: `${text}\n` });
+      });
       const program = {
         command: [name, ...fillArguments(args, turn)] as const,
         env: selectEnvironment(environment, settings, turn.env),
@@ -47,11 +60,13 @@ export function commandRunner(
         input: renderPrompt(turn.messages),
         maxOutputBytes: settings.maxOutputBytes ?? MAX_OUTPUT_BYTES,
         graceMs,
+        ...(settings.output === "json" && { onOutput: events.read, keepsEnd: () => events.isRecognized }),
+        onErrorOutput: readLog,
       };
       const ended = await runProcessGroup(program, signal).catch((error) => {
         throw notStarted(error);
       });
-      const stderr = errorText(ended.errorOutput, [...Object.values(settings.env ?? {}), ...Object.values(turn.env)]);
+      const stderr = errorText(ended.errorOutput, mask);
       if (stderr !== "") turn.onStderr?.(stderr);
       const output = readOutput(ended.output, settings);
       const usage = output.answer && programUsage(output.answer);
@@ -65,11 +80,11 @@ export function commandRunner(
 
 /**
  * Returns the end of standard error as a text for readers, without a character that was cut at its beginning.
- * @param values of the program's variables, which may be secrets and are masked
+ * @param mask masks the values of the program's variables, which may be secrets
  */
-function errorText(bytes: Buffer, values: readonly string[]): string {
+function errorText(bytes: Buffer, mask: (text: string) => string): string {
   const start = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
-  return maskSecrets(sanitizeText(bytes.subarray(Math.max(0, start)).toString()), values).trim();
+  return mask(sanitizeText(bytes.subarray(Math.max(0, start)).toString())).trim();
 }
 
 function checkEnd({ stopped, code, killedBy }: Ended): void {

@@ -9,6 +9,7 @@ import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
 import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
 import { contentText, withoutThoughts } from "./replyText.ts";
 import type { AgentReply, AgentRunner, AgentTurn } from "./runner.ts";
+import { withoutThoughtsAhead } from "./shownText.ts";
 import { askForUsage } from "./streamOptions.ts";
 import { abortError, agentFailed } from "./turnErrors.ts";
 import { chatUsage } from "./turnUsage.ts";
@@ -57,7 +58,8 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
           const known = chatUsage(usage);
           if (known) turn.onUsage?.(known);
         };
-        return await readReply(response, { onUsage, secrets });
+        const onText = withoutThoughtsAhead((delta) => turn.onEvent?.({ type: "message.delta", delta }));
+        return await readReply(response, { onUsage, onText, secrets });
       } catch (error) {
         throw signal.aborted ? abortError(signal) : toAppError(error, phase, secrets);
       }
@@ -113,6 +115,8 @@ interface UsageField {
 
 interface Reading {
   readonly onUsage: (answer: UsageField) => void;
+  /** Takes each piece of text of a stream. */
+  readonly onText: (piece: string) => void;
   /** The values that are masked in the server's own sentence about an error. */
   readonly secrets: readonly string[];
 }
@@ -153,7 +157,7 @@ function readObject(
 async function readStream(
   body: NonNullable<Response["body"]>,
   headers: Headers,
-  { onUsage, secrets }: Reading,
+  { onUsage, onText, secrets }: Reading,
 ): Promise<AgentReply> {
   const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
   let closeTimer: NodeJS.Timeout | undefined;
@@ -180,7 +184,9 @@ async function readStream(
       throwIfError(chunk ?? {}, choice, headers, secrets);
       if (!choice) continue;
       hasChoice = true;
-      text += contentText(choice.delta?.content);
+      const piece = contentText(choice.delta?.content);
+      text += piece;
+      onText(piece);
       refusal ??= choice.delta?.refusal || undefined;
       tool ??= toolName(choice.delta?.tool_calls);
       finish ||= choice.finish_reason ?? undefined;

@@ -26,10 +26,16 @@ const TAG = /<(\/?)(?:think|thinking|thought|reasoning)>/gi;
  * @param isCutOff whether the reply ended at a limit, so that thoughts without an end are all that there is of it
  */
 export function withoutThoughts(reply: string, isCutOff = false): string {
-  let answer = reply;
-  for (let found = THOUGHTS.exec(answer); found; found = THOUGHTS.exec(answer)) answer = answer.slice(found[0].length);
+  const answer = withoutFirstThoughts(reply);
   if (isCutOff && UNFINISHED_THOUGHTS.test(answer)) return "";
   return answer === reply ? withoutUnopenedThoughts(reply) : answer;
+}
+
+/** Returns a reply without the complete thoughts at its beginning. */
+export function withoutFirstThoughts(reply: string): string {
+  let answer = reply;
+  for (let found = THOUGHTS.exec(answer); found; found = THOUGHTS.exec(answer)) answer = answer.slice(found[0].length);
+  return answer;
 }
 
 /**

@@ -5,6 +5,16 @@ export interface AgentMessage {
   readonly content: string;
 }
 
+/** What a runner reports while a turn runs, as it comes. */
+export type TurnEvent =
+  | { readonly type: "message.delta"; readonly delta: string }
+  /** `preview` is the beginning of the tool's input, which may hold secrets. */
+  | { readonly type: "tool.started"; readonly tool: string; readonly preview: string }
+  /** `ms` is null if the start was not reported. */
+  | { readonly type: "tool.completed"; readonly tool: string; readonly ms: number | null; readonly error: boolean }
+  /** A line of standard error, with its line end. */
+  | { readonly type: "log"; readonly text: string };
+
 /** One request to an agent, which it answers with one reply. */
 export interface AgentTurn {
   readonly kind: "run" | "heartbeat";
@@ -19,6 +29,8 @@ export interface AgentTurn {
   readonly onUsage?: ((usage: TurnUsage) => void) | undefined;
   /** Called at most once with the end of what a program wrote to standard error, at most 4 KiB, also before the turn fails. */
   readonly onStderr?: ((text: string) => void) | undefined;
+  /** Called with what the agent does, as far as the server or program reports it. It must not throw. */
+  readonly onEvent?: ((event: TurnEvent) => void) | undefined;
 }
 
 export interface AgentReply {

@@ -122,6 +122,11 @@ export const getRunStats: Example = {
     },
   },
 };
+export const watchRun: Example = {
+  params: { runId: RUN_ID },
+  answers: { 200: { event: "message.delta", data: { delta: "The build failed" }, id: "1769882402000-0" } },
+};
+
 export const getRun: Example = { params: runParams, answers: { 200: RUN } };
 export const retryRun: Example = { params: runParams, answers: { 202: QUEUED_RUN } };
 export const repeatRun: Example = {

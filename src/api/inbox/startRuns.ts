@@ -8,6 +8,7 @@ import { DEPTH_HEADER, readDepth } from "../../models/notes/depth.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
 import { checkDepth } from "../../shared/text/json.ts";
 import type { ApiDeps } from "../deps.ts";
+import { keptTraceparent } from "../traceparent.ts";
 
 interface StartOptions {
   readonly idempotency?: Idempotency | undefined;
@@ -39,7 +40,14 @@ export async function startRuns(
   const mapped = isForeign ? own.map((run) => ({ ...run, mapped: { ...run.mapped, sender: context } })) : own;
   const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
   const depth = readDepth(call.headers[DEPTH_HEADER]);
-  const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns, depth, ...origin };
+  const request = {
+    runs,
+    shared,
+    maxWaiting: hooks.maxWaitingRuns,
+    depth,
+    ...keptTraceparent(stores, call.headers),
+    ...origin,
+  };
   const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
   // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.
   await Promise.all(

@@ -4,6 +4,7 @@ import * as s from "../../wire/blocks.ts";
 import { Delivery } from "../../wire/delivery.ts";
 import { JobHead } from "../../wire/job.ts";
 import { RunHead } from "../../wire/run.ts";
+import { RUN_EVENTS } from "../../wire/runEvent.ts";
 import { StepSummary } from "../../wire/step.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */
@@ -73,9 +74,10 @@ const EVENTS = {
   ),
 };
 
-/** Returns the schema of a stream: one of its events, which `event` names. */
-function stream(title: string, events: readonly (keyof typeof EVENTS)[]) {
-  const all = events.map((key) => EVENTS[key]);
+type Event = ReturnType<typeof liveEvent>;
+
+/** Returns the schema of a stream: one of the events. */
+function stream(title: string, all: readonly Event[]) {
   const mapping = all.map(({ name, title }) => [name, `#/components/schemas/${title}`]);
   return Type.Unsafe<Readable>({
     title,
@@ -86,7 +88,19 @@ function stream(title: string, events: readonly (keyof typeof EVENTS)[]) {
   });
 }
 
+const { state, job, jobRemoved, step, log, run, delivery, reload } = EVENTS;
+
 /** The events of the stream of all records. */
-export const LiveEvent = stream("LiveEvent", ["state", "job", "jobRemoved", "log", "run", "delivery", "reload"]);
+export const LiveEvent = stream("LiveEvent", [state, job, jobRemoved, log, run, delivery, reload]);
 /** The events of the stream of one job. */
-export const LiveJobEvent = stream("LiveJobEvent", ["state", "job", "jobRemoved", "step", "log", "reload"]);
+export const LiveJobEvent = stream("LiveJobEvent", [state, job, jobRemoved, step, log, reload]);
+
+const titleOf = (name: string) => name.replaceAll(/(?:^|\.)(\w)/g, (_, first: string) => first.toUpperCase());
+
+/** `tool.started` has the title ToolStartedEvent. `usage` and `log` are named after the run, since jobs have such events too. */
+const runEvents = Object.entries(RUN_EVENTS).map(([name, { about, data }]) =>
+  liveEvent(name, `${titleOf(name.includes(".") ? name : `run.${name}`)}Event`, data, about),
+);
+
+/** The events of the stream of one run. */
+export const LiveRunEvent = stream("LiveRunEvent", [...runEvents, reload]);

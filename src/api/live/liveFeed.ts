@@ -163,9 +163,9 @@ export class LiveFeed implements ChangeListener {
 
   onChanges(unpack: () => readonly Change[], position: string): void {
     this.#position = position;
-    if (this.#subscribers.size === 0 && !this.#isFlushing) this.#sentPosition = position;
-    if (this.#subscribers.size === 0) return;
-    const changes = unpack();
+    const changes = this.#subscribers.size === 0 ? [] : unpack().filter(({ kind }) => kind !== "turn");
+    if (changes.length === 0 && !this.#isFlushing) this.#sentPosition = position;
+    if (changes.length === 0) return;
     for (const { backlog } of this.#subscribers) backlog?.push(...changes);
     this.#pending.push(...changes);
     if (!this.#isFlushing) void this.#flushAfter(COALESCE_MS);

@@ -1,9 +1,10 @@
 import Type from "typebox";
 import * as s from "../../wire/blocks.ts";
 import { jobsFor, mayDo } from "../auth/caller.ts";
+import * as gateway from "../examples/gateway.ts";
 import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
-import { LiveEvent, LiveJobEvent } from "../live/liveEvents.ts";
+import { LiveEvent, LiveJobEvent, LiveRunEvent } from "../live/liveEvents.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../route.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
@@ -98,4 +99,30 @@ const getJobEvents = route({
   },
 });
 
-export const eventRoutes = [getEvents, getJobEvents];
+const getRunEvents = route({
+  method: "get",
+  path: "/api/runs/:runId/events",
+  operationId: "watchRun",
+  scopes: ["runs:read"],
+  tag: "events",
+  summary: "Watch a run",
+  description:
+    'Opens a stream of server-sent events of a run: the text and the tools of its agent as they come, and its end, with which the stream ends. The latest 100 events of a run that has not ended are sent first, or with `Last-Event-ID` those after it. They are kept in Redis alone: without them the stream has only the end. A new attempt begins with `run.started`. "Try it out" does not show streams: use `curl -N`.',
+  example: gateway.watchRun,
+  schemas: {
+    params: Type.Object({ runId: s.Identifier("Identifies the run. The response of the hook contains it.") }),
+    headers,
+    query: Type.Object({ lastEventId: position }, { additionalProperties: false }),
+  },
+  stream: true,
+  authContext: "api",
+  answers: { 200: LiveRunEvent },
+  errors: ["run_not_found"],
+  async handler({ params: { runId }, query, headers, authContext }, { runFeed, stores }) {
+    await stores.runs.find(runId);
+    const from = headers["last-event-id"] ?? query.lastEventId;
+    return { status: 200, headers: HEADERS, body: runFeed.open(runId, from, authContext) };
+  },
+});
+
+export const eventRoutes = [getEvents, getJobEvents, getRunEvents];

@@ -186,6 +186,16 @@ export interface JobSummary {
    */
   staleAfterSeconds: number | null;
   /**
+   * How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than
+   * five such jobs.
+   */
+  usual: { p50Ms: number; p95Ms: number; count: number } | null;
+  /**
+   * When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it waits
+   * for a person.
+   */
+  expectedEndAt: string | null;
+  /**
    * The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when the
    * job is started again after its end.
    */
@@ -204,6 +214,11 @@ export interface JobSummary {
   links: Link[];
   /** The number of the jobs that name this one as their parent, by status; at most 100,000. */
   children: StatusCounts;
+  /**
+   * The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of
+   * your own below it. Null unless the service sends traces (`otel.traces`).
+   */
+  traceparent: string | null;
   /** The job that this one is a part of. It need not exist. */
   parentJobId: string | null;
 }

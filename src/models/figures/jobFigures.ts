@@ -4,6 +4,7 @@ import type { Logger } from "../../shared/logger.ts";
 import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import type { CountedJob, JobCounter } from "../jobs/jobCounter.ts";
+import { runningMs } from "../jobs/runTime.ts";
 import { bucketOf } from "./durations.ts";
 
 /** The number of jobs that started and ended in a period of time, with the durations of those that ended. */
@@ -26,16 +27,20 @@ export type JobFiguresDoc = f.Stored<typeof JobFiguresDoc>;
 
 export const jobFiguresSchema = f
   .schemaOf(JobFiguresDoc)
-  .index({ seconds: 1, start: 1, name: 1 }, { unique: true })
+  .index({ seconds: 1, name: 1, start: 1 }, { unique: true })
   .index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const HOUR = 3_600;
 
-/** The lengths of periods in seconds, each with the seconds that its figures are kept: one hour, one day, and one week. */
+/**
+ * The lengths of periods in seconds, each with the seconds that its figures are kept: one hour, one day, and one week. `usual`
+ * counts only completed jobs, because the others end early.
+ */
 export const PERIODS = {
   hour: { seconds: 300, keepSeconds: 2 * HOUR },
   day: { seconds: HOUR, keepSeconds: 26 * HOUR },
   week: { seconds: 6 * HOUR, keepSeconds: 8 * 24 * HOUR },
+  usual: { seconds: 24 * HOUR, keepSeconds: 60 * 24 * HOUR },
 } as const;
 
 /** Maximum names that a process counts in one hour. Jobs with further names count only among all jobs. */
@@ -79,10 +84,12 @@ export class JobFigures implements JobCounter {
     this.#count(name, createdAt, { started: 1 });
   }
 
-  countEnded({ name, createdAt, endedAt, status }: CountedJob): void {
+  countEnded(job: CountedJob): void {
+    const { name, endedAt, status } = job;
     if (!endedAt || status === "running") return;
-    const bucket = bucketOf(endedAt.getTime() - createdAt.getTime());
-    this.#count(name, endedAt, { [status]: 1, [`durations.${bucket}`]: 1 });
+    const counts = { [status]: 1, [`durations.${bucketOf(runningMs(job, endedAt))}`]: 1 };
+    this.#count(name, endedAt, counts);
+    if (status === "completed") this.#count(name, endedAt, counts, [PERIODS.usual]);
   }
 
   /** Stores what has been counted. Failures are only logged. */
@@ -113,8 +120,13 @@ export class JobFigures implements JobCounter {
     await this.#collection.bulkWrite(updates, { ordered: false });
   }
 
-  #count(name: string | null, at: Date, counts: Record<string, number>): void {
-    for (const { seconds, keepSeconds } of Object.values(PERIODS)) {
+  #count(
+    name: string | null,
+    at: Date,
+    counts: Record<string, number>,
+    periods: readonly Pick<Figures, "seconds" | "keepSeconds">[] = [PERIODS.hour, PERIODS.day, PERIODS.week],
+  ): void {
+    for (const { seconds, keepSeconds } of periods) {
       const start = Math.floor(at.getTime() / (seconds * 1_000)) * seconds * 1_000;
       for (const one of name !== null && this.#isCounted(name) ? [null, name] : [null]) {
         const key = `${seconds} ${start} ${one === null ? "" : `=${one}`}`;

@@ -23,17 +23,19 @@ export async function acceptAgentRun(
     readonly request: AgentRequest;
     readonly callbackUrl?: string | undefined;
     readonly depth?: number;
+    readonly traceparent?: string;
   },
   idempotency?: Idempotency,
   claimSession?: () => Promise<void>,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
-  const { name, request, sessionKey, callbackUrl, depth } = run;
+  const { name, request, sessionKey, callbackUrl, depth, traceparent } = run;
   const common = {
     name,
     request,
     callbackUrl,
     depth,
+    traceparent,
     singleUse: sessionKey === undefined,
     kind: "agent" as const,
     mapped: null,
@@ -82,6 +84,7 @@ export interface NewMappedRequest {
   /** The id of the kept request that is replayed. */
   readonly replayOf?: string;
   readonly depth?: number;
+  readonly traceparent?: string;
 }
 
 /** Seconds after which a sender may retry a request that was rejected because too many runs wait. */
@@ -138,7 +141,7 @@ export async function acceptMappedRuns(
  */
 async function insertMapped(
   { runs, hookCalls, hookRequests }: Pick<IntakeStores, "runs" | "hookCalls" | "hookRequests">,
-  { runs: wanted, shared, maxWaiting, kept, replayOf, depth }: NewMappedRequest,
+  { runs: wanted, shared, maxWaiting, kept, replayOf, depth, traceparent }: NewMappedRequest,
   runIds: readonly string[],
   fingerprint?: string,
 ): Promise<{ isNew: boolean; waiting: number }> {
@@ -167,6 +170,7 @@ async function insertMapped(
       ...rest,
       ...origin,
       depth,
+      traceparent,
       mapped: { ...mapped, ...(json !== undefined && { item: { call: first, json } }) },
     };
     const singleUse = sessionKey === undefined;

@@ -1,4 +1,5 @@
-import type { JobChange, JobView } from "../../wire/job.ts";
+import { ownTrace, type TraceContext, traceparentOf } from "../../shared/traceContext.ts";
+import type { JobChange, JobView, Usual } from "../../wire/job.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
@@ -8,6 +9,7 @@ import { Silence } from "./jobNotes.ts";
 import { Links, viewLinks } from "./link.ts";
 import type { PayloadField } from "./payloadFields.ts";
 import { Payload } from "./payloads.ts";
+import { expectedEndAt } from "./runTime.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
 
@@ -53,6 +55,10 @@ export const JobDoc = f.object({
   /** `updatedAt` truncated to the minute, for the index: see jobTimes.ts. */
   updatedMinute: f.date,
   endedAt: f.nullable(f.date),
+  /** When it was last started again after its end; missing before. */
+  startedAt: f.optional(f.date),
+  /** The `traceparent` of the request that created it; missing without one, or if traces were off. */
+  traceparent: f.optional(f.string),
   lastReportAt: f.nullable(f.date),
   /** Seconds without a report after which the job is stale; null for the configured default. */
   staleAfterSeconds: f.nullable(f.number),
@@ -64,6 +70,10 @@ export const JobDoc = f.object({
   openGates: f.optional(f.listOf(f.object({ gateId: f.string, key: f.string }))),
   /** When the newest closed gate closed. The job is stale that much later. Missing before. */
   resumedAt: f.optional(f.date),
+  /** When the first of the open gates was opened; missing while none is open. */
+  waitingSince: f.optional(f.date),
+  /** How long the job has waited for gates that are closed, since it was started; missing before the first one. */
+  waitedMs: f.optional(f.number),
   links: Links,
   /** The words of the message of a failed job, for the search; missing for other jobs. */
   failedWords: f.optional(f.listOf(f.string)),
@@ -150,6 +160,8 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
   readonly pinged?: string;
   /** Whether the sender reports little between the beginning and the end, so that silence means nothing for a day. */
   readonly isQuiet?: true;
+  /** The valid `traceparent` of the request, which counts if it creates the job. */
+  readonly traceparent?: string | undefined;
   /** When the sender aborted the job, which the change fails: it counts as cancelled. */
   readonly abortedAt?: Date | undefined;
 }
@@ -157,11 +169,14 @@ export interface ReceivedChange extends Omit<JobChange, "returnTo"> {
 /**
  * Returns a job as clients read it, without its current step and its children.
  * @param free its free objects
+ * @param usual the usual duration of jobs of its name
+ * @param traces whether traces are sent
  */
 export function viewJob(
   job: JobHead,
   free: Record<PayloadField, FreeObject | null>,
-  now: Date,
+  usual: Usual | null,
+  { now, traces }: { readonly now: Date; readonly traces: boolean },
 ): Omit<JobView, "currentStep" | "children"> {
   return {
     jobId: job.jobId,
@@ -179,15 +194,28 @@ export function viewJob(
     stale: job.staleAt !== null && job.staleAt <= now,
     staleAt: job.staleAt?.toISOString() ?? null,
     staleAfterSeconds: job.staleAfterSeconds,
+    usual,
+    expectedEndAt: expectedEndAt(job, usual)?.toISOString() ?? null,
     cancel: job.cancel ? { ...job.cancel, requestedAt: job.cancel.requestedAt.toISOString() } : null,
     waitingFor: job.status === "running" ? (job.openGates ?? []).map(({ key }) => key) : [],
     stepCounts: job.stepCounts,
     links: viewLinks(job.links),
+    traceparent: traces ? traceparentOf(jobTrace(job)) : null,
     parentJobId: job.parentJobId,
     returnTo: job.returnTo ? viewReturnTo(job.returnTo) : null,
     returns: (job.returns ?? []).map(({ event, runId, at }) => ({ event, runId, at: at.toISOString() })),
   };
 }
+
+/** Returns the trace of the run that a job is in. */
+export const jobTrace = ({
+  jobId,
+  _id,
+  createdAt,
+  startedAt = createdAt,
+  traceparent,
+}: Pick<JobDoc, "jobId" | "_id" | "createdAt" | "startedAt" | "traceparent">): TraceContext =>
+  ownTrace(["job", jobId, _id.toHexString(), startedAt.getTime()], traceparent);
 
 const viewReturnTo = ({ sessionKey, on, deliver, channel, to }: ReturnTo): NonNullable<JobView["returnTo"]> => ({
   sessionKey,

@@ -1,8 +1,9 @@
+import type { Usual } from "../../wire/job.ts";
+import type { RunTimes } from "./runTime.ts";
+
 /** The fields of a job that its figures depend on. */
-export interface CountedJob {
+export interface CountedJob extends RunTimes {
   readonly name: string | null;
-  readonly createdAt: Date;
-  readonly endedAt: Date | null;
   readonly status: "running" | "completed" | "failed";
 }
 
@@ -13,3 +14,9 @@ export interface JobCounter {
 }
 
 export const NO_JOB_COUNTER: JobCounter = { countStarted() {}, countEnded() {} };
+
+/** The usual durations of jobs by name. */
+export interface UsualSource {
+  /** @returns null for each name under which too few jobs have completed @throws AppError unavailable */
+  read(names: Iterable<string | null>): Promise<ReadonlyMap<string | null, Usual | null>>;
+}

@@ -7,6 +7,7 @@ import type { ReceivedChange } from "./job.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
 import type { PayloadWrites } from "./payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
+import { restarted } from "./runTime.ts";
 import { searchTerms } from "./search/searchKeys.ts";
 
 type Expression = Record<string, unknown>;
@@ -18,6 +19,11 @@ const QUIET_SECONDS = 86_400;
 const literal = (value: unknown): Expression => ({ $literal: value });
 const literalOrNone = (value: unknown) => (value === null ? "$$REMOVE" : literal(value));
 const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
+
+/** Returns the expression for a value that only the creation of the job sets. */
+const atCreation = (field: string, value: string): Expression => ({
+  $cond: [{ $eq: [{ $type: "$createdAt" }, "missing"] }, literal(value), field],
+});
 
 /**
  * Returns the fields of a job after a change as expressions, for a job that exists and for a new one.
@@ -43,7 +49,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     ...(change.status === undefined
       ? { status: or("$status", "running"), endedAt: or("$endedAt", null) }
       : jobStatus(change.status, now)),
-    ...(change.status === "running" && CLEAR_CANCEL_ON_RESTART),
+    ...(change.status === "running" && { ...CLEAR_CANCEL_ON_RESTART, ...restarted(now) }),
     progress:
       change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
     message: given("message"),
@@ -58,6 +64,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     seq: or("$seq", 0),
     ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     ...(change.abortedAt && { cancel: or("$cancel", { requestedAt: change.abortedAt, reason: null }) }),
+    ...(change.traceparent !== undefined && { traceparent: atCreation("$traceparent", change.traceparent) }),
     ...(change.pinged !== undefined && { pinged: or("$pinged", change.pinged) }),
     ...(change.callbackUrl !== undefined && { callbackUrl: literalOrNone(change.callbackUrl) }),
     ...(change.returnTo !== undefined && { returnTo: literalOrNone(change.returnTo) }),

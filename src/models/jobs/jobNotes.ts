@@ -44,6 +44,9 @@ export const WAS = {
   staleAt: "$staleAt",
 };
 
+/** The expression for the beginning of the job's run: its creation, or when it was last started again. */
+const STARTED_AT = { $ifNull: ["$startedAt", "$createdAt"] };
+
 /** Returns the field that names the update which brought a job to its final status. Belongs to the stage that sets the status. */
 export const endedBy = (status: EndStatus, id: mongo.ObjectId): mongo.Document => ({
   endedBy: { $cond: [{ $eq: ["$status", status] }, "$endedBy", id] },
@@ -82,13 +85,14 @@ function recovered({ id }: JobTransition, now: Date): ConditionalNote {
 function ended(
   { id, reason }: JobTransition,
   status: EndStatus,
-  { types, callbacks }: WantedNotifications,
+  { types, callbacks, traces }: WantedNotifications,
   now: Date,
 ): ConditionalNote[] {
   const type = `job.${status}` as const;
   const isEnd = { $eq: ["$endedBy", id] };
   const isWanted = { $or: [wakesOn(status), ...(callbacks ? [{ $gt: ["$callbackUrl", null] }] : [])] };
-  const when = types.has(type) ? isEnd : { $and: [isEnd, isWanted] };
-  const note = { id: id.toHexString(), type, at: now, was: WAS, ...returnFields(status), ...(reason && { reason }) };
+  const when = types.has(type) || traces ? isEnd : { $and: [isEnd, isWanted] };
+  const was = traces ? { ...WAS, startedAt: STARTED_AT } : WAS;
+  const note = { id: id.toHexString(), type, at: now, was, ...returnFields(status), ...(reason && { reason }) };
   return [{ when, note }];
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { suffixedIds } from "../../shared/text/text.ts";
-import type { JobView } from "../../wire/job.ts";
+import type { JobView, Usual } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
 import type { NoteNotifier } from "../notes/note.ts";
@@ -13,7 +13,7 @@ import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts
 import { Children } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { type JobDoc, type JobHead, type ReceivedChange, type Status, viewJob } from "./job.ts";
-import type { CountedJob, JobCounter } from "./jobCounter.ts";
+import type { CountedJob, JobCounter, UsualSource } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
@@ -22,6 +22,7 @@ import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
+import { waitingStage } from "./runTime.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { type StepDoc, stepSummary } from "./step.ts";
 
@@ -63,6 +64,7 @@ export interface JobOptions extends JobSettings, NoteOptions {
   readonly clock: Clock;
   /** Counts the jobs that this process starts and ends. */
   readonly counter: JobCounter;
+  readonly usual: UsualSource;
 }
 
 export class Jobs {
@@ -74,11 +76,13 @@ export class Jobs {
   readonly #settings: JobSettings;
   readonly #counter: JobCounter;
   readonly children: Children;
+  readonly usual: UsualSource;
   readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(collection: Documents<JobDoc>, payloads: Payloads, options: JobOptions) {
     this.collection = collection;
     this.children = new Children(collection);
+    this.usual = options.usual;
     this.#payloads = payloads;
     this.#clock = options.clock;
     this.#changes = options.changes;
@@ -194,9 +198,11 @@ export class Jobs {
    * @throws AppError unavailable
    */
   async updateGates(query: mongo.Filter<JobDoc> & { jobId: string }, set: mongo.Document): Promise<boolean> {
-    const changed = { ...set, updatedAt: { $max: ["$updatedAt", this.#clock.now()] } };
+    const now = this.#clock.now();
+    const changed = { ...set, updatedAt: { $max: ["$updatedAt", now] } };
     const { matchedCount } = await this.collection.updateOne(query, [
       { $set: changed },
+      waitingStage(now),
       ...timeStages(this.#settings.staleAfterSeconds),
     ]);
     return matchedCount > 0;
@@ -268,8 +274,12 @@ export class Jobs {
   }
 
   /** Returns a job as clients read it: see `viewJob`. */
-  view(job: JobHead, free: Record<PayloadField, FreeObject | null>): Omit<JobView, "currentStep" | "children"> {
-    return viewJob(job, free, this.#clock.now());
+  view(
+    job: JobHead,
+    free: Record<PayloadField, FreeObject | null>,
+    usual: Usual | null,
+  ): Omit<JobView, "currentStep" | "children"> {
+    return viewJob(job, free, usual, { now: this.#clock.now(), traces: this.#settings.wanted.traces });
   }
 
   /** Returns a step of a job without its output. */

@@ -38,7 +38,7 @@ export function inOrder(
   return {
     ...fields,
     ...(change.status !== undefined && {
-      ...guarded(newer, "status", "endedAt", "endedBy", "cancel", "output"),
+      ...guarded(newer, "status", "endedAt", "endedBy", "startedAt", "cancel", "output", "waitedMs", "waitingSince"),
       ...(change.status === "completed" && guarded(newer, "progress")),
       order: { $max: ["$order", order] },
     }),

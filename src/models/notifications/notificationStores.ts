@@ -5,6 +5,7 @@ import type { Expectations } from "./expectation.ts";
 import type { LastScan } from "./lastScan.ts";
 import type { LiveMessages } from "./liveMessage.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Spans } from "./spans.ts";
 
 /** The collections of rules with their queries, and those of the deliveries that rules make. */
 export interface NotificationStores extends JobStores, DeliveryStores {
@@ -14,4 +15,5 @@ export interface NotificationStores extends JobStores, DeliveryStores {
   readonly expectations: Expectations;
   readonly lastScan: LastScan;
   readonly liveMessages: LiveMessages;
+  readonly spans: Spans;
 }

@@ -25,8 +25,9 @@ export function mappingUpdate(
 ): mongo.UpdateFilter<RunDoc> {
   const stage = "turn" as const;
   const over = { open: false, endedAt: now };
+  const untraced = { ...wanted, traces: false }; // no agent has run
   const used = { "mapped.call": null, "mapped.item": null };
-  const note = (status: EndStatus, was: object = {}) => noteEnd(status, { ...was, endedAt: now }, now, wanted);
+  const note = (status: EndStatus, was: object = {}) => noteEnd(status, { ...was, endedAt: now }, now, untraced);
   switch (mapped.kind) {
     case "agent":
       return { $set: { stage, ...mapped, ...named(mapped.name), ...used } };
@@ -60,8 +61,8 @@ type EndStatus = "completed" | "failed" | "dropped";
  * Returns the operator that notes the end of a run; empty if nobody wants the notification.
  * @param was the fields that a retry of the run changes. The reply stays.
  */
-function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks }: WantedNotifications) {
+function noteEnd(status: EndStatus, was: object, at: Date, { types, callbacks, traces }: WantedNotifications) {
   const type = `run.${status}` as const;
-  if (!types.has(type) && !callbacks) return {};
+  if (!types.has(type) && !callbacks && !traces) return {};
   return { $push: { notes: { id: newNoteId(), type, at, was: { status, ...was } } } };
 }

@@ -1,6 +1,7 @@
 import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
+import { ownTrace, type TraceContext } from "../../shared/traceContext.ts";
 import { RETURN_EVENTS } from "../../wire/return.ts";
 import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
@@ -200,6 +201,8 @@ export const RunDoc = f.object({
   againOf: f.optional(f.string),
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint: f.optional(f.string),
+  /** The `traceparent` of the request that caused it; missing without one, or if traces were off. */
+  traceparent: f.optional(f.string),
   /** The depth of the events that follow from it (`notes/depth.ts`); missing for 0. */
   depth: f.optional(f.number),
   /** Only of a return: the transitions that the run is about, each of another job. */
@@ -250,8 +253,13 @@ export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "sing
   readonly fingerprint?: string | undefined;
   readonly callbackUrl?: string | undefined;
   readonly depth?: number | undefined;
+  readonly traceparent?: string | undefined;
   readonly notBefore?: Date;
 } & Pick<RunDoc, "returnOf" | "gathersUntil" | "chain">;
+
+/** Returns the trace of the present round of a run that no job shows. */
+export const runTrace = ({ _id, round, traceparent }: Pick<RunDoc, "_id" | "round" | "traceparent">): TraceContext =>
+  ownTrace(["run", _id, round], traceparent);
 
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & {
@@ -281,12 +289,16 @@ export interface DueRun {
 }
 
 /** Returns the document of an accepted run. */
-export const newRunDoc = ({ fingerprint, callbackUrl, depth, notBefore, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = (
+  { fingerprint, callbackUrl, depth, traceparent, notBefore, ...run }: NewRun,
+  createdAt: Date,
+): RunDoc => ({
   ...run,
   nameWords: nameWords(run.name ?? ""),
   ...(fingerprint !== undefined && { fingerprint }),
   ...(callbackUrl !== undefined && { callbackUrl }),
   ...depthField(depth),
+  ...(traceparent !== undefined && { traceparent }),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
   status: "queued",

@@ -9,7 +9,9 @@ const MAX_REPLY_CHARS = 800_000;
 /** The step of the agent's turn. The agent may report further steps. */
 const STEP = { key: "agent", stepName: "Agent turn" } as const;
 
-type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "tracked">;
+type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "tracked"> & {
+  readonly traceparent?: string | undefined;
+};
 
 /**
  * Creates the job that shows a run, under the run's id. Does so only once for each run, so that a deleted job is not created
@@ -19,7 +21,13 @@ type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "trac
 export async function trackAccepted({ jobs, runs }: Pick<RunStores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
   if (!run.request?.trackAsJob || run.tracked) return;
   const metadata = { runId: run._id, sessionKey: run.sessionKey };
-  await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run.request) });
+  const { traceparent } = run;
+  await jobs.put(run._id, {
+    name: run.name ?? "Hook",
+    metadata,
+    staleAfterSeconds: staleAfter(run.request),
+    traceparent,
+  });
   await runs.markTracked(run._id);
 }
 
@@ -37,6 +45,11 @@ export async function trackRetried(stores: RunStores, run: RunDoc): Promise<void
 export async function trackStarted(stores: RunStores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run); // The process that accepted the run may have died before it created the job.
   await track(stores, run, { status: "running", progress: 0, message: `Attempt ${run.attempts}` });
+}
+
+/** Shows in the job which tool the agent uses. @throws AppError unavailable */
+export async function trackTool(stores: RunStores, run: RunDoc, tool: string): Promise<void> {
+  await track(stores, run, { message: tool });
 }
 
 /** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */

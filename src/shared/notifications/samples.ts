@@ -16,6 +16,8 @@ export const JOB = {
   stale: false,
   staleAt: null,
   staleAfterSeconds: 900,
+  usual: { p50Ms: 1_800_000, p95Ms: 2_400_000, count: 30 },
+  expectedEndAt: "2026-01-31T18:30:00.000Z",
   cancel: null,
   waitingFor: [],
   returnTo: null,
@@ -23,6 +25,7 @@ export const JOB = {
   currentStep: null,
   stepCounts: { running: 1, completed: 2, failed: 0 },
   links: [],
+  traceparent: null,
   children: { running: 0, completed: 0, failed: 0 },
   parentJobId: null,
 };

@@ -21,6 +21,11 @@ export interface Program {
    * programs that give up when their input ends.
    */
   readonly isAnswered?: (output: Buffer) => boolean;
+  /** Takes each piece of standard output and of standard error, as it comes. */
+  readonly onOutput?: (chunk: Buffer) => void;
+  readonly onErrorOutput?: (chunk: Buffer) => void;
+  /** Returns whether the answer is at the end of the output, so that of a longer output the end is kept. */
+  readonly keepsEnd?: () => boolean;
 }
 
 export interface Ended {
@@ -52,6 +57,7 @@ process.on("exit", () => {
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const { command, env, cwd, input, maxOutputBytes, isAnswered, graceMs = GRACE_MS } = program;
+    const { onOutput, onErrorOutput, keepsEnd } = program;
     const child = spawn(command[0], command.slice(1), {
       ...(cwd !== undefined && { cwd }),
       env,
@@ -78,13 +84,16 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     const chunks: Buffer[] = [];
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
+      onOutput?.(chunk);
       size += chunk.length;
+      while (size > maxOutputBytes && chunks[0] && keepsEnd?.()) size -= chunks.shift()?.length ?? 0;
       if (size > maxOutputBytes) return stop("output");
       chunks.push(chunk);
       if (isAnswered?.(Buffer.concat(chunks))) child.stdin.end();
     });
     let errorOutput: Buffer = Buffer.alloc(0);
     child.stderr.on("data", (chunk: Buffer) => {
+      onErrorOutput?.(chunk);
       // A copy, so that the large buffer behind a piece of it is freed.
       errorOutput = Buffer.from(Buffer.concat([errorOutput, chunk]).subarray(-KEPT_ERROR_BYTES));
     });

@@ -16,6 +16,8 @@ export type Change =
       readonly to: number;
     }
   | { readonly kind: "run" | "delivery"; readonly id: string }
+  /** The stream of the events of a run has grown (`runEvents.ts`). */
+  | { readonly kind: "turn"; readonly id: string }
   | { readonly kind: "many" };
 
 /** Receives notices of changed records. */
@@ -122,6 +124,7 @@ function isChange(value: unknown): value is Change {
     case "log":
       return typeof jobId === "string" && typeof stepKey === "string" && Number.isInteger(from) && Number.isInteger(to);
     case "run":
+    case "turn":
     case "delivery":
       return typeof id === "string";
     default:

@@ -1,3 +1,4 @@
+import type { Agents } from "../../config/agents.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
@@ -24,6 +25,8 @@ const QUESTIONS_EVERY_MS = 1_000;
 
 /** The dependencies of the dispatch of notifications. */
 export interface DispatchDeps extends SendDeps, ReturnDeps {
+  /** The agents whose runners and models traces name; undefined while none are sent. */
+  readonly traces?: Agents | undefined;
   /** The pause before a failed notification is tried again. */
   readonly retryMs: number;
   readonly queues: Pick<Queues, "add">;
@@ -106,6 +109,10 @@ async function dispatchPage(
   const live = await endMessages(deps, entries);
   const taken = await decideAll(deps, entries, live);
   const notReturned = await addReturns(deps, entries);
+  // Without traces the module is not loaded.
+  const notTraced = deps.traces
+    ? await (await import("../traces/addTraces.ts")).addTraces({ ...deps, agents: deps.traces }, entries)
+    : undefined;
   await eachOf(deps, entries, async (entry) => {
     const { record, note, notification } = entry;
     await orCountFailure(deps, entry, async () => {
@@ -114,6 +121,7 @@ async function dispatchPage(
       if (notReturned.has(entry)) throw notReturned.get(entry);
       const { gate } = notification.data;
       if (gate && gate.status !== "open") await resumeRuns(deps, gate.gateId);
+      if (notTraced?.has(entry)) throw notTraced.get(entry);
       const { sent, announcedBy } = outcome;
       for (const { rule, held } of sent)
         await send(deps, rule, { notification, record }, held, live.get(entry)?.get(rule.id));

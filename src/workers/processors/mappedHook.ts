@@ -179,7 +179,9 @@ async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: MappedOutcom
   const { _id, round, sessionKey, mapped, requestId } = run;
   // These runs end here and are not finalized. Recorded first, because nobody returns to a run that has ended.
   const end = made.kind === "dropped" ? "dropped" : "completed";
-  if (made.kind === "job" && (await runs.isUnmapped(_id, round))) await applyReports(deps.stores, made.reports);
+  if (made.kind === "job" && (await runs.isUnmapped(_id, round))) {
+    await applyReports(deps.stores, made.reports, run.traceparent);
+  }
   if (requestId !== undefined && made.kind !== "agent" && made.kind !== "failed") {
     await hookRequests.recordRun(requestId, _id, end, made.kind === "job" ? made.jobId : undefined);
   }

@@ -7,22 +7,28 @@ const ORDER = { running: 0, completed: 1, failed: 2 } as const;
 
 /**
  * Applies the reports of a mapping to their job, one after the other. Safe to repeat.
+ * @param traceparent of the request, for a job that it creates
  * @throws AppError too_many_steps, body_too_large, unavailable
  */
-export async function applyReports(stores: Stores, reports: readonly MappedReport[]): Promise<void> {
-  for (const report of reports) await (report.step ? applyToStep : applyToJob)(stores, report);
+export async function applyReports(
+  stores: Stores,
+  reports: readonly MappedReport[],
+  traceparent?: string,
+): Promise<void> {
+  for (const report of reports) await (report.step ? applyToStep : applyToJob)(stores, report, traceparent);
 }
 
-async function applyToJob({ jobs }: Stores, report: MappedReport): Promise<void> {
+async function applyToJob({ jobs }: Stores, report: MappedReport, traceparent?: string): Promise<void> {
   const { jobId, name, status, progress, message, output, links } = report;
   await jobs.put(jobId, {
     ...given({ name, status, progress, message, output, links }),
     order: ORDER[status ?? "running"],
     isQuiet: true,
+    traceparent,
   });
 }
 
-async function applyToStep(stores: Stores, report: MappedReport): Promise<void> {
+async function applyToStep(stores: Stores, report: MappedReport, traceparent?: string): Promise<void> {
   const { jobId, step, status, progress, message, output, name, links } = report;
   if (!step) return;
   const { key, name: stepName, from, to, failJob } = step;
@@ -35,7 +41,7 @@ async function applyToStep(stores: Stores, report: MappedReport): Promise<void> 
   };
   await reportOrCreate(
     () => reportStep(stores, jobId, key, change),
-    () => stores.jobs.put(jobId, { ...given({ name }), isQuiet: true }),
+    () => stores.jobs.put(jobId, { ...given({ name }), isQuiet: true, traceparent }),
   );
 }
 

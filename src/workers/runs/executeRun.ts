@@ -2,7 +2,7 @@ import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import type { AgentMessage, AgentReply } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import type { AgentSettings } from "../../config/agents.ts";
+import type { AgentSettings, Agents } from "../../config/agents.ts";
 import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
@@ -14,13 +14,15 @@ import { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import { agentHook } from "../../shared/queue/definitions.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
+import type { RunEventsDeps } from "../../shared/queue/runEvents.ts";
 import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import { modelLabel, type WorkerMetrics } from "../metrics.ts";
 import type { RunContext } from "../runWorkers.ts";
 import type { AgentTable } from "./agentTable.ts";
 import { type BudgetVerdict, type RunBudgets, resumeRuns } from "./budgets.ts";
-import { reportingEnv } from "./reportingEnv.ts";
+import { reportingEnv, traceEnv } from "./reportingEnv.ts";
 import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
+import { RunProgress } from "./runProgress.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
 import { turnMessages } from "./turnMessages.ts";
 
@@ -47,6 +49,9 @@ export interface ExecuteRunDeps extends FinalizeDeps {
   readonly jobTokens: JobTokens;
   /** The address of the service, for programs that report on the job of their run. */
   readonly url: string;
+  readonly runEvents: RunEventsDeps;
+  /** `agents.showTools`. */
+  readonly showTools: Agents["showTools"];
 }
 
 /**
@@ -140,15 +145,28 @@ async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context
     await trackStarted(stores, run);
     return readMessages(deps, run, settings);
   }, context);
-  const env = await retryWhileMongoIsDown(() => reportingEnv(run, deps.jobTokens, deps.url), context);
+  const env = await retryWhileMongoIsDown(
+    async () => ({ ...(await reportingEnv(run, deps.jobTokens, deps.url)), ...(await traceEnv(stores, run)) }),
+    context,
+  );
+  const progress = new RunProgress(deps, run);
   const onUsage = (usage: TurnUsage) => {
     report.usage = usage;
+    progress.onUsage(usage);
     metrics.countUsage(usage, modelLabel(settings, model));
   };
   const onStderr = (text: string) => {
     report.stderr = text;
   };
-  return runner.run({ kind: "run", messages, model, thinking, env, onUsage, onStderr }, context.signal);
+  const { onEvent } = progress;
+  try {
+    return await runner.run(
+      { kind: "run", messages, model, thinking, env, onUsage, onStderr, onEvent },
+      context.signal,
+    );
+  } finally {
+    await progress.close();
+  }
 }
 
 const withoutNulls = ({ request: { model, thinking } }: AgentRun) => ({

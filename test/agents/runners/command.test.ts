@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { CommandSettings } from "../../../src/agents/runners/command.ts";
 import { createRunner } from "../../../src/agents/runners/createRunner.ts";
-import type { AgentTurn } from "../../../src/agents/runners/runner.ts";
+import type { AgentTurn, TurnEvent } from "../../../src/agents/runners/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 import { turn, whatWasThrown } from "./turn.ts";
@@ -54,6 +54,38 @@ describe("The command runner", () => {
       expect(text).to.match(/^é+key …$/);
       expect(Buffer.byteLength(text)).to.be.within(4_000, 4_096);
     }
+  });
+
+  it("reports each line of standard error while the program runs, with the values of variables masked", async () => {
+    const events: TurnEvent[] = [];
+    const onEvent = (event: TurnEvent) => events.push(event);
+    const print = `console.error("\x1b[31mkey " + process.env.KEY + "\\n\\n" + "l".repeat(5000) + "\\n" + "h".repeat(20000) + "\\nlast")`;
+
+    await ask(node(print), { env: { KEY: "a-secret-value" } }, { onEvent });
+
+    expect(events).to.deep.equal([
+      { type: "log", text: "key …\n" },
+      { type: "log", text: `${"l".repeat(1_000)}\n` },
+      { type: "log", text: "last\n" },
+    ]);
+  });
+
+  it("reports the tools of a program that prints them, and keeps the end of a longer output", async () => {
+    const events: TurnEvent[] = [];
+    const onEvent = (event: TurnEvent) => events.push(event);
+    const print = `const say = (line) => console.log(JSON.stringify(line));
+      say({ type: "system", subtype: "init" });
+      for (let i = 0; i < 50; i++) {
+        say({ type: "assistant", message: { content: [{ type: "tool_use", id: "t" + i, name: "Read", input: {} }] } });
+        say({ type: "user", message: { content: [{ type: "tool_result", tool_use_id: "t" + i, content: "x".repeat(20000) }] } });
+      }
+      say({ type: "result", result: "Done.", usage: { input_tokens: 1, output_tokens: 2 } });`;
+
+    const { text } = await ask(node(print), { output: "json", maxOutputBytes: 200_000 }, { onEvent });
+
+    expect(text).to.equal("Done.");
+    expect(events.filter(({ type }) => type === "tool.started")).to.have.length(50);
+    expect(events.filter(({ type }) => type === "tool.completed")).to.have.length(50);
   });
 
   it("passes a conversation with headings, each below a line with an id", async () => {

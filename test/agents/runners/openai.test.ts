@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createRunner } from "../../../src/agents/runners/createRunner.ts";
-import type { AgentTurn } from "../../../src/agents/runners/runner.ts";
+import type { AgentTurn, TurnEvent } from "../../../src/agents/runners/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -55,6 +55,30 @@ describe("The openai runner", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
+  });
+
+  it("reports the pieces of a stream as they come, without the thoughts before the reply", async () => {
+    const shown = async (...pieces: string[]) => {
+      server.script(streams([...pieces.map((content) => delta({ content })), delta({}, "stop")]));
+      const events: TurnEvent[] = [];
+      await ask({ onEvent: (event) => events.push(event) }).catch(() => {});
+      return events.map((event) => (event.type === "message.delta" ? event.delta : event.type));
+    };
+
+    expect(await shown("Hello ", "", "<think>")).to.deep.equal(["Hello ", "<think>"]);
+    expect(await shown("<thi", "nk>a</th", "ought></think>", "\n\n", "Hello ", "you")).to.deep.equal(["Hello ", "you"]);
+    expect(await shown("<think>a</think><reasoning>b</reasoning>c", "d")).to.deep.equal(["c", "d"]);
+    expect(await shown(" <", "b>bold</b>")).to.deep.equal(["<b>bold</b>"]);
+    expect(await shown("<think>", "never ends")).to.deep.equal([]);
+  });
+
+  it("reports no pieces of an answer that is one JSON object", async () => {
+    server.script(saysPlain("All at once."));
+    const events: TurnEvent[] = [];
+
+    const { text } = await ask({ onEvent: (event) => events.push(event) });
+
+    expect([text, events]).to.deep.equal(["All at once.", []]);
   });
 
   it("sends thinking as reasoning_effort and the configured headers, without needing a key", async () => {

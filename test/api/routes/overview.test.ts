@@ -31,6 +31,7 @@ describe("overview of the gateway", () => {
     const answer = await get(`/api/runs/${agent}/request`);
     const came = await get(`/api/runs/${mapped}/request`);
     const refused = await get(`/api/runs/${agent}/request`, HOOK_TOKEN);
+    const unwatched = await get(`/api/runs/${agent}/events`, HOOK_TOKEN);
     const nobody = await get("/api/runs/nobody/request");
 
     expect(answer.body.request).to.include({
@@ -44,7 +45,12 @@ describe("overview of the gateway", () => {
       request: null,
       call: { mapping: "ci", path: "ci", payload: { build: { id: 7 } } },
     });
-    expect([refused.status, nobody.status, nobody.body.code]).to.deep.equal([401, 404, "run_not_found"]);
+    expect([refused.status, unwatched.status, nobody.status, nobody.body.code]).to.deep.equal([
+      401,
+      401,
+      404,
+      "run_not_found",
+    ]);
   });
 
   it("lists the sessions, most recently used first, in pages", async () => {

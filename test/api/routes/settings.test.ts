@@ -77,6 +77,7 @@ const WITH_SECRETS = {
   ],
   expect: [{ id: "backup", name: "Backup", every: "1d", ping: PING }],
   outbound: { allowedHosts: ["example.com"], secret: [signing(), signing()] },
+  otel: { endpoint: `https://me:${secret()}@example.com`, headers: { "X-Key": secret() } },
 };
 
 /** Returns the paths of all secrets below a node, and whether the value has one. Items of lists and maps are named `*`. */

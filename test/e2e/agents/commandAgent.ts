@@ -36,7 +36,10 @@ export class CommandAgent {
     });
   }
 
-  async start(program: string, { more = "", url = false, concurrency = 10 } = {}): Promise<void> {
+  async start(
+    program: string,
+    { more = "", agents = "", runner = "", url = false, concurrency = 10 } = {},
+  ): Promise<void> {
     this.dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
     const file = join(this.dir, "agent.sh");
     writeFileSync(file, `#!/bin/sh\ncd ${this.dir}\n${program}\n`);
@@ -44,7 +47,7 @@ export class CommandAgent {
     this.app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
-        agents: { defaults: { runner: "command", ${more} }, runners: { command: { command: ["${file}"] } } },
+        agents: { defaults: { runner: "command", ${more} }, runners: { command: { command: ["${file}"], ${runner} } }, ${agents} },
         channels: { log: {} },
         worker: { concurrency: ${concurrency} },
       }`,

@@ -126,6 +126,22 @@ describe("an agent run with a model server", () => {
     expect(fixture.model.requests).to.have.length(6);
   });
 
+  it("waits as long as the server's Retry-After says before the next attempt, but at most 15 minutes", async () => {
+    await fixture.start();
+    const waitAfter = async (retryAfter: string) => {
+      fixture.model.script(answers(429, { error: { message: "too many" } }, { "Retry-After": retryAfter }));
+      const runId = await fixture.agent({ message: "x" });
+      const { waitsFor, failedAttempts } = await eventually(async () => {
+        const { body } = await fixture.app.call("GET", `/api/runs/${runId}`);
+        return body.waitsFor?.kind === "time" && body;
+      }, "the run to wait");
+      return (Date.parse(waitsFor.notBefore) - Date.parse(failedAttempts[0].endedAt)) / 1_000;
+    };
+
+    expect(await waitAfter("60")).to.be.closeTo(60, 5);
+    expect(await waitAfter("86400")).to.be.closeTo(900, 5);
+  });
+
   it("marks a reply that the model cut off: on the run, in the message and in the summary", async () => {
     await fixture.start();
     fixture.model.script(streams([delta({ content: "One, two, thr" }, "length")]), says("Whole."));

@@ -10,7 +10,7 @@ describe("noteSilent", () => {
   after(() => app.close());
 
   it("announces the other jobs when the record of one cannot be updated", async () => {
-    const wanted = { types: new Set(["job.stale" as const]), callbacks: false };
+    const wanted = { types: new Set(["job.stale" as const]), callbacks: false, traces: false };
     const { jobs } = openStores(app.database, app.clock, { staleAfterSeconds: 60, wanted });
     const { native } = jobs.collection;
     await jobs.put("broken", {});

@@ -13,9 +13,9 @@ const REPORTS: Record<string, StepReport> = {
   "one that fails the job": { ...STEP, status: "failed", failJob: true, message: "Broken" },
 };
 const WANTED: Record<string, WantedNotifications> = {
-  "every rule": { types: new Set(NOTIFICATION_TYPES), callbacks: false },
-  "every rule, and callbacks": { types: new Set(NOTIFICATION_TYPES), callbacks: true },
-  callbacks: { types: new Set(), callbacks: true },
+  "every rule": { types: new Set(NOTIFICATION_TYPES), callbacks: false, traces: false },
+  "every rule, and callbacks": { types: new Set(NOTIFICATION_TYPES), callbacks: true, traces: false },
+  callbacks: { types: new Set(), callbacks: true, traces: false },
 };
 const CALLBACK = "https://ci.example.com/done";
 

@@ -227,6 +227,12 @@ class JobRecord(TypedDict, total=False):
     #: Seconds without a report after which the running job counts as stale. Null means the configured
     #: `jobs.staleAfterSeconds`.
     staleAfterSeconds: int | None
+    #: How long jobs of this name took that completed in the last 60 days, without waiting for gates. Null for less than
+    #: five such jobs.
+    usual: dict[str, Any] | None
+    #: When the running job ends if it takes as long as half of those before it. Null without `usual`, and while it
+    #: waits for a person.
+    expectedEndAt: str | None
     #: The request to cancel the job; null without one. A failed job with such a request is cancelled. Null again when
     #: the job is started again after its end.
     cancel: CancelRecord | None
@@ -244,6 +250,9 @@ class JobRecord(TypedDict, total=False):
     links: list[LinkRecord]
     #: The number of the jobs that name this one as their parent, by status; at most 100,000.
     children: StatusCountsRecord
+    #: The trace of the run that the job is in, as the header `traceparent` of W3C Trace Context states it, for spans of
+    #: your own below it. Null unless the service sends traces (`otel.traces`).
+    traceparent: str | None
     #: The job that this one is a part of. It need not exist.
     parentJobId: str | None
     #: The step that `stepKey` names; null if it does not exist.

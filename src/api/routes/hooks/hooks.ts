@@ -19,6 +19,7 @@ import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
 import { type AnyRoute, route } from "../../route.ts";
+import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
 import {
   openClawBody,
@@ -48,6 +49,7 @@ export const hookQuery = Type.Object(
         description: "The hook token. Deprecated, because proxies log URLs: send a header instead.",
       }),
     ),
+    ...traceHeader,
   },
   open,
 );
@@ -198,6 +200,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds, com
         request,
         callbackUrl,
         depth: readDepth(headers[DEPTH_HEADER]),
+        ...keptTraceparent(stores, headers),
       };
       const run = await acceptAgentRun(stores, wanted, idempotency, claimSession);
       await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });

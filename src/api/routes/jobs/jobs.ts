@@ -15,6 +15,7 @@ import * as examples from "../../examples/jobs.ts";
 import { metadataOf, withMetadata } from "../../metadataFilter.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
+import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 import { resolveReturnTo } from "./returnTo.ts";
@@ -31,12 +32,12 @@ const putJob = route({
   description:
     "Creates the job if its jobId is new (201), or changes the fields that the body has (200). A new job is `running` at progress 0. Call it once when the work starts, and then report steps. A field that is absent stays as it is; `null` clears it.\n\nThe call is idempotent: you can send it again after a network error. Steps set `status`, `progress`, `message` and `output` of the job by themselves. Send these fields only to correct a job by hand: progress never decreases, and `completed` sets it to 100.\n\nOnce cancellation of the job was requested, every response has `cancelRequested: true`. `status: running` on a job that has ended starts it again, and clears the request.\n\nWith `returnTo` the end of the job wakes a session of the agent: it gets a run of the kind `return` with what the job says. It needs the scope `runs:write`, unless the token of a run sends `self`.",
   example: examples.putJob,
-  schemas: { params, body: JobBody },
+  schemas: { params, headers: Type.Object(traceHeader), body: JobBody },
   answers: { 200: ChangedJob, 201: ChangedJob },
   receipt: JobReceipt,
   errors: ["return_limit"],
   authContext: "api",
-  async handler({ params, body, authContext }, deps) {
+  async handler({ params, headers, body, authContext }, deps) {
     const { stores, metrics, callbackHosts, maxReturns } = deps;
     checkCallbackUrl(body.callbackUrl, callbackHosts);
     checkLinks(body.links);
@@ -46,6 +47,7 @@ const putJob = route({
     const change = {
       ...Object.fromEntries(CHANGE_FIELDS.flatMap((field) => (field in body ? [[field, body[field]]] : []))),
       ...(returnTo !== undefined && { returnTo }),
+      ...keptTraceparent(stores, headers),
     };
     const put = await stores.jobs.put(params.jobId, change);
     metrics.countJob(put);

@@ -1,6 +1,6 @@
 import { AppError } from "../../../shared/errors.ts";
 import type { StatusCounts } from "../../../wire/blocks.ts";
-import type { JobView } from "../../../wire/job.ts";
+import type { JobView, Usual } from "../../../wire/job.ts";
 import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
 import type { JobHead } from "../job.ts";
@@ -51,13 +51,14 @@ export async function viewJobs(
   jobs: readonly JobHead[],
   children?: readonly StatusCounts[],
 ): Promise<(JobView | null)[]> {
-  const [texts, counts] = await Promise.all([
+  const [texts, usual, counts] = await Promise.all([
     readTexts(stores, jobs),
+    stores.jobs.usual.read(jobs.map(({ name }) => name)),
     children ?? Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
   ]);
   return Promise.all(
     jobs.map(async (job, i) => {
-      const view = viewWith(stores, job, texts) ?? (await viewAgain(stores, job.jobId));
+      const view = viewWith(stores, job, texts, usual.get(job.name) ?? null) ?? (await viewAgain(stores, job.jobId));
       return view && { ...view, children: counts[i] ?? NO_COUNTS };
     }),
   );
@@ -77,10 +78,15 @@ function readTexts(stores: JobStores, jobs: readonly JobHead[]): Promise<Readonl
 }
 
 /** Returns undefined if the text of a payload is missing. */
-function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, string>): ChildlessView | undefined {
+function viewWith(
+  stores: JobStores,
+  job: JobHead,
+  texts: ReadonlyMap<string, string>,
+  usual: Usual | null,
+): ChildlessView | undefined {
   const free = Object.fromEntries(PAYLOAD_FIELDS.map((field) => [field, unpackPayload(job[field], texts)]));
   if (Object.values(free).includes(undefined)) return undefined;
-  const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>);
+  const view = stores.jobs.view(job, free as Record<PayloadField, FreeObject | null>, usual);
   return { ...view, currentStep: job.current && stores.jobs.stepSummary(job, job.current) };
 }
 
@@ -88,7 +94,9 @@ function viewWith(stores: JobStores, job: JobHead, texts: ReadonlyMap<string, st
 function viewAgain(stores: JobStores, jobId: string): Promise<ChildlessView | null> {
   const read = async () => {
     const job = await stores.jobs.find(jobId).catch(ifNotFound);
-    return job && viewWith(stores, job, await readTexts(stores, [job]));
+    if (!job) return null;
+    const [texts, usual] = await Promise.all([readTexts(stores, [job]), stores.jobs.usual.read([job.name])]);
+    return viewWith(stores, job, texts, usual.get(job.name) ?? null);
   };
   return readUntilComplete(
     read,

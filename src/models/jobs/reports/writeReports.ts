@@ -4,6 +4,7 @@ import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
 import type { Payloads } from "../payloads.ts";
+import { RUN_TIMES } from "../runTime.ts";
 import { type StepDoc, stepField } from "../step.ts";
 import { foldReports } from "./foldReports.ts";
 import { type Report, reportFilter, stepPath } from "./reportUpdate.ts";
@@ -46,8 +47,7 @@ const OUTCOME = {
   "cancel.requestedAt": 1,
   "notes.id": 1,
   name: 1,
-  createdAt: 1,
-  endedAt: 1,
+  ...RUN_TIMES,
 } as const;
 
 type Applied = ReportOutcome | AppError;

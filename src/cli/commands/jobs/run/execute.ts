@@ -24,17 +24,21 @@ const NAMES = ["stdout", "stderr"] as const;
  * Runs the program with the input of this process, passes its output on, and resolves when it has ended. Processes that it
  * leaves behind go on and are not waited for.
  * @param onChunk receives the output
+ * @param traceparent the trace for its environment; null leaves the environment as it is
  */
 export async function execute(
   [program, ...args]: readonly [string, ...string[]],
   group: ProgramGroup,
   onChunk: (name: StreamName, chunk: Buffer) => void,
+  traceparent: string | null,
 ): Promise<ProgramEnd> {
   const pipes = openPipes();
   const [stdout, stderr] = pipes.map(({ write }) => write);
   let child: ChildProcess;
   try {
-    child = spawn(program, args, { stdio: ["inherit", stdout, stderr], detached: group.detached });
+    // biome-ignore lint/style/noProcessEnv: the program gets what this process was given, without the file .env
+    const env = { ...process.env, ...(traceparent !== null && { TRACEPARENT: traceparent }) };
+    child = spawn(program, args, { env, stdio: ["inherit", stdout, stderr], detached: group.detached });
   } catch (error) {
     // spawn throws most errors of the start, and emits the others.
     for (const { read } of pipes) if (read !== undefined) closeSync(read);

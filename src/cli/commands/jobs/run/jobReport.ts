@@ -32,6 +32,8 @@ export interface JobReport {
   report(update: { message?: string; progress?: number }): void;
   /** Adds lines to the log of the step; those before the job exists are kept until then, the last 64 Ki characters of them. */
   log(text: string): void;
+  /** The trace of the job, for its program; null without one, and if the job cannot be created. Never rejects. */
+  readonly traceparent: Promise<string | null>;
   /** Reports the end. @throws the error of the service, or of a closed client */
   end(client: Client, result: Result, message: string | undefined): Promise<void>;
 }
@@ -71,14 +73,14 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
       options.job === undefined ? (options.idPrefix ?? "") + randomUUID() : await openJobId(through, options.job);
     const job = through.job(jobId);
     const { metadata, staleAfter: staleAfterSeconds, returnTo } = options;
-    const { staleAt, lastReportAt, createdAt } = await job.create({
+    const { staleAt, lastReportAt, createdAt, traceparent } = await job.create({
       name: title,
       ...(metadata && { metadata: metadataOf(metadata) }),
       ...(staleAfterSeconds !== undefined && { staleAfterSeconds }),
       ...(returnTo !== undefined && { returnTo }),
     });
     const staleMs = Date.parse(staleAt ?? "") - Date.parse(lastReportAt ?? createdAt);
-    return { reporter: job.step("run", { name: title, from: 0, to: 100 }), staleMs };
+    return { reporter: job.step("run", { name: title, from: 0, to: 100 }), staleMs, traceparent };
   };
   /** Reports that the program goes on, unless something else was reported since the last time. */
   const keepAlive = (staleMs: number) => {
@@ -93,7 +95,8 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
     const timer = setInterval(report, Math.min((staleMs || DEFAULT_STALE_MS) / REPORTS_PER_STALE_TIME, MAX_TIMER_MS));
     return () => clearInterval(timer);
   };
-  const opened = open(client).then(({ reporter, staleMs }) => {
+  const created = open(client);
+  const opened = created.then(({ reporter, staleMs }) => {
     step = reporter;
     step.update({ progress: 0, ...latest });
     if (unsent) step.log(unsent);
@@ -108,6 +111,10 @@ export function reportJob(client: Client, options: JobOptions, program: string, 
   });
   opened.catch(() => {}); // `end` throws the error.
   return {
+    traceparent: created.then(
+      (job) => job.traceparent ?? null,
+      () => null,
+    ),
     report(update) {
       const next = { ...latest, ...update };
       if (next.message === latest.message && next.progress === latest.progress) return;

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { InvalidArgumentError } from "commander";
+import { cleanTraceparent } from "../../../../shared/traceContext.ts";
 import { numberFrom, pair } from "../../../arguments.ts";
 import { type Define, withExamples, withUrl } from "../../../command.ts";
 import { withService } from "../../../service.ts";
@@ -14,7 +16,7 @@ import { type JobOptions, type JobReport, reportJob } from "./jobReport.ts";
 import { OutputLog } from "./outputLog.ts";
 import { LineSplitter, OutputTail, type StreamName } from "./outputTail.ts";
 import { programGroup } from "./programGroup.ts";
-import { watchLink } from "./serviceLink.ts";
+import { type ServiceLink, watchLink } from "./serviceLink.ts";
 
 interface RunProgramOptions extends ServiceOptions, JobOptions {
   /** Finds the progress in a line of output, by one group (percent) or two (done, total). */
@@ -30,12 +32,16 @@ interface RunProgramOptions extends ServiceOptions, JobOptions {
 /** How often the last line of output is read. */
 const MESSAGE_INTERVAL_MS = 1_000;
 
+/** Maximum time before the start of the program for the trace of its job. */
+const TRACE_WAIT_MS = 1_000;
+
 /** Maximum time after the end of the program for a service that cannot be reached. */
 const AWAY_WAIT_MS = 1_000;
 
 /**
  * `run -- COMMAND`: runs a program and reports it as a job. Exit code 0 completes the job, any other fails it. The last line of
- * output becomes the message. The program starts at once and is never slowed by the service; its output and its signals are
+ * output becomes the message. The program starts once the job is created, at the latest after a
+ * second, and is never slowed by the service; its output and its signals are
  * passed on, and its exit code becomes that of this process. It gets SIGTERM when cancellation of the job is requested. An
  * invalid address or token is reported before the program starts.
  */
@@ -117,17 +123,18 @@ async function runAndReport(
   options: RunProgramOptions,
 ): Promise<void> {
   const jobOptions = { ...options, ...returnFields(options.return, env), ...ownPrefix(env) };
-  const link = watchLink();
+  const link = watchLink(cleanTraceparent(env.TRACEPARENT));
   await withService(env, { ...options, fetch: link.fetch }, async ({ retrying, url }) => {
     const note = onceEach((text) => process.stderr.write(`signalbox: ${text}\n`));
     const client = retrying(() => note(`${url} cannot be reached; the program goes on`));
+    const cancelled = new AbortController();
+    const job = reportJob(client, jobOptions, command[0], cancelled);
+    const traceparent = await Promise.race([job.traceparent, awayOrLate(link)]);
     const startedAt = Date.now();
     const group = programGroup();
-    const cancelled = new AbortController();
     cancelled.signal.addEventListener("abort", group.cancel);
-    const job = reportJob(client, jobOptions, command[0], cancelled);
     const output = readOutput(job, options.progressFrom, options.log);
-    const { exitCode, fault } = await execute(command, group, output.add);
+    const { exitCode, fault } = await execute(command, group, output.add, traceparent);
     process.exitCode = exitCode;
     if (fault) note(fault);
     const tail = output.end();
@@ -159,6 +166,13 @@ async function runAndReport(
     }
   });
 }
+
+/** Resolves when the program waits for the trace of its job no longer: the service cannot be reached, or a second has passed. */
+const awayOrLate = (link: ServiceLink): Promise<null> =>
+  Promise.race([
+    new Promise<null>((resolve) => link.onAway(() => resolve(null))),
+    delay(TRACE_WAIT_MS, null, { ref: false }),
+  ]);
 
 /**
  * Reads the output of a program, and reports its last line.

@@ -1,3 +1,5 @@
+import { TRACEPARENT } from "../../../../shared/traceContext.ts";
+
 /** A request without an answer for this long counts as a service that is away. */
 const OVERDUE_MS = 5_000;
 
@@ -11,7 +13,8 @@ export interface ServiceLink {
   onAway(listener: () => void): void;
 }
 
-export function watchLink(): ServiceLink {
+/** @param traceparent the trace that this process is a part of, which requests state */
+export function watchLink(traceparent?: string): ServiceLink {
   let awaySince: number | undefined;
   let listener = () => {};
   const isAway = (since: number) => {
@@ -20,11 +23,13 @@ export function watchLink(): ServiceLink {
     listener();
   };
   return {
-    async fetch(...request) {
+    async fetch(address, init) {
       const sentAt = performance.now();
       const overdue = setTimeout(isAway, OVERDUE_MS, sentAt).unref();
       try {
-        const response = await globalThis.fetch(...request);
+        const headers = new Headers(init?.headers);
+        if (traceparent !== undefined) headers.set(TRACEPARENT, traceparent);
+        const response = await globalThis.fetch(address, { ...init, headers });
         awaySince = undefined;
         return response;
       } catch (error) {
