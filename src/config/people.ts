@@ -89,7 +89,7 @@ export const UserHeaderSchema = optionalSection(
       text({
         pattern: HEADER,
         examples: ["Remote-Groups"],
-        description: "Header with the groups of the person, separated by commas.",
+        description: "Header with the groups of the person, separated by commas, or by `|` if it has one.",
       }),
     ),
     from: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {

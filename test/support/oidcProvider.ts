@@ -19,6 +19,8 @@ interface Behaviour {
   foreignKey: boolean;
   /** Answers every request with the status 503. */
   isAway: boolean;
+  /** The path whose answers have 2 MB more than usual; null for none. */
+  padded: string | null;
   /** The only address of a callback that the provider accepts; null for any. */
   callback: string | null;
 }
@@ -43,6 +45,9 @@ export const CLIENT = { clientId: "signalbox", clientSecret: "the secret of the 
 export async function startOidcProvider(path = ""): Promise<OidcProvider> {
   const [known, foreign] = await Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
   const jwk = { ...(await exportJWK(known.publicKey)), kid: "1", alg: "RS256", use: "sig" };
+  const padded = new Set<ServerResponse>();
+  const send = (res: ServerResponse, status: number, body: object) =>
+    sendJson(res, status, padded.has(res) ? { ...body, padding: "x".repeat(2_000_000) } : body);
   const codes = new Map<string, Code>();
   const server = createServer((req, res) => void answer(req, res).catch((error) => res.destroy(error)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -58,6 +63,7 @@ export async function startOidcProvider(path = ""): Promise<OidcProvider> {
     aheadSeconds: 0,
     foreignKey: false,
     isAway: false,
+    padded: null,
     callback: null,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
@@ -66,6 +72,7 @@ export async function startOidcProvider(path = ""): Promise<OidcProvider> {
     const url = new URL(req.url ?? "", issuer);
     const name = url.pathname.slice(path.length);
     provider.requests.push(name);
+    if (name === provider.padded) padded.add(res);
     res.setHeader("Connection", "close");
     res.setHeader("Date", new Date(Date.now() + provider.aheadSeconds * 1_000).toUTCString());
     if (provider.isAway) return send(res, 503, { error: "away" });
@@ -137,7 +144,7 @@ export async function startOidcProvider(path = ""): Promise<OidcProvider> {
   return provider;
 }
 
-function send(res: ServerResponse, status: number, body: object): void {
+function sendJson(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 

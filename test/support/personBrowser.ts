@@ -13,9 +13,9 @@ export interface Visit {
 /** A browser without scripts: it keeps cookies by path, and follows redirects only when the test says so. */
 export class PersonBrowser {
   readonly cookies = new Map<string, { readonly value: string; readonly path: string }>();
-  readonly #app: TestApp;
+  readonly #app: Pick<TestApp, "url">;
 
-  constructor(app: TestApp) {
+  constructor(app: Pick<TestApp, "url">) {
     this.#app = app;
   }
 

@@ -1,4 +1,4 @@
-import type { ClientAuth, Configuration, IDToken, UserInfoResponse } from "openid-client";
+import type { ClientAuth, Configuration, CustomFetch, IDToken, UserInfoResponse } from "openid-client";
 import type { OidcConfig } from "../../config/people.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { visibleName } from "../../shared/text/visibleName.ts";
@@ -21,6 +21,23 @@ const FAILED_MS = 2_000;
 /** Maximum codes that are exchanged at the same time. */
 const MAX_EXCHANGES = 50;
 const ADDRESS = /^[^\s@\p{Cc}\p{Cf}]{1,64}@[^\s@\p{Cc}\p{Cf}]{1,190}$/u;
+
+/** Maximum bytes of an answer of the provider: groups of a person and keys take far less. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Sends a request to the provider. The body of an answer that is too long fails, as one that breaks off. */
+async function limitedFetch(...request: Parameters<CustomFetch>): Promise<Response> {
+  const response = await fetch(...(request as Parameters<typeof fetch>));
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) controller.error(new TypeError("The answer of the provider is too long."));
+      else controller.enqueue(chunk);
+    },
+  });
+  return response.body ? new Response(response.body.pipeThrough(limit), response) : response;
+}
 
 /** Loads the library with the first log-in, so that a process without one starts quickly. */
 const load = () => import("openid-client");
@@ -132,6 +149,7 @@ export class Provider {
     // the configuration accepts http for loopback only
     const insecure = issuer.startsWith("http:") ? [client.allowInsecureRequests] : [];
     return client.discovery(new URL(issuer), clientId, metadata, clientAuth(client, clientSecret), {
+      [client.customFetch]: limitedFetch,
       timeout: TIMEOUT_SECONDS,
       execute: [client.enableNonRepudiationChecks, ...insecure],
     });

@@ -20,7 +20,9 @@ export function headerPerson(settings: UserHeaderConfig): (ctx: Context) => Iden
     const [name = "", ...others] = values(settings.name).map((value) => value.trim());
     const [groups = "", ...more] = values(settings.groups);
     if (!PLAIN.test(name) || others.length > 0 || more.length > 0) return null;
-    const grants = grantsFor(groups.split(",").map((group) => group.trim()));
+    // Only with another separator may names contain commas, as those of LDAP do.
+    const separator = groups.includes("|") ? "|" : ",";
+    const grants = grantsFor(groups.split(separator).map((group) => group.trim()));
     return { actor: `header:${name}`, grants, person: { name, setting: "server.userHeader" } };
   };
 }

@@ -49,6 +49,21 @@ describe("faults of a log-in with the company's account", () => {
     });
   }
 
+  for (const padded of ["/.well-known/openid-configuration", "/jwks", "/token", "/userinfo"]) {
+    it(`reads no more than a MiB of an answer of ${padded}`, async () => {
+      Object.assign(provider, { padded, claims: { sub: "ann" }, userinfo: { groups: ["sre"] } });
+
+      const failed = padded.startsWith("/.well-known") ? browser.visit(`${PUBLIC_URL}/login/oidc`) : browser.logIn();
+      await expectFault(await failed, 503, "cannot be reached");
+
+      expect(provider.requests).to.include(padded);
+      provider.padded = null;
+      app.clock.advance(3_000);
+      await browser.logIn();
+      expect(await isLoggedIn()).to.equal(true);
+    });
+  }
+
   for (const [title, claims, words] of [
     ["another issuer", { iss: "https://other.example" }, "another one"],
     ["another audience", { aud: "other" }, "could not be verified"],

@@ -47,6 +47,16 @@ describe("log-in by the header of a proxy", () => {
     expect(await send("GET", "/api/jobs", as("staff"))).to.equal(403);
   });
 
+  it("takes groups with commas where another separator divides them", async () => {
+    await app.close();
+    app = await start({ ...SETTINGS, roles: [{ groups: ["sre", "cn=ops,dc=example"], scopes: ["admin"] }] });
+    const as = (groups: string) => send("GET", "/api/jobs", { "Remote-User": "ann", "Remote-Groups": groups });
+
+    expect(await as("staff|sre")).to.equal(200);
+    expect(await as("staff | cn=ops,dc=example")).to.equal(200);
+    expect(await as("staff|x,sre")).to.equal(403);
+  });
+
   for (const [title, headers] of [
     ["no header", {}],
     ["an empty header", { "Remote-User": " ", "Remote-Groups": "sre" }],

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { connectDatabase } from "../../../../src/models/database.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { CLIENT, startOidcProvider } from "../../../support/oidcProvider.ts";
+import { PersonBrowser, PUBLIC_URL } from "../../../support/personBrowser.ts";
 import { type Service, startProcess } from "../../../support/process.ts";
 import { mongoUri, redisUrl } from "../../../support/servers/servers.ts";
 
@@ -73,6 +75,42 @@ describe("SIGHUP", () => {
     expect(oldToken).to.equal(401);
     expect(web.output().stdout).to.match(/messageTemplate: line 1, column 1: these braces are never closed/);
     for (const service of running) expect(await service.stop()).to.equal(0);
+  });
+
+  it("applies changed roles to people who are logged in", async () => {
+    const provider = await startOidcProvider();
+    const roles = (scope: string) => {
+      const role = [{ groups: ["sre"], scopes: [scope] }];
+      const oidc = { issuer: provider.issuer, ...CLIENT, roles: role };
+      const userHeader = { name: "Remote-User", groups: "Remote-Groups", from: ["127.0.0.1"], roles: role };
+      const server = { publicUrl: PUBLIC_URL, basePath: "/signalbox", oidc, userHeader };
+      writeFileSync(file(), JSON.stringify({ redis: { prefix: randomPrefix }, server }));
+    };
+    roles("jobs:read");
+    const web = startProcess("src/api/main.ts", await preparedServers());
+    running.push(web);
+    const { url } = await web.ready;
+    const browser = new PersonBrowser({ url: new URL(url).origin });
+    await browser.logIn();
+    const scopesWith = async (headers: Record<string, string>) => {
+      const session = await fetch(`${new URL(url).origin}/signalbox/session`, { headers });
+      return ((await session.json()) as { scopes: string[] }).scopes;
+    };
+    const bothScopes = () =>
+      Promise.all([browser.headers, { "Remote-User": "ann", "Remote-Groups": "sre" }].map(scopesWith));
+
+    const before = await bothScopes();
+    roles("admin");
+    web.child.kill("SIGHUP");
+    await eventually(
+      () => /configuration is in effect/.test(web.output().stdout),
+      "the configuration to be read again",
+    );
+    const after = await bothScopes();
+
+    await provider.close();
+    expect(before).to.deep.equal([["jobs:read"], ["jobs:read"]]);
+    expect(after).to.deep.equal([["admin"], ["admin"]]);
   });
 
   it("leaves settings unchanged that need a restart: the queues' prefix and the shutdown times", async () => {
