@@ -8,7 +8,7 @@ import { runEnvironment } from "./environment.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
 import { type Assignment, StepReporter } from "./step.ts";
-import type { LiveEvent, WatchOptions } from "./watch.ts";
+import type { LiveEvent, RunEvent, WatchOptions } from "./watch.ts";
 import type { WatchedJob } from "./watchJob.ts";
 
 export type { CallOptions, HookOptions } from "./api.ts";
@@ -24,7 +24,7 @@ export type * from "./records/service.ts";
 export type * from "./records/sessions.ts";
 export type { Completion, Failure, RunOptions, Start, Update } from "./reporter.ts";
 export type { Assignment, StepReporter } from "./step.ts";
-export type { LiveEvent, Topic, WatchOptions } from "./watch.ts";
+export type { LiveEvent, RunEvent, Topic, WatchOptions } from "./watch.ts";
 export type { WatchedJob } from "./watchJob.ts";
 
 export interface ClientOptions
@@ -55,6 +55,8 @@ export interface Client extends Api {
   watch(options?: WatchOptions): AsyncGenerator<LiveEvent, void, undefined>;
   /** Yields the states of a job until it ends. */
   watchJob(jobId: string, options?: CallOptions): AsyncGenerator<WatchedJob, void, undefined>;
+  /** Yields what the agent of a run does, until the run has ended. */
+  watchRun(runId: string, options?: CallOptions): AsyncGenerator<RunEvent, void, undefined>;
   /**
    * Waits at most `timeoutMs` (10 s by default) for unsent reports, discards the rest, and ends all watches.
    * @throws SignalboxError when a report was rejected or discarded
@@ -136,6 +138,9 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async *watchJob(jobId, callOptions) {
       yield* (await import("./watchJob.ts")).watchJob(context, jobId, callOptions);
+    },
+    async *watchRun(runId, callOptions) {
+      yield* (await import("./watch.ts")).watchRun(context, runId, callOptions);
     },
     close,
     [Symbol.asyncDispose]: close,

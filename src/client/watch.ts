@@ -1,3 +1,4 @@
+import type { CallOptions } from "./api.ts";
 import { backoffMs, sleep } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { filterQuery, pathSegment, toError } from "./connection.ts";
@@ -7,7 +8,7 @@ import { type LimitSilence, readEvents } from "./events.ts";
 import type { Delivery } from "./records/deliveries.ts";
 import type { JobSummary, StepSummary } from "./records/jobs.ts";
 import type { JobFilter } from "./records/options.ts";
-import type { RunSummary } from "./records/runs.ts";
+import type { RunSummary, Usage } from "./records/runs.ts";
 
 /** One change, sent when it happens. */
 export type LiveEvent =
@@ -25,6 +26,22 @@ export type LiveEvent =
   | { type: "step"; data: StepSummary }
   | { type: "run"; data: RunSummary }
   | { type: "delivery"; data: Delivery };
+
+/** One event of a running run. */
+export type RunEvent =
+  /** An attempt begins: drop the text and the tools of an earlier one. */
+  | { type: "run.started"; data: { attempt: number } }
+  | { type: "message.delta"; data: { delta: string } }
+  | { type: "tool.started"; data: { tool: string; preview: string | null } }
+  | { type: "tool.completed"; data: { tool: string; ms: number | null; error: boolean } }
+  | { type: "usage"; data: Usage }
+  /** Lines that the program wrote to standard error. */
+  | { type: "log"; data: { text: string } }
+  | { type: "run.completed" | "run.failed"; data: RunSummary }
+  /** You read too slowly, and events were lost. */
+  | { type: "reload"; data: { reason: string } }
+  /** The client is reconnecting. */
+  | { type: "state"; data: { live: false; reason: "disconnected" } };
 
 export type Topic = "jobs" | "runs" | "deliveries";
 
@@ -48,13 +65,41 @@ const RETRY_MS = 2_000;
  * state, wait for `live: true`, read the state over the API, then apply the events.
  * @throws SignalboxError when the service refuses the stream (unauthorized, job_not_found) or another server responds
  */
-export async function* watch(
-  { connection, closed, onError }: ClientContext,
+export function watch(
+  context: ClientContext,
   { topics, filter = {}, job, signal }: WatchOptions = {},
   silenceMs = SILENCE_MS,
 ): AsyncGenerator<LiveEvent, void, undefined> {
   const path = job === undefined ? "/api/events" : `/api/jobs${pathSegment(job)}/events`;
-  const query = { ...filterQuery(filter), topic: topics };
+  return follow<LiveEvent>(context, path, { query: { ...filterQuery(filter), topic: topics }, signal }, silenceMs);
+}
+
+/**
+ * Yields what the agent of a run does, until the run has ended. Reconnects as `watch` does.
+ * @throws SignalboxError when the service refuses the stream (unauthorized, run_not_found)
+ */
+export async function* watchRun(
+  context: ClientContext,
+  runId: string,
+  { signal }: CallOptions = {},
+): AsyncGenerator<RunEvent, void, undefined> {
+  for await (const event of follow<RunEvent>(
+    context,
+    `/api/runs${pathSegment(runId)}/events`,
+    { signal },
+    SILENCE_MS,
+  )) {
+    yield event;
+    if (event.type === "run.completed" || event.type === "run.failed") return;
+  }
+}
+
+async function* follow<Event extends LiveEvent | RunEvent>(
+  { connection, closed, onError }: ClientContext,
+  path: string,
+  { query, signal }: { readonly query?: object; readonly signal?: AbortSignal | undefined },
+  silenceMs: number,
+): AsyncGenerator<Event, void, undefined> {
   const signals = [signal, closed];
   let lastEventId: string | undefined;
   let retryMs = RETRY_MS;
@@ -74,7 +119,7 @@ export async function* watch(
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;
-        if (data !== undefined) yield { type: event, data: JSON.parse(data) } as LiveEvent;
+        if (data !== undefined) yield { type: event, data: JSON.parse(data) } as Event;
       }
     } catch (error) {
       if (error instanceof SignalboxError && !abortedOf(signals)) {
@@ -87,7 +132,8 @@ export async function* watch(
       for (const remove of removers) remove();
       open.abort();
     }
-    if (tries === 0 && !abortedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
+    if (tries === 0 && !abortedOf(signals))
+      yield { type: "state", data: { live: false, reason: "disconnected" } } as Event;
     await sleep(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // The loop's condition handles the abort.
   }
 }

@@ -99,6 +99,34 @@ export const RuleSchema = Type.Object(
           "Number of failures in a row, of jobs with the same name, from which `job.failed` is announced. The default is 1.",
       }),
     ),
+    slow: Type.Optional(
+      Type.Object(
+        {
+          factor: Type.Optional(
+            Type.Number({
+              exclusiveMinimum: 1,
+              maximum: 1_000,
+              examples: [2],
+              description:
+                "Multiple of the time within which 95 % of the completed jobs of that name ended in the last 60 days. It needs five such jobs. The default is 2 without `longerThan`.",
+            }),
+          ),
+          after: Type.Optional(
+            duration({ examples: ["1m"], description: "For `factor`: the least time. The default is a minute." }),
+          ),
+          longerThan: Type.Optional(
+            duration({
+              examples: ["2h"],
+              description: "A time after which each job is slow, also one without a history.",
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: "For `job.slow`: when a job is slow. Waiting for a person does not count.",
+        },
+      ),
+    ),
     cooldown: Type.Optional(
       duration({
         examples: ["1h"],
@@ -263,6 +291,13 @@ function ruleFaults(rule: Rule, config: Sections): string[] {
     after !== undefined &&
       !on.includes("job.failed") &&
       "after has no effect, because on does not have job.failed: add that, or remove after",
+    rule.slow !== undefined &&
+      !on.includes("job.slow") &&
+      "slow has no effect, because on does not have job.slow: add that, or remove slow",
+    rule.slow?.after !== undefined &&
+      rule.slow.factor === undefined &&
+      rule.slow.longerThan !== undefined &&
+      "slow.after has no effect without slow.factor: add that, or remove slow.after",
     on.includes("job.recovered") &&
       !on.includes("job.stale") &&
       "on has job.recovered and not job.stale: add that, because a rule announces only the recovery of jobs that it has announced as stale",

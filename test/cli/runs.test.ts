@@ -384,6 +384,21 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect((await terminal.lines())[0]).to.match(/^The run failed \(cancelled\)/);
     });
 
+    it("get --follow shows the text while the agent writes it, and only the end after it", async () => {
+      model.script(hangs("It begins\nand goes on"));
+      const { runId } = await sendAgent("x");
+      const terminal = atTerminal(["runs", "get", runId, "--follow"], env);
+
+      await terminal.shows(/^and goes on\n.*running/m);
+      const lines = await terminal.lines();
+      await cli(["runs", "cancel", runId]);
+      const code = await terminal.ended;
+
+      expect(lines.slice(0, 2)).to.deep.equal(["It begins", "and goes on"]);
+      expect(code).to.equal(1);
+      expect(await terminal.lines()).to.have.length(1); // the text that moved is gone
+    });
+
     it("watch prints the state on standard error and can be interrupted", async () => {
       model.script(hangs());
       const { runId } = await sendAgent("x");

@@ -165,6 +165,16 @@ describe("notify: the check of a rule", () => {
       message({ on: ["job.stale"], after: 2 }),
       "after has no effect, because on does not have job.failed: add that, or remove after",
     ],
+    [
+      "slow without job.slow",
+      message({ slow: { factor: 2 } }),
+      "slow has no effect, because on does not have job.slow: add that, or remove slow",
+    ],
+    [
+      "a least time without a factor",
+      message({ on: ["job.slow"], slow: { longerThan: "2h", after: "1m" } }),
+      "slow.after has no effect without slow.factor: add that, or remove slow.after",
+    ],
     ["after 0", message({ after: 0 }), "after must be at least 1"],
     ["a cooldown of no time", message({ cooldown: "0s" }), "cooldown must look like 1h"],
     [
@@ -217,6 +227,7 @@ describe("notify: the check of a rule", () => {
     ["the last channel", message({}, { channel: "last" })],
     ["the last channel with a recipient", message({}, { channel: "last", to: "1" })],
     ["an agent that is woken", message({}, { wake: "next-heartbeat" })],
+    ["slow jobs", message({ on: ["job.slow"], slow: { factor: 1.5, after: "10m", longerThan: "2h" } })],
     ["stale and recovered", message({ on: ["job.stale", "job.recovered"] })],
     ["the name of the run of a delivery", rule({ on: ["delivery.failed"], where: { name: "a" } })],
     ["job.missing with an expectation", message({ on: ["job.missing"], where: { name: "B" } })],

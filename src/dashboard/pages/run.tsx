@@ -8,6 +8,7 @@ import { Icon } from "../components/icon.tsx";
 import { FailedAttempts } from "../components/job/failedAttempts.tsx";
 import { FailurePanel } from "../components/job/failurePanel.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
+import { LiveTurn } from "../components/run/liveTurn.tsx";
 import { Clamp } from "../components/values/clamp.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock, TextBlock } from "../components/values/json.tsx";
@@ -170,6 +171,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
           ]}
         />
       </section>
+      {status === "running" && <LiveTurn runId={runId} />}
       {reply !== null && <TextBlock title={replyTitle(run)} text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
       {run.stderr && <TextBlock title="Standard error" text={run.stderr} file={`${runId}-stderr.txt`} />}
       <FailedAttempts attempts={run.failedAttempts} />

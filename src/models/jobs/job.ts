@@ -74,6 +74,10 @@ export const JobDoc = f.object({
   waitingSince: f.optional(f.date),
   /** How long the job has waited for gates that are closed, since it was started; missing before the first one. */
   waitedMs: f.optional(f.number),
+  /** When a scan looks at the running job, because it may be slow then; missing if it never is. */
+  slowAt: f.optional(f.date),
+  /** The rules that have announced the job as slow since it was started; missing before the first one. */
+  slowRules: f.optional(f.listOf(f.string)),
   links: Links,
   /** The words of the message of a failed job, for the search; missing for other jobs. */
   failedWords: f.optional(f.listOf(f.string)),
@@ -137,6 +141,7 @@ export const jobSchema = f
   .index({ updatedMinute: -1 })
   .index({ status: 1, endedAt: 1 })
   .index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } })
+  .index({ slowAt: 1 }, { partialFilterExpression: { status: "running", slowAt: { $exists: true } } })
   // Contains only jobs whose cancellation was requested, in the order of lists.
   .index(
     { createdAt: -1, _id: -1, "cancel.requestedAt": 1 },

@@ -22,8 +22,9 @@ import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
-import { waitingStage } from "./runTime.ts";
+import { slowFields, waitingStage } from "./runTime.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
+import { noteSlow, type SlowScan } from "./slowJobs.ts";
 import { type StepDoc, stepSummary } from "./step.ts";
 
 /** The fields of a job that decide how long it and its steps may be silent. */
@@ -40,6 +41,8 @@ export const WITHOUT_STEPS = {
   endedBy: 0,
   updatedMinute: 0,
   staleMinute: 0,
+  slowAt: 0,
+  slowRules: 0,
   silence: 0,
   notes: 0,
   callbackUrl: 0,
@@ -106,7 +109,8 @@ export class Jobs {
     await this.#payloads.write(writes.docs);
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
-    const pipeline = [{ $set: set }, ...timeStages(staleAfterSeconds, { last: notes })];
+    const slow = wanted.types.has("job.slow") && slowFields(change.status, now);
+    const pipeline = [{ $set: { ...set, ...slow } }, ...timeStages(staleAfterSeconds, { last: notes })];
     const projection = UPDATED;
     const { document: job, created } = await this.collection.upsertOne<JobHead>({ jobId }, pipeline, { projection });
     // If this fails, the sweep deletes them.
@@ -166,6 +170,13 @@ export class Jobs {
     const { staleAfterSeconds, wanted } = this.#settings;
     const onlyReturning = !wanted.types.has("job.stale");
     const count = await noteSilent(this.collection, { ...scan, staleAfterSeconds, onlyReturning }, limit);
+    if (count > 0) this.noted();
+    return count;
+  }
+
+  /** Notes that jobs are slow: see `noteSlow`. @returns the number of jobs @throws AppError unavailable */
+  async noteSlow(scan: SlowScan, limit: number): Promise<number> {
+    const count = await noteSlow(this.collection, this.usual, scan, limit);
     if (count > 0) this.noted();
     return count;
   }

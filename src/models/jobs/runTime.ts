@@ -14,7 +14,7 @@ export interface RunTimes {
 export const RUN_TIMES = { createdAt: 1, endedAt: 1, startedAt: 1, waitingSince: 1, waitedMs: 1 } as const;
 
 /** Returns when a job was created, or last started again after its end. */
-const startOf = ({ createdAt, startedAt }: RunTimes): Date => startedAt ?? createdAt;
+export const startOf = ({ createdAt, startedAt }: RunTimes): Date => startedAt ?? createdAt;
 
 /** Returns how long a job has run until its end or now, in milliseconds. Waiting for a person does not count. */
 export function runningMs(job: RunTimes, now: Date): number {
@@ -28,6 +28,9 @@ export function expectedEndAt(job: RunTimes & { readonly status: string }, usual
   return new Date(startOf(job).getTime() + (job.waitedMs ?? 0) + usual.p50Ms);
 }
 
+/** The `slowAt` of a job that waits for a person: nobody announces it as slow. */
+export const NEVER = new Date("9999-12-31T00:00:00Z");
+
 const HAS_ENDED = { $in: ["$status", ["completed", "failed"]] };
 const IS_WAITING = { $gt: [{ $size: { $ifNull: ["$openGates", []] } }, 0] };
 
@@ -38,6 +41,13 @@ export const restarted = (now: Date): mongo.Document => ({
   waitingSince: { $cond: [HAS_ENDED, { $cond: [IS_WAITING, now, "$$REMOVE"] }, "$waitingSince"] },
 });
 
+/** Returns the fields that a change sets, before the status, if rules announce slow jobs: see slowJobs.ts. */
+export function slowFields(status: string | undefined, now: Date): mongo.Document {
+  const isNew = { $eq: [{ $type: "$createdAt" }, "missing"] };
+  const starts = status === "running" ? { $or: [isNew, HAS_ENDED] } : isNew;
+  return { slowAt: { $cond: [starts, now, "$slowAt"] }, slowRules: { $cond: [starts, "$$REMOVE", "$slowRules"] } };
+}
+
 /** Returns the stage that follows a change of the open gates. What a job waits for after its end does not count. */
 export function waitingStage(now: Date): mongo.Document {
   const until = { $min: [now, { $ifNull: ["$endedAt", now] }] };
@@ -47,6 +57,8 @@ export function waitingStage(now: Date): mongo.Document {
     $set: {
       waitedMs: { $cond: [IS_WAITING, "$waitedMs", waitedMs] },
       waitingSince: { $cond: [IS_WAITING, { $ifNull: ["$waitingSince", now] }, "$$REMOVE"] },
+      // The scan then adds the waited time.
+      slowAt: { $cond: ["$slowAt", { $cond: [IS_WAITING, NEVER, now] }, "$$REMOVE"] },
     },
   };
 }

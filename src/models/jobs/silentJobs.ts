@@ -44,21 +44,17 @@ export async function noteSilent(collection: JobCollection, scan: SilenceScan, l
     updateOne: { filter: { _id, jobId, status: "running" as const, staleAt }, update: announce(newNoteId(), scan.now) },
   }));
   await collection.bulkWrite(updates, { ordered: false }).catch(async (error: unknown) => {
-    await setAside(collection, found, error);
+    // The next pass reaches the others.
+    await collection.updateMany({ _id: { $in: failedWrites(found, error) } }, { $set: { staleMinute: ANNOUNCED } });
     throw error;
   });
   return found.length;
 }
 
-/** Removes the jobs whose updates failed from those to announce, so that the next pass reaches the others. */
-async function setAside(
-  collection: JobCollection,
-  found: readonly mongo.WithId<JobDoc>[],
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof mongo.MongoBulkWriteError)) return;
-  const failed = [error.writeErrors].flat().flatMap(({ index }) => found[index]?._id ?? []);
-  await collection.updateMany({ _id: { $in: failed } }, { $set: { staleMinute: ANNOUNCED } });
+/** Returns the ids of the jobs whose own updates failed. @param found the jobs in the order of their updates */
+export function failedWrites(found: readonly Pick<JobDoc, "_id">[], error: unknown): mongo.ObjectId[] {
+  if (!(error instanceof mongo.MongoBulkWriteError)) return [];
+  return [error.writeErrors].flat().flatMap(({ index }) => found[index]?._id ?? []);
 }
 
 /** Returns the update that notes a silence, unless it was noted before. */

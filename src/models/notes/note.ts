@@ -19,8 +19,13 @@ export const Note = f.object({
   reason: f.optional(f.string),
   /** For `job.recovered`: the id of the notification that announced the job as stale. */
   stale: f.optional(f.string),
-  /** For `job.recovered`: the rules that have announced the job as stale; missing until that notification was dispatched. */
+  /**
+   * For `job.recovered`: the rules that have announced the job as stale; missing until that notification was dispatched. For
+   * `job.slow`: the rules for which the job is slow now.
+   */
   rules: f.optional(f.listOf(f.string)),
+  /** For `job.slow`: how long the job has run, without waiting for gates. */
+  elapsedMs: f.optional(f.number),
   /** For notifications of gates: the gate as clients read it. */
   gate: f.optional(f.free<Readonly<Record<string, unknown>>>()),
   /** For `budget.reached`: the budget. */

@@ -1,4 +1,15 @@
-import { after, decided, escapeMarkdown, linked, logBlock, moment, quote, strong, withoutAnswer } from "./phrases.ts";
+import {
+  after,
+  decided,
+  escapeMarkdown,
+  linked,
+  logBlock,
+  moment,
+  quote,
+  span,
+  strong,
+  withoutAnswer,
+} from "./phrases.ts";
 import { DELIVERY, GATE, JOB, RUN, SAMPLE_TIME, STEP } from "./samples.ts";
 import { type ShownData, SUBJECTS } from "./subjects.ts";
 
@@ -77,6 +88,21 @@ export const NOTIFICATIONS = {
     example: {
       job: { ...JOB, staleAt: "2026-01-31T18:45:00.000Z", lastReportAt: SAMPLE_TIME },
       lastReportAt: SAMPLE_TIME,
+    },
+  },
+  "job.slow": {
+    about: "job",
+    when: "a running job takes longer than `slow` of a rule allows: once for each start of the job and rule",
+    title: "takes longer than usual",
+    text: ({ job, elapsedMs = 0, usual }) => [
+      `${jobName({ job } as ShownData)} has been running for ${span(elapsedMs)}, at ${job.progress} %.${usual ? ` Usually it takes ${span(usual.p50Ms)}.` : ""}`,
+      ...quote(job.message),
+      ...linked(job.links),
+    ],
+    example: {
+      job: { ...JOB, createdAt: "2026-01-31T16:55:00.000Z", expectedEndAt: "2026-01-31T17:25:00.000Z" },
+      elapsedMs: 5_700_000,
+      usual: JOB.usual,
     },
   },
   "job.missing": {

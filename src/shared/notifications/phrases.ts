@@ -48,11 +48,16 @@ export const moment = (time: string): string => `${time.slice(0, 16).replace("T"
 
 /** Returns how long after the creation of a job something happened, after a space; empty for less than a second. */
 export function after(createdAt: string, at: Date): string {
-  const seconds = Math.round((at.getTime() - Date.parse(createdAt)) / 1_000);
-  if (!(seconds >= 1)) return "";
+  const ms = at.getTime() - Date.parse(createdAt);
+  return ms >= 500 ? ` after ${span(ms)}` : "";
+}
+
+/** Returns a number of milliseconds as people read it, in one unit. */
+export function span(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
   const [unit, size] =
     seconds < 120 ? ["s", 1] : seconds < 7_200 ? ["min", 60] : seconds < 172_800 ? ["h", 3_600] : ["d", 86_400];
-  return ` after ${Math.round(seconds / (size as number))} ${unit}`;
+  return `${Math.round(seconds / (size as number))} ${unit}`;
 }
 
 /** Returns what an action decides about a question. */

@@ -10,6 +10,9 @@ export interface ShownData {
     readonly currentStep: { readonly stepName: string } | null;
     readonly links: readonly { readonly title: string; readonly url: string }[];
   };
+  /** For a slow job: how long it has run, and how long jobs of its name usually take. */
+  readonly elapsedMs?: number;
+  readonly usual?: { readonly p50Ms: number } | null;
   readonly reason?: string;
   /** The last lines of the logs of a failed job. */
   readonly log?: readonly string[];

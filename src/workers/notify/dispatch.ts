@@ -251,6 +251,7 @@ class PageDecisions {
     if (!matchesWhere(rule, notification.facts) || !(isHandled || endsFailures(rule, notification))) return undefined;
     const announcedBy = note.rules ?? this.#announced.get(note.stale ?? "") ?? [];
     if (notification.type === "job.recovered" && !announcedBy.includes(rule.id)) return undefined;
+    if (notification.type === "job.slow" && !note.rules?.includes(rule.id)) return undefined;
     this.#dropped.set(source, 0);
     const { id, type, at, subject, depth } = notification;
     const { after, cooldownMs } = rule;

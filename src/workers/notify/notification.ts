@@ -52,6 +52,9 @@ export interface NotificationData {
   /** The last lines of the logs of a failed job, without colours; missing if it has none. */
   readonly log?: readonly string[];
   readonly lastReportAt?: string | null;
+  /** For a slow job: how long it has run, without waiting for gates. */
+  readonly elapsedMs?: number;
+  readonly usual?: JobView["usual"];
   readonly run?: RunHead;
   readonly delivery?: Omit<Delivery, "preview">;
   /** Of `budget.reached`: its id, its period, and what was used of it. */
@@ -124,6 +127,7 @@ async function describeJob(stores: Stores, noted: NotedJob, note: Note): Promise
       ...(note.reason !== undefined && { reason: note.reason }),
       ...(log.length > 0 && { log }),
       ...(isSilence && { lastReportAt: row.lastReportAt }),
+      ...(note.elapsedMs !== undefined && { elapsedMs: note.elapsedMs, usual: row.usual }),
       ...(gate && { gate }),
     },
     facts,

@@ -3,6 +3,7 @@ import { PROGRESS } from "../../config/notify.ts";
 import { nameKey } from "../../models/db/nameSearch.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { SearchTerm } from "../../models/jobs/search/searchKeys.ts";
+import type { SlowRule } from "../../models/jobs/slowJobs.ts";
 import { withoutProgress } from "../../models/notes/wantedNotifications.ts";
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import { durationMs } from "../../shared/text/duration.ts";
@@ -18,6 +19,8 @@ export interface Rule extends Pick<RuleConfig, "id" | "to" | "where"> {
   readonly isLive: boolean;
   readonly template: Template | undefined;
   readonly after: number;
+  /** When the rule announces a job as slow; undefined if it does not. */
+  readonly slow: SlowRule | undefined;
   readonly cooldownMs: number;
 }
 
@@ -33,14 +36,27 @@ export interface NotificationFacts {
 const WAKE_COOLDOWN_MS = 60_000;
 
 export function compileRules(rules: Config["notify"]): readonly Rule[] {
-  return rules.map(({ on, template, after = 1, cooldown, ...rule }) => ({
+  return rules.map(({ on, template, after = 1, slow, cooldown, ...rule }) => ({
     ...rule,
     on: new Set(withoutProgress(on)),
     isLive: on.includes(PROGRESS),
     template: template === undefined ? undefined : parseTemplate(template, { hasRaw: true }),
     after,
+    slow: on.includes("job.slow") ? compileSlow(rule.id, slow) : undefined,
     cooldownMs: cooldown === undefined ? (rule.to.wake === "now" ? WAKE_COOLDOWN_MS : 0) : durationMs(cooldown),
   }));
+}
+
+/** The factor of rules about slow jobs that have neither a factor nor a time of their own. */
+const SLOW_FACTOR = 2;
+
+function compileSlow(id: string, { factor, after = "1m", longerThan }: NonNullable<RuleConfig["slow"]> = {}): SlowRule {
+  return {
+    id,
+    factor: factor ?? (longerThan === undefined ? SLOW_FACTOR : undefined),
+    afterMs: durationMs(after),
+    longerThanMs: longerThan === undefined ? undefined : durationMs(longerThan),
+  };
 }
 
 /** Returns whether a rule handles a notification with these facts. All conditions that it has must match. */

@@ -8,11 +8,11 @@ const PAGE_SIZE = 500;
 const MAX_PAGES = 20;
 
 /**
- * Starts the search for what no request reports: jobs that have become stale, expected jobs that are missing, and notifications
+ * Starts the search for what no request reports: jobs that have become stale or slow, expected jobs that are missing, and notifications
  * that are not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
  */
 export function startScan(deps: ScanDeps): { close(): Promise<void> } {
-  const parts = [announceStale, announceMissing, triggerDispatch];
+  const parts = [announceStale, announceSlow, announceMissing, triggerDispatch];
   return startPeriodic("scan", { everyMs: deps.timings.everyMs, pauseFactor: 0 }, parts, deps);
 }
 
@@ -22,6 +22,15 @@ async function announceStale(deps: ScanDeps, lost: AbortSignal): Promise<void> {
   const scan = { now: clock.now(), resumedAt: await recordScan(deps) };
   for (let page = 0; page < MAX_PAGES && !lost.aborted; page++) {
     if ((await stores.jobs.noteSilent(scan, PAGE_SIZE)) < PAGE_SIZE) return;
+  }
+}
+
+/** Announces the jobs that take longer than rules allow. */
+async function announceSlow({ stores, clock, rules }: ScanDeps, lost: AbortSignal): Promise<void> {
+  const scan = { now: clock.now(), rules: rules.flatMap(({ slow }) => slow ?? []) };
+  if (scan.rules.length === 0) return;
+  for (let page = 0; page < MAX_PAGES && !lost.aborted; page++) {
+    if ((await stores.jobs.noteSlow(scan, PAGE_SIZE)) < PAGE_SIZE) return;
   }
 }
 

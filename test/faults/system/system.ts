@@ -17,8 +17,8 @@ import { type Supervised, supervise } from "./supervised.ts";
 export const TOKEN = "a-hook-token-of-length";
 const PROCESS = "test/faults/system/process.mjs";
 
-/** The events that are notified. */
-const NOTIFIED = NOTIFICATION_TYPES.filter((type) => type !== "job.missing");
+/** The events that are notified: those that a step of the plan causes. */
+const NOTIFIED = NOTIFICATION_TYPES.filter((type) => type !== "job.missing" && type !== "job.slow");
 
 /** The service's processes: their numbers and their modules. */
 export interface Processes {

@@ -44,7 +44,7 @@ describe("notify: loops", () => {
 
   describe("from an event of the depth 3, which a turn has caused", () => {
     const on = NOTIFICATION_TYPES.filter((type) => !OUTSIDE.includes(type));
-    const rules = Object.entries(TARGETS).map(([id, to]) => ({ id, on, to }));
+    const rules = Object.entries(TARGETS).map(([id, to]) => ({ id, on, to, slow: { longerThan: "10s" } }));
 
     /** Makes each event happen to a run of the depth 3, its job and the deliveries of its replies. */
     async function happen(): Promise<void> {

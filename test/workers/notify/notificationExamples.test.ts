@@ -35,9 +35,12 @@ function differences(example: unknown, real: unknown): string[] {
 describe("the examples of notifications", () => {
   let fixture: NotifyFixture;
   before(async () => {
-    fixture = await NotifyFixture.start([{ id: "all", on: [...NOTIFICATION_TYPES], to: toWebhook() }], {
-      expect: [{ id: "backup", name: "Nightly backup", every: "1s" }],
-    });
+    fixture = await NotifyFixture.start(
+      [{ id: "all", on: [...NOTIFICATION_TYPES], to: toWebhook(), slow: { longerThan: "10s" } }],
+      {
+        expect: [{ id: "backup", name: "Nightly backup", every: "1s" }],
+      },
+    );
   });
   after(() => fixture.close());
 
@@ -98,7 +101,7 @@ describe("the examples of notifications", () => {
     await eventually(async () => (await opened()).length === 2, "both questions to be announced");
     app.clock.advance(11_000);
     const has = (type: string) => async () => (await fixture.bodies("all")).some((body) => body.type === type);
-    for (const type of ["job.stale", "job.missing", "run.completed", "gate.expired", "test"])
+    for (const type of ["job.stale", "job.slow", "job.missing", "run.completed", "gate.expired", "test"])
       await eventually(has(type), type);
     await report(app, silent.path, "a", { progress: 50 });
     await eventually(has("job.recovered"), "job.recovered");

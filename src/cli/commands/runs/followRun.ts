@@ -6,13 +6,11 @@ import { type Service, withService } from "../../service.ts";
 import { cleanJson, cleanLine, cleanText } from "../../terminal/cleanText.ts";
 import { untilInterrupted } from "../../terminal/interrupt.ts";
 import { LiveBlock } from "../../terminal/liveBlock.ts";
+import { RunText } from "../../terminal/runText.ts";
 import { age, print } from "../../terminal/words.ts";
 import { printNote, SERVICE_LOST } from "../list.ts";
 
-/**
- * Interval at which the state of a run that has not ended is read and printed; its end is noticed at once. A sender of hooks
- * may have only the hook token, which does not permit live events.
- */
+/** Interval at which the state of a run that has not ended is read and printed; its end is noticed at once. */
 const STATE_MS = 2_000;
 
 /** `runs watch ID`: follows a run to its end and prints its reply. Exits with EXIT.failed unless it is completed. */
@@ -50,7 +48,9 @@ async function untilEnd(service: Service, runId: string, signal: AbortSignal): P
   let run: Run | undefined;
   let isAway = false;
   const line = () => (isAway ? SERVICE_LOST : run && !run.endedAt ? stateLine(run) : "");
-  const block = process.stdout.isTTY ? new LiveBlock(() => [line()].filter(Boolean)) : undefined;
+  const shown = new RunText();
+  const lines = () => [...(run?.endedAt || isAway ? [] : shown.lines()), line()].filter(Boolean);
+  const block = process.stdout.isTTY ? new LiveBlock(lines) : undefined;
   let lastState = "";
   const showState = () => {
     const now = isAway ? SERVICE_LOST : (run?.status ?? "");
@@ -71,8 +71,16 @@ async function untilEnd(service: Service, runId: string, signal: AbortSignal): P
       await pause(STATE_MS, undefined, { signal: over.signal });
     }
   };
+  const showEvents = async () => {
+    for await (const event of client.watchRun(runId, { signal: over.signal })) {
+      shown.take(event);
+      if (block) block.changed();
+      else if (event.type === "tool.started") printNote(`tool ${cleanLine(event.data.tool)}`);
+    }
+  };
   const ended = client.runs.wait(runId, { signal });
   try {
+    showEvents().catch(() => {}); // a sender may have only the hook token, which does not permit it
     showStates().catch(() => {}); // the wait fails for the same reason
     run = await ended;
     isAway = false;

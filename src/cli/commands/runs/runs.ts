@@ -10,6 +10,7 @@ import { type Column, tableLines } from "../../terminal/table.ts";
 import { age, duration, formatOf, print, rowLines, section } from "../../terminal/words.ts";
 import { DELIVERY_COLUMNS } from "../deliveries/deliveries.ts";
 import { type ListOptions, printList } from "../list.ts";
+import { followRun } from "./followRun.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
   { title: "RUN ID", of: ({ runId }) => runId, optional: true },
@@ -83,12 +84,15 @@ export const getRun: Define = (command, environment) =>
       command
         .argument("<runId>", "id of the run")
         .option("--request", "include the webhook request and the prompt")
+        .option("--follow", "show the run while it works, then print its reply, as runs watch does")
         .option("--json", "print one line of JSON"),
     ),
     "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request",
-  ).action(async (runId: string, options: JsonOptions & { readonly request?: boolean }) =>
-    withService(await environment(), options, async ({ client }) => {
+  ).action(async (runId: string, options: JsonOptions & { readonly request?: boolean; readonly follow?: boolean }) =>
+    withService(await environment(), options, async (service) => {
+      const { client } = service;
       const run = await client.runs.get(runId);
+      if (options.follow) return followRun(service, runId, options);
       const request = options.request ? await client.runs.request(runId) : undefined;
       if (options.json) print([cleanJson({ ...run, ...request })]);
       else print([...runLines(run), ...(request ? requestLines(request) : [])]);

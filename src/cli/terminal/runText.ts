@@ -1,0 +1,31 @@
+import type { RunEvent } from "../../client/client.ts";
+import { cleanLine, cleanText } from "./cleanText.ts";
+import { cut, outputWidth } from "./columns.ts";
+
+/** Maximum characters of the text that are kept, and lines of it that are drawn. */
+const MAX_CHARS = 8_000;
+const MAX_LINES = 6;
+
+/** What the agent of a run has written and does: the last lines of its text, and its newest tool. */
+export class RunText {
+  #text = "";
+  #tool: string | null = null;
+
+  take({ type, data }: RunEvent): void {
+    if (type === "run.started") this.#text = "";
+    if (type === "run.started" || type === "tool.completed") this.#tool = null;
+    if (type === "message.delta") this.#text = (this.#text + data.delta).slice(-MAX_CHARS);
+    if (type === "tool.started") this.#tool = cleanLine(`${data.tool} ${data.preview ?? ""}`);
+  }
+
+  /** Returns safe lines that are no wider than the terminal. */
+  lines(): string[] {
+    const width = outputWidth();
+    const pieces = cleanText(this.#text)
+      .trim()
+      .split("\n")
+      .flatMap((line) => (Number.isFinite(width) ? (line.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""]) : [line]));
+    const tool = this.#tool === null ? [] : [`> ${this.#tool}`];
+    return [...(this.#text.trim() === "" ? [] : pieces.slice(-MAX_LINES)), ...tool].map((line) => cut(line, width));
+  }
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { applyRunEvent, type TurnPart } from "../../data/run/turn.ts";
+import { service } from "../../data/service.ts";
+import { shownText, visible } from "../../text.ts";
+import { duration } from "../../time.ts";
+
+/** Distance in pixels from the end of the box within which it follows new text. */
+const NEAR_END_PX = 24;
+
+/**
+ * What the agent of a running run writes and does. The box appears with the first event and then keeps its height, so that
+ * nothing below it moves. It follows the end until the reader scrolls back. Only the newest tool is announced.
+ */
+export function LiveTurn({ runId }: { readonly runId: string }) {
+  const parts = useTurn(runId);
+  const box = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    const { current } = box;
+    if (current && follows.current) current.scrollTop = current.scrollHeight;
+  }, [parts]);
+  if (parts.length === 0) return null;
+  const onScroll = ({ currentTarget }: { currentTarget: HTMLDivElement }) => {
+    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
+    follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+  };
+  const tool = parts.findLast((part) => part.kind === "tool");
+  return (
+    <section class="section" aria-labelledby="live-turn-title">
+      <h2 id="live-turn-title" class="section-title">
+        At work
+      </h2>
+      <p class="live-turn-newest muted" role="status">
+        {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
+      </p>
+      <div
+        class="live-turn"
+        ref={box}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Text and tools"
+        onScroll={onScroll}
+      >
+        {parts.map((part, i) => (
+          <Part key={i} part={part} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Part({ part }: { readonly part: TurnPart }) {
+  if (part.kind === "text") return <p dir="auto">{shownText(part.text)}</p>;
+  const { tool, preview, ms, error } = part;
+  return (
+    <p class={error ? "live-turn-tool live-turn-error" : "live-turn-tool"}>
+      <bdi>{visible(tool)}</bdi>
+      {preview && <bdi class="muted">{visible(preview)}</bdi>}
+      <span class="muted">
+        {error === null ? "…" : [error && "failed", ms !== null && duration(ms)].filter(Boolean).join(", ")}
+      </span>
+    </p>
+  );
+}
+
+/** Follows what the agent of a run does. Stays empty if the service has no events of the run. */
+function useTurn(runId: string): readonly TurnPart[] {
+  const [parts, setParts] = useState<readonly TurnPart[]>([]);
+  useEffect(() => {
+    const gone = new AbortController();
+    const follow = async () => {
+      for await (const event of service.watchRun(runId, { signal: gone.signal }))
+        setParts((parts) => applyRunEvent(parts, event));
+    };
+    follow().catch(() => {}); // the page shows what is wrong with the service elsewhere
+    return () => gone.abort();
+  }, [runId]);
+  return parts;
+}
