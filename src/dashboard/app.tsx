@@ -55,6 +55,7 @@ export function App() {
   const failed = accessError.value;
   const isLogin = here.path === "/login";
   const needsLogin = currentAccess?.needsToken && currentAccess.access === null;
+  const mayNothing = currentAccess?.by === "proxy" && currentAccess.scopes.length === 0;
   useEffect(() => {
     if (needsLogin) redirectToLogin();
     else if (currentAccess && isLogin) leaveLogin(loginTarget(here));
@@ -65,10 +66,15 @@ export function App() {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin)} />
+      <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin) || mayNothing} />
       {currentAccess && !needsLogin && <Banner />}
       <main id="main" ref={main} tabIndex={-1}>
-        <Content here={here} isReady={currentAccess !== null && Boolean(needsLogin) === isLogin} failed={failed} />
+        {mayNothing && <NoRole name={currentAccess.name} />}
+        <Content
+          here={here}
+          isReady={currentAccess !== null && !mayNothing && Boolean(needsLogin) === isLogin}
+          failed={failed}
+        />
       </main>
       <Toasts />
       <Shortcuts />
@@ -82,6 +88,17 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   if (!here.path) return <UnknownPage />;
   const Page = PAGES[here.path];
   return <Page key={here.path + here.id} place={here} />;
+}
+
+/** The page of a person whom a proxy names, and to whom no role gives anything. */
+function NoRole({ name }: { name: string | null }) {
+  useTitle("You may not use this service");
+  return (
+    <NotFound title="You may not use this service">
+      You are logged in at the proxy as {name}, and none of your groups has a role here. The operator has to add one of
+      them to <code>server.userHeader.roles</code>, and then run <code>signalbox reload</code>.
+    </NotFound>
+  );
 }
 
 /** The page of an address that names none. The service answers such an address with this document and the status 404. */

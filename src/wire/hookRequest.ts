@@ -58,12 +58,49 @@ const row = {
   jobIds: Type.Array(Type.String(), { description: "The jobs that it reported, by a mapping with `action: job`." }),
 };
 
-const values = (description: string) =>
-  Type.Unsafe<Readonly<Record<string, string | string[] | undefined>>>(s.FreeObject(description));
-
 /** A kept request to a hook, as lists contain it. */
 export const HookRequestRow = Type.Object(row, s.named("HookRequestRow"));
 export type HookRequestRow = Static<typeof HookRequestRow>;
+
+const Requests = (what: string) => s.Count(`Requests that ${what}.`);
+
+/** The number of requests in an hour by outcome. */
+const HookHour = Type.Object(
+  {
+    accepted: Requests("started their runs"),
+    dropped: Requests("a transform dropped"),
+    failed: Requests("have a failed run"),
+    filtered: Requests("no mapping wanted"),
+    refused: Requests("were answered with an error"),
+  },
+  s.named("HookHour"),
+);
+export type HookHour = Static<typeof HookHour>;
+
+/** A hook: a name in the URL, with what senders have sent to it. */
+export const Hook = Type.Object(
+  {
+    hook: Type.String({ description: "Name of the hook in the URL." }),
+    mappings: Type.Array(Type.String(), {
+      description: "The mappings that take its requests, in the order in which they are tried. Empty if none does.",
+    }),
+    sender: text("The preset of its first mapping, such as `github`; null without one."),
+    address: text(
+      "Address for the sender, beginning with `server.publicUrl`; only a path without that setting. Null if hooks are off, or no mapping names the hook.",
+    ),
+    last: s.nullable(HookRequestRow, {
+      description: "The newest request of the last 24 hours that is kept; null if there is none.",
+    }),
+    hours: Type.Array(HookHour, {
+      description: "The kept requests of the last 24 hours, one entry an hour, oldest first.",
+    }),
+  },
+  s.named("Hook"),
+);
+export type Hook = Static<typeof Hook>;
+
+const values = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, string | string[] | undefined>>>(s.FreeObject(description));
 
 export const HookRequest = Type.Object(
   {

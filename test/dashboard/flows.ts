@@ -51,7 +51,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
       "replay a kept request": async (page, operate) => {
         await send({ n: 7 });
         await page.goto(`${app.url}/requests`);
-        await operate(link(page, "ci"));
+        await operate(page.getByRole("row").getByRole("link", { name: "ci", exact: true }));
         await operate(button(page, "Dry run"));
         await page.getByRole("heading", { name: "Matches ci" }).waitFor();
         await operate(button(page, "Replay"));

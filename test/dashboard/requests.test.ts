@@ -26,8 +26,8 @@ describe("dashboard page of hooks", () => {
     await send({}, "nothing");
     const page = await openLive("/requests");
     const rows = page.getByRole("row");
-    await page.getByText("There is no hook at /hooks/nothing.").waitFor();
-    await page.getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
+    await page.getByRole("row").getByText("There is no hook at /hooks/nothing.").waitFor();
+    await page.getByRole("row").getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
     await untilPasses(async () => expect(await rows.count()).to.equal(4));
 
     await page.getByRole("link", { name: "Refused" }).click();
@@ -37,10 +37,29 @@ describe("dashboard page of hooks", () => {
     await untilPasses(async () => expect(await addressOf(page)).to.match(/outcome=refused/));
   });
 
+  it("shows each hook with its address, the last verdict and its requests, and opens them", async () => {
+    await send({ n: 7, result: "failed" });
+    await send({}, "nothing");
+    const page = await openLive("/requests");
+    const hooks = page.getByRole("list", { name: "Hooks" }).getByRole("listitem");
+    await hooks.nth(1).waitFor();
+    const ci = hooks.filter({ hasText: `${app.url}/hooks/ci` });
+    await ci.getByText("Started 1 run").waitFor();
+    await ci.getByRole("img", { name: "1 request in 24 hours", exact: true }).waitFor();
+    await ci.getByRole("button", { name: "Copy the address of ci" }).waitFor();
+    const nothing = hooks.filter({ hasText: "No mapping takes it" });
+    await nothing.getByRole("img", { name: "1 request in 24 hours, 1 refused or failed" }).waitFor();
+
+    await nothing.getByRole("link", { name: "nothing" }).click();
+
+    await page.getByRole("link", { name: "hook nothing ×" }).waitFor();
+    await untilPasses(async () => expect(await page.getByRole("row").count()).to.equal(2));
+  });
+
   it("shows a request as formatted JSON with its verdict and runs, and replays it", async () => {
     const sent = await send({ n: 7, result: "failed" });
     const page = await openLive("/requests");
-    await page.getByRole("link", { name: "ci", exact: true }).click();
+    await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).click();
     await page.getByRole("heading", { name: "ci" }).waitFor();
     const body = page.getByRole("region", { name: "Body, content" });
     await untilPasses(async () =>

@@ -65,6 +65,25 @@ const PREVIEW = {
   ],
 } as const;
 
+const NO_REQUESTS = { accepted: 0, dropped: 0, failed: 0, filtered: 0, refused: 0 };
+
+export const listHooks: Example = {
+  answers: {
+    200: {
+      hooks: [
+        {
+          hook: "github",
+          mappings: ["github"],
+          sender: "github",
+          address: "https://signalbox.example.com/hooks/github",
+          last: ROW,
+          hours: [...Array.from({ length: 23 }, () => NO_REQUESTS), { ...NO_REQUESTS, accepted: 1 }],
+        },
+      ],
+    },
+  },
+};
+
 export const listHookRequests: Example = { answers: { 200: { requests: [REFUSED, ROW], nextCursor: null } } };
 
 export const getHookRequest: Example = {

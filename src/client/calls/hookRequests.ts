@@ -1,5 +1,6 @@
 import type {
   DryRun,
+  Hook,
   HookRequest,
   HookRequestRow,
   Replayed,
@@ -13,6 +14,7 @@ import type { MissingValue } from "../records/runs.ts";
 
 /** Filters of the list of kept requests. */
 export type RequestQuery = Page & {
+  hook?: string;
   mapping?: string;
   outcome?: RequestOutcome | readonly RequestOutcome[];
   status?: number;
@@ -24,6 +26,8 @@ const PATH = "/api/hooks/requests";
 
 /** Returns the calls about kept requests to hooks, for the command line and the page: they are not part of the client. */
 export const hookRequestCalls = (call: Call) => ({
+  /** Lists the hooks with their requests of the last 24 hours. */
+  hooks: (options?: CallOptions) => call<{ hooks: Hook[] }>("GET", "/api/hooks", options),
   /** Lists the kept requests, newest first. */
   list: (query: RequestQuery, options?: CallOptions) =>
     call<{ requests: HookRequestRow[]; nextCursor: string | null }>("GET", PATH, { ...options, query }),

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";
+import { HookList } from "../components/request/hookList.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
@@ -12,6 +13,7 @@ import { LiveList } from "../data/live/liveList.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
 import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
+import { requestSummary } from "../data/requestSummary.ts";
 import { hookRequests } from "../data/service.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { visible } from "../text.ts";
@@ -24,7 +26,8 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
   useTitle("Hooks");
   const outcome = OUTCOMES.find((one) => one === query.get("outcome")) ?? null;
   const mapping = query.get("mapping");
-  const list = useRequests(outcome, mapping);
+  const hook = query.get("hook");
+  const list = useRequests({ outcome, mapping, hook });
   const [isTrying, setTrying] = useState(false);
   return (
     <>
@@ -43,12 +46,20 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
           </button>
         )}
       </div>
+      <HookList current={hook} />
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
-      {mapping !== null && (
+      {(mapping !== null || hook !== null) && (
         <p class="filters">
-          <a class="chip" href={withQuery(query, { mapping: null })} title="Remove this filter">
-            mapping <bdi>{mapping}</bdi> ×
-          </a>
+          {hook !== null && (
+            <a class="chip" href={withQuery(query, { hook: null })} title="Remove this filter">
+              hook <bdi>{visible(hook)}</bdi> ×
+            </a>
+          )}
+          {mapping !== null && (
+            <a class="chip" href={withQuery(query, { mapping: null })} title="Remove this filter">
+              mapping <bdi>{mapping}</bdi> ×
+            </a>
+          )}
         </p>
       )}
       <List
@@ -58,7 +69,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
         kind="requests"
         columns={["Hook", "Result", "Outcome", "Runs", "Age"]}
         cells={(request) => <RequestCells request={request} />}
-        empty={<NoRequests isFiltered={outcome !== null || mapping !== null} />}
+        empty={<NoRequests isFiltered={outcome !== null || mapping !== null || hook !== null} />}
       />
     </>
   );
@@ -72,10 +83,10 @@ function RequestCells({ request }: { request: HookRequestRow }) {
         <a href={address("/requests/:requestId", requestId)} dir="auto" title={visible(hook)}>
           {visible(hook)}
         </a>
-        <bdi class="id">{mapping ?? "no mapping"}</bdi>
+        {mapping !== hook && <bdi class="id">{mapping ?? "no mapping"}</bdi>}
       </span>
       <span role="cell" class="cell-message">
-        <bdi title={reason ?? undefined}>{visible(summaryOf(request))}</bdi>
+        <bdi title={reason ?? undefined}>{visible(requestSummary(request))}</bdi>
         {repeated && <span class="muted">repeats an earlier request</span>}
       </span>
       <span role="cell" class="cell-status">
@@ -94,17 +105,6 @@ function RequestCells({ request }: { request: HookRequestRow }) {
 
 const countedAs = (noun: string, count: number): string => (count === 1 ? noun : `${noun}s`);
 
-/** Returns the outcome of a request in a few words. */
-function summaryOf({ outcome, status, reason, runIds, jobIds }: HookRequestRow): string {
-  if (outcome === "refused") return `${status} ${reason ?? ""}`;
-  if (outcome === "filtered") return reason ? `Not matched: ${reason}` : "match.when of the mapping left it out";
-  if (outcome === "dropped") return "The mapping made nothing of it";
-  if (outcome === "failed") return "A run of it failed";
-  if (jobIds.length > 0) return `Reported ${jobIds.length === 1 ? jobIds[0] : `${jobIds.length} jobs`}`;
-  if (runIds.length === 0) return "It has no items";
-  return runIds.length === 1 ? "Started 1 run" : `Started ${runIds.length} runs`;
-}
-
 function NoRequests({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
@@ -121,19 +121,26 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function useRequests(outcome: RequestOutcome | null, mapping: string | null): LiveList<HookRequestRow> {
+interface Filters {
+  readonly outcome: RequestOutcome | null;
+  readonly mapping: string | null;
+  readonly hook: string | null;
+}
+
+function useRequests({ outcome, mapping, hook }: Filters): LiveList<HookRequestRow> {
   const list = useMemo(
     () =>
       new LiveList<HookRequestRow>({
         idOf: (request) => request.requestId,
         createdAt: (request) => request.createdAt,
         load: async ({ limit, cursor, signal }) => {
-          const query = { limit, ...(cursor && { cursor }), ...(outcome && { outcome }), ...(mapping && { mapping }) };
+          const filters = { ...(outcome && { outcome }), ...(mapping && { mapping }), ...(hook && { hook }) };
+          const query = { limit, ...(cursor && { cursor }), ...filters };
           const { requests, nextCursor } = await hookRequests.list(query, { signal });
           return { rows: requests, nextCursor };
         },
       }),
-    [outcome, mapping],
+    [outcome, mapping, hook],
   );
   const reloadSoon = useThrottle(() => void list.reload());
   useLiveList(list, { topics: ["runs"] }, { run: reloadSoon }); // A run that starts or ends changes its request.

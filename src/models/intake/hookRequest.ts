@@ -46,11 +46,16 @@ export const HookRequestDoc = f.object({
 });
 export type HookRequestDoc = f.Stored<typeof HookRequestDoc>;
 
+/** The index that counts requests by hook, hour and outcome without reading their bodies. */
+export const HOOK_FIGURES_INDEX = { createdAt: -1, hook: 1, outcome: 1, _id: -1 } as const;
+
 export const hookRequestSchema = f
   .schemaOf(HookRequestDoc)
   .index({ createdAt: -1, _id: -1 })
   .index({ outcome: 1, createdAt: -1, _id: -1 })
   .index({ mapping: 1, createdAt: -1, _id: -1 })
+  .index({ hook: 1, createdAt: -1, _id: -1 })
+  .index(HOOK_FIGURES_INDEX)
   .index({ createdAt: 1 }, { partialFilterExpression: { unconfirmed: true } })
   // Finds the requests of runs that are deleted.
   .index({ runIds: 1 });

@@ -6,6 +6,7 @@ import { requestNotFound } from "./hookRequests.ts";
 import type { IntakeStores } from "./intakeStores.ts";
 
 export interface HookRequestQuery {
+  readonly hook?: string | undefined;
   readonly mapping?: string | undefined;
   readonly outcome?: readonly RequestOutcome[] | undefined;
   readonly status?: number | undefined;
@@ -15,19 +16,32 @@ export interface HookRequestQuery {
   readonly cursor?: string | undefined;
 }
 
+const ROW_FIELDS = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 } as const;
+
+/** Reads requests by their ids, as far as they are visible, in any order. @throws AppError unavailable */
+export async function readRows(
+  stores: Pick<IntakeStores, "hookRequests" | "runs">,
+  ids: readonly string[],
+): Promise<HookRequestRow[]> {
+  const rows = await stores.hookRequests.collection.find({ _id: { $in: [...ids] } }, { projection: ROW_FIELDS });
+  const existing = await existingRuns(stores, rows);
+  return rows.filter((request) => isVisible(request, existing)).map(viewRow);
+}
+
 /** Returns a page of kept requests, the newest first. @throws AppError unavailable */
 export async function listHookRequests(
   stores: Pick<IntakeStores, "hookRequests" | "runs">,
-  { mapping, outcome, status, from, before, limit, cursor }: HookRequestQuery,
+  { hook, mapping, outcome, status, from, before, limit, cursor }: HookRequestQuery,
 ): Promise<{ requests: HookRequestRow[]; nextCursor: string | null }> {
   const { collection } = stores.hookRequests;
   const query: mongo.Filter<HookRequestDoc> = {
+    ...(hook !== undefined && { hook }),
     ...(mapping !== undefined && { mapping }),
     ...(outcome && { outcome: { $in: [...outcome] } }),
     ...(status !== undefined && { status }),
     ...createdWithin(from, before),
   };
-  const projection = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 };
+  const projection = ROW_FIELDS;
   const bytesOf = ({ runIds, jobIds = [] }: HookRequestDoc) => 500 + runIds.length * 40 + jobIds.length * 260;
   const { rows, nextCursor } = await readNewest(collection, { query, projection, limit, cursor, bytesOf });
   const existing = await existingRuns(stores, rows);

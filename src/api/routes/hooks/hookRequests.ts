@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { Mapping } from "../../../hooks/mappings/mapping.ts";
 import { parseBody } from "../../../hooks/mappings/requestBody.ts";
+import { noHours, readHookFigures } from "../../../models/intake/hookFigures.ts";
 import { findHookRequest, listHookRequests, viewRow } from "../../../models/intake/readHookRequests.ts";
 import { senderContext } from "../../../models/intake/sessionOwners.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -8,6 +9,7 @@ import * as s from "../../../wire/blocks.ts";
 import * as shapes from "../../../wire/hookRequest.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/inbox.ts";
+import { configuredMappings } from "../../inbox/configuredMappings.ts";
 import { dryRun } from "../../inbox/dryRun.ts";
 import { callOf, headOf, kindOf, scopesForReplay, selectFor } from "../../inbox/replay.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
@@ -17,6 +19,36 @@ import { parseTimes } from "../../validate.ts";
 
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ requestId: s.Identifier("Identifies the kept request.") });
+
+/** Maximum names of unknown hooks in a response. */
+const MAX_UNKNOWN = 50;
+
+const listHooks = route({
+  method: "get",
+  path: "/api/hooks",
+  operationId: "listHooks",
+  scopes: ["runs:read"],
+  tag: "requests",
+  summary: "List hooks",
+  description:
+    "Returns the hooks that mappings name, in the order of the configuration, and then those that no mapping takes and that were called in the last 24 hours: each with its address, its newest request and the number of its requests by hour. Requests are counted while `hooks.keepRequests` is set.",
+  example: examples.listHooks,
+  schemas: {},
+  answers: { 200: Type.Object({ hooks: s.Rows(shapes.Hook) }, s.named("HookList")) },
+  errors: [],
+  async handler(_input, deps) {
+    const figures = await readHookFigures(deps.stores, deps.clock.now());
+    const named = Map.groupBy(configuredMappings(deps), ({ hook }) => hook);
+    const unknown = [...figures.keys()].filter((hook) => !named.has(hook)).slice(0, MAX_UNKNOWN);
+    const hooks = [...[...named.keys()].filter((hook) => hook !== null), ...unknown].map((hook): shapes.Hook => {
+      const mappings = named.get(hook) ?? [];
+      const { last = null, hours = noHours() } = figures.get(hook) ?? {};
+      const { preset: sender = null, address = null } = mappings[0] ?? {};
+      return { hook, mappings: mappings.map(({ mapping }) => mapping), sender, address, last, hours: [...hours] };
+    });
+    return { status: 200, body: { hooks } };
+  },
+});
 
 const listRequests = route({
   method: "get",
@@ -31,6 +63,7 @@ const listRequests = route({
   schemas: {
     query: Type.Object(
       {
+        hook: Type.Optional(Type.String({ description: "Requests with this name of the hook in their URL." })),
         mapping: Type.Optional(Type.String({ description: "Requests that this mapping took or filtered." })),
         outcome: Type.Optional(
           Type.Array(Type.Enum([...shapes.OUTCOMES]), {
@@ -171,5 +204,5 @@ export function hookRequestRoutes(mappings: readonly Mapping[]): AnyRoute[] {
       return { status: 200, body: dryRun(deps, selected, call) };
     },
   });
-  return [listRequests, getRequest, replayRequest, tryRequest];
+  return [listHooks, listRequests, getRequest, replayRequest, tryRequest];
 }

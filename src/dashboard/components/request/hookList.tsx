@@ -1,0 +1,95 @@
+import type { Hook, HookHour } from "../../../wire/hookRequest.ts";
+import { copyText } from "../../copy.ts";
+import { useReloadEvery } from "../../data/live/reloadEvery.ts";
+import { requestSummary } from "../../data/requestSummary.ts";
+import { hookRequests } from "../../data/service.ts";
+import { useQuery } from "../../data/useQuery.ts";
+import { address } from "../../router.ts";
+import { visible } from "../../text.ts";
+import { IconButton } from "../iconButton.tsx";
+import { When } from "../values/when.tsx";
+
+const RELOAD_EVERY_MS = 15_000;
+
+/** The hooks, one a row: name, address, the verdict about the last request, and a bar for each hour of the last day. */
+export function HookList({ current }: { current: string | null }) {
+  const { value, reload } = useQuery((signal) => hookRequests.hooks({ signal }));
+  useReloadEvery(reload, RELOAD_EVERY_MS);
+  if (!value || value.hooks.length === 0) return null;
+  return (
+    <ul class="hooks" aria-label="Hooks">
+      {value.hooks.map((hook) => (
+        <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
+      ))}
+    </ul>
+  );
+}
+
+function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, isCurrent }: HookRowProps) {
+  const full = url?.startsWith("/") ? location.origin + url : url;
+  return (
+    <li class="hook" aria-label={visible(hook)}>
+      <a
+        href={`${address("/requests")}?${new URLSearchParams({ hook })}`}
+        aria-current={isCurrent ? "true" : undefined}
+      >
+        <bdi>{visible(hook)}</bdi>
+      </a>
+      <span class="muted">{mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}</span>
+      <span class="hook-address">
+        {full && (
+          <>
+            <code>{full}</code>
+            <IconButton
+              label={`Copy the address of ${hook}`}
+              title="Copy the address"
+              icon="copy"
+              onClick={() => copyText(full, "Address")}
+            />
+          </>
+        )}
+      </span>
+      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault hook-last" : "hook-last"}>
+        {last ? (
+          <>
+            <bdi>{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
+          </>
+        ) : (
+          <span class="muted">Nothing in the last 24 hours</span>
+        )}
+      </span>
+      <Bars hours={hours} />
+    </li>
+  );
+}
+
+interface HookRowProps {
+  readonly hook: Hook;
+  readonly isCurrent: boolean;
+}
+
+const sumOf = ({ accepted, dropped, failed, filtered, refused }: HookHour) =>
+  accepted + dropped + failed + filtered + refused;
+
+/** A bar for each hour: its height is the number of requests, red those that were refused or failed. */
+function Bars({ hours }: { hours: readonly HookHour[] }) {
+  const most = Math.max(1, ...hours.map(sumOf));
+  const all = hours.reduce((sum, hour) => sum + sumOf(hour), 0);
+  const bad = hours.reduce((sum, { failed, refused }) => sum + failed + refused, 0);
+  const text = `${all} ${all === 1 ? "request" : "requests"} in 24 hours${bad > 0 ? `, ${bad} refused or failed` : ""}`;
+  return (
+    <svg class="hook-bars" viewBox="0 0 96 24" width="96" height="24" role="img" aria-label={text}>
+      <title>{text}</title>
+      {hours.map((hour, i) => {
+        const height = sumOf(hour) === 0 ? 1 : 3 + (sumOf(hour) / most) * 21;
+        const red = ((hour.failed + hour.refused) / Math.max(1, sumOf(hour))) * height;
+        return (
+          <g key={i}>
+            <rect x={i * 4} y={24 - height} width="3" height={height} class={sumOf(hour) === 0 ? "none" : "some"} />
+            {red > 0 && <rect x={i * 4} y={24 - red} width="3" height={red} class="bad" />}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
