@@ -1,3 +1,4 @@
+import type { Budget } from "../../wire/budget.ts";
 import type { DeliveryCounts } from "../../wire/delivery.ts";
 import type { RunStats } from "../../wire/run.ts";
 import type { Settings } from "../../wire/settings.ts";
@@ -37,6 +38,10 @@ export const readRunStats = (call: Call, query: RunStatsQuery, options?: CallOpt
 /** Reads the history of jobs. */
 export const readJobHistory = (call: Call, query: { span: HistorySpan; name?: string }, options?: CallOptions) =>
   call<JobHistory>("GET", "/api/stats/history", { ...options, query });
+
+/** Reads the budgets. */
+export const readBudgets = (call: Call, options?: CallOptions) =>
+  call<{ budgets: Budget[] }>("GET", "/api/budgets", options);
 
 /** Reads the settings. */
 export const readSettings = (call: Call, options?: CallOptions) => call<Settings>("GET", "/api/settings", options);

@@ -2,6 +2,7 @@ import { channelCalls } from "../../client/calls/channels.ts";
 import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
 import {
   type RunStatsQuery,
+  readBudgets,
   readJobHistory,
   readRunStats,
   readSettings,
@@ -43,3 +44,5 @@ export const settings = (signal: AbortSignal) => readSettings(service.call, { si
 
 export const jobHistory = (query: { span: HistorySpan; name?: string }, signal: AbortSignal) =>
   readJobHistory(service.call, query, { signal });
+
+export const budgets = (signal: AbortSignal) => readBudgets(service.call, { signal });
