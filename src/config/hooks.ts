@@ -176,6 +176,7 @@ const OWN_PATHS = [
   "/notify",
   "/answer",
   "/audit",
+  "/budgets",
   "/gates",
   "/history",
   "/requests",

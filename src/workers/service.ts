@@ -2,6 +2,7 @@ import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/hear
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
+import { blindBudgets } from "../config/budgetChecks.ts";
 import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
@@ -52,6 +53,7 @@ import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { AgentTable } from "./runs/agentTable.ts";
+import { RunBudgets } from "./runs/budgets.ts";
 import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
@@ -111,7 +113,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   );
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
-  const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
+  const budgets = new RunBudgets(agents, deps);
+  for (const sentence of blindBudgets(agents)) log.warn(sentence);
+  const finalize = (runId: string) => finalizeRun({ ...deps, delivery, budgets }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const access = new ChatAccess(config.channels);
   const traces = traceTarget(config.otel);
@@ -164,6 +168,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     metrics,
     delivery,
     agents: agentTable,
+    budgets,
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
     url: runUrl,

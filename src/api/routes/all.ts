@@ -24,6 +24,7 @@ import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
 import { notifyRoutes } from "./notify.ts";
 import { probeRoutes } from "./probes.ts";
+import { getBudgets } from "./runs/budgets.ts";
 import { runListRoutes } from "./runs/runLists.ts";
 import { runRoutes } from "./runs/runs.ts";
 import { sessionRoutes } from "./runs/sessions.ts";
@@ -54,6 +55,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...(mappings.some(({ handshake }) => handshake === "meta") ? [metaHandshakeRoute(hooks, mappings)] : []),
     ...hookRequestRoutes(mappings),
     ...runListRoutes,
+    getBudgets,
     ...runRoutes,
     ...replyTargetRoutes,
     ...sessionRoutes,

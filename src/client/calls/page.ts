@@ -1,3 +1,4 @@
+import type { Budget } from "../../wire/budget.ts";
 import type { DeliveryCounts } from "../../wire/delivery.ts";
 import type { NameHistory } from "../../wire/history.ts";
 import type { RunStats } from "../../wire/run.ts";
@@ -40,6 +41,10 @@ export const readHistory = (
   query: { window: string; name?: string; cursor?: string },
   options?: CallOptions,
 ) => call<{ names: NameHistory[]; nextCursor: string | null }>("GET", "/api/history", { ...options, query });
+
+/** Reads the budgets. */
+export const readBudgets = (call: Call, options?: CallOptions) =>
+  call<{ budgets: Budget[] }>("GET", "/api/budgets", options);
 
 /** Reads the settings. */
 export const readSettings = (call: Call, options?: CallOptions) => call<Settings>("GET", "/api/settings", options);

@@ -2,6 +2,7 @@ import { channelCalls } from "../../client/calls/channels.ts";
 import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
 import {
   type RunStatsQuery,
+  readBudgets,
   readHistory,
   readRunStats,
   readSettings,
@@ -42,3 +43,5 @@ export const settings = (signal: AbortSignal) => readSettings(service.call, { si
 
 export const history = (query: { window: string; name?: string; cursor?: string }, signal: AbortSignal) =>
   readHistory(service.call, query, { signal });
+
+export const budgets = (signal: AbortSignal) => readBudgets(service.call, { signal });
