@@ -13,6 +13,7 @@ import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
 import { readStoppedChannels } from "../models/deliveries/channelStop.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
+import { readExpectedJobs } from "../models/notifications/expectedJobs.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
 import { CHANNELS } from "../shared/channelNames.ts";
@@ -107,6 +108,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     channels: channels.keys(),
     rules: config.notify,
     readStopped: () => readStoppedChannels(stores),
+    readExpected: () => readExpectedJobs(stores, config.expect),
   });
   const limited = new Map(
     [...channels].map(([name, channel]) => [name, { channel, limiter: new ChannelLimiter(timings.channel) }]),
