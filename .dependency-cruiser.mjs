@@ -67,6 +67,7 @@ const SUBJECTS = {
   sessions: ["db", "notes"],
   deliveries: ["db", "notes", "sessions"],
   runs: ["db", "idempotencyKey.ts", "notes", "jobs", "sessions", "deliveries"],
+  budgets: ["db"],
   intake: ["db", "idempotencyKey.ts", "notes", "sessions", "runs"],
   notifications: ["db", "notes", "jobs", "deliveries", "runs"],
   figures: ["db", "jobs", "runs"],

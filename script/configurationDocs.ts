@@ -1,5 +1,6 @@
 import JSON5 from "json5";
 import { AgentSchema } from "../src/config/agent.ts";
+import { BudgetSchema } from "../src/config/budget.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/config/config.ts";
 import { MappingSchema } from "../src/config/mappings/mapping.ts";
 import type { ConfigNode } from "../src/config/nodes.ts";
@@ -38,7 +39,10 @@ function items(title: string, words: string, schema: object): string {
 function itemsOf(section: string): string {
   switch (section) {
     case "agents":
-      return items("Keys of an agent", "An entry of `agents.list` overrides these settings.\n\n", AgentSchema);
+      return (
+        items("Keys of an agent", "An entry of `agents.list` overrides these settings.\n\n", AgentSchema) +
+        items("Keys of a budget", "[Budgets](../how-to/set-budgets.md) explains them.\n\n", BudgetSchema)
+      );
     case "hooks": {
       const words =
         "[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n";

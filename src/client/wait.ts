@@ -8,7 +8,8 @@ const WAIT_SECONDS = 25;
 const MIN_INTERVAL_MS = 1_000;
 
 /** Whether a job or run has ended. */
-const hasEnded = (record: unknown): boolean => !/^(queued|running)$/.test((record as { status: string }).status);
+const hasEnded = (record: unknown): boolean =>
+  !/^(queued|waiting|running)$/.test((record as { status: string }).status);
 
 /**
  * Reads a record until it has ended, or until `isOver`. Each request waits at the service, and the next one follows it; transient errors are

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { DURATION_PATTERN, INTERVAL_PATTERN } from "../shared/text/duration.ts";
 import { type AgentEntry, AgentSchema, type ModelList, modelEntries, program, resolveModel, turn } from "./agent.ts";
+import { BudgetSchema } from "./budget.ts";
 import { type Check, type Frozen, optionalSection, section, text, textMap } from "./nodes.ts";
 
 /** The section `agents`. */
@@ -39,6 +40,18 @@ export const AgentsSchema = section(
       examples: [{ reviewer: { model: "gpt-5", systemPrompt: "You review changes." } }],
       description:
         "Agents by id, which requests, mappings and inboxes choose by `agentId`. An entry takes what it does not set from `agents.defaults`, and its program from `agents.runners.command`.",
+    }),
+    budgets: Type.Array(BudgetSchema, {
+      maxItems: 100,
+      default: [],
+      // biome-ignore lint/suspicious/noThenProperty: a text, which nothing calls
+      examples: [[{ id: "daily", per: "day", usd: 5, then: "ask" }]],
+      description: "Limits of what runs spend, checked before each turn and when an attempt ends.",
+    }),
+    timezone: text({
+      default: "UTC",
+      examples: ["Europe/Berlin"],
+      description: "The time zone in which the days and months of budgets begin.",
     }),
     showTools: Type.Enum(["names", "previews", "off"], {
       default: "names",

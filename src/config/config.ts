@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { durationMs } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
 import { AgentsSchema, agentChecks } from "./agents.ts";
+import { budgetChecks } from "./budgetChecks.ts";
 import { ChannelsSchema, channelChecks } from "./channels.ts";
 import { chatChecks } from "./chatChecks.ts";
 import { MongoSchema, RedisSchema, redisChecks } from "./databases.ts";
@@ -165,6 +166,7 @@ const CHECKS: readonly Check<Config>[] = [
   ...peopleChecks,
   ...sessionChecks,
   ...agentChecks,
+  ...budgetChecks,
   {
     reads: ["retention.runsAfter", "session.retainSingleUse"],
     find: ({ retention: { runsAfter }, session: { retainSingleUse } }) => [

@@ -177,6 +177,7 @@ const OWN_PATHS = [
   "/notify",
   "/answer",
   "/audit",
+  "/budgets",
   "/gates",
   "/history",
   "/requests",

@@ -8,6 +8,7 @@ import { Failure, NotFound } from "./components/notice.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
 import { liveState } from "./data/live/live.ts";
 import { AuditPage } from "./pages/audit.tsx";
+import { BudgetsPage } from "./pages/budgets.tsx";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
 import { GatesPage } from "./pages/gates.tsx";
@@ -35,6 +36,7 @@ const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
   "/gates": GatesPage,
   "/runs": RunsPage,
   "/runs/:runId": RunPage,
+  "/budgets": BudgetsPage,
   "/sessions": SessionsPage,
   "/sessions/:sessionKey": SessionPage,
   "/requests": RequestsPage,

@@ -9,6 +9,7 @@ export const PATHS = [
   "/gates",
   "/runs",
   "/runs/:runId",
+  "/budgets",
   "/sessions",
   "/sessions/:sessionKey",
   "/requests",

@@ -3,6 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import { auditSchema } from "./audit.ts";
+import { budgetSchema, budgetSpentSchema } from "./budgets/budget.ts";
 import { chatUpdateSchema } from "./chat/chatUpdate.ts";
 import { watchPrimaries } from "./db/caughtUpPrimary.ts";
 import { describeConnectionError, NotInitiatedError } from "./db/connectionError.ts";
@@ -42,6 +43,8 @@ export const SCHEMAS = {
   jobFigures: jobFiguresSchema,
   gates: gateSchema,
   runs: runSchema,
+  budgets: budgetSchema,
+  budgetSpent: budgetSpentSchema,
   hookCalls: hookCallSchema,
   hookRequests: hookRequestSchema,
   sessions: sessionSchema,

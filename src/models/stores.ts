@@ -3,6 +3,7 @@ import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
 import { AuditLog } from "./audit.ts";
+import { Budgets } from "./budgets/budget.ts";
 import { ChatUpdates } from "./chat/chatUpdates.ts";
 import type { Database } from "./database.ts";
 import type { Documents } from "./db/documents.ts";
@@ -49,6 +50,7 @@ export interface Stores extends GateStores, IntakeStores, NotificationStores {
   readonly jobFigures: Documents<JobFiguresDoc>;
   readonly endedLogins: EndedLogins;
   readonly audit: AuditLog;
+  readonly budgets: Budgets;
   readonly chatUpdates: ChatUpdates;
   readonly leases: Leases;
   readonly gmailMailboxes: GmailMailboxes;
@@ -116,6 +118,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
     answerLinks: new AnswerLinks(idempotencyKeys),
     endedLogins: new EndedLogins(collections.endedLogins),
     audit,
+    budgets: new Budgets(collections.budgets, collections.budgetSpent, clock),
     chatUpdates: new ChatUpdates(collections.chatUpdates, clock),
     leases: new Leases(collections.leases, clock),
     gmailMailboxes: new GmailMailboxes(collections.gmailMailboxes, clock),

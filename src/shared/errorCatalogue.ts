@@ -225,6 +225,12 @@ export const ERRORS = {
     title: "The agent could not be reached.",
     fix: "Check the model server or the program under `agents.runners`. The service retries the run by itself.",
   },
+  budget_exceeded: {
+    status: 429,
+    retry: false,
+    title: "A budget of `agents.budgets` is used up.",
+    fix: "Raise the budget or wait for its next period, then retry the run.",
+  },
   transform_failed: {
     status: 502,
     retry: false,

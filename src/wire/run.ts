@@ -4,9 +4,10 @@ import { Delivery } from "./delivery.ts";
 import { ReturnOf } from "./return.ts";
 import { UsageOrNull } from "./usage.ts";
 
-export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"], {
+export const RunStatus = Type.Enum(["queued", "waiting", "running", "completed", "failed", "dropped"], {
   title: "RunStatus",
-  description: "`dropped`: the transform of the mapping decided that the request needs no run.",
+  description:
+    "`waiting`: a budget is used up, and a person decides whether the run goes on. `dropped`: the transform of the mapping decided that the request needs no run.",
 });
 
 /** Why a run failed. */
@@ -39,12 +40,13 @@ const Stderr = (description: string) => Type.Optional(Type.String({ description 
 
 export const WaitsFor = Type.Object(
   {
-    kind: Type.Enum(["run", "session", "time", "worker"], {
+    kind: Type.Enum(["run", "session", "time", "worker", "answer"], {
       description:
-        "`run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed attempt. `worker`: a worker with a free place.",
+        "`run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed attempt. `worker`: a worker with a free place. `answer`: a person's answer to the question of a budget.",
     }),
     runId: s.nullable(Type.String(), {
-      description: "The earliest run of the session that has not ended; null unless `kind` is `run`.",
+      description:
+        "The earliest run of the session that has not ended for `run`. For `answer` the run on whose job the question is: they have the same id. Otherwise null.",
     }),
     notBefore: s.TimestampOrNull("The earliest time of the next attempt; null unless `kind` is `time`."),
   },
@@ -52,7 +54,7 @@ export const WaitsFor = Type.Object(
     additionalProperties: false,
     title: "WaitsFor",
     description:
-      "Why the run has not started. Only in the response for a single run that is queued, and not with the hook token.",
+      "Why the run has not started. Only in the response for a single run that is queued or waiting, and not with the hook token.",
   },
 );
 
@@ -200,6 +202,7 @@ export const RunStats = Type.Object(
       {
         total: s.Count("Number of all runs."),
         queued: s.Count("Number of queued runs."),
+        waiting: s.Count("Number of runs that wait for a person."),
         running: s.Count("Number of running runs."),
         completed: s.Count("Number of completed runs."),
         failed: s.Count("Number of failed runs."),

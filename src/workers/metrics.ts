@@ -5,6 +5,7 @@ import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
 import { modelEntries } from "../config/agent.ts";
 import type { Config } from "../config/config.ts";
+import type { ExpectedJob } from "../models/notifications/expectedJobs.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";
 import { addBuildInfo, BUILD_INFO } from "../shared/process/buildInfo.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
@@ -46,6 +47,8 @@ interface Series {
   readonly rules: readonly NotifyRule[];
   /** Reads which channels are stopped. */
   readStopped(): Promise<ReadonlySet<string>>;
+  /** Reads how the expectations are met; by default there are none. */
+  readExpected?(): Promise<readonly ExpectedJob[]>;
 }
 
 /** The metrics of this worker process. */
@@ -67,6 +70,7 @@ export class WorkerMetrics {
   readonly otelSpans: Counter<"outcome">;
   #channels: readonly string[] = [];
   #readStopped: Series["readStopped"] = async () => new Set();
+  #readExpected: NonNullable<Series["readExpected"]> = async () => [];
 
   constructor() {
     const registers = [this.registry];
@@ -147,6 +151,7 @@ export class WorkerMetrics {
       registers,
       collect: () => this.#collectStopped(),
     });
+    this.#addExpected();
     for (const outcome of TURN_OUTCOMES) {
       for (const code of outcome === "failed" ? RUN_ERROR_CODES : [""]) this.runs.inc({ outcome, code }, 0);
       this.runSeconds.zero({ outcome });
@@ -159,7 +164,8 @@ export class WorkerMetrics {
    * Creates the series of a configuration's channels and rules with the value 0, so that the first event counts as an increase.
    * Values of an earlier configuration stay, except for channels that it no longer has.
    */
-  addSeries({ channels, rules, readStopped }: Series): void {
+  addSeries({ channels, rules, readStopped, readExpected = async () => [] }: Series): void {
+    this.#readExpected = readExpected;
     this.#channels = [...channels];
     this.#readStopped = readStopped;
     this.#channelStopped.reset();
@@ -177,6 +183,46 @@ export class WorkerMetrics {
     const stopped = await withTimeout(this.#readStopped(), COLLECT_TIMEOUT_MS, "MongoDB").catch(() => undefined);
     if (!stopped) return;
     for (const channel of this.#channels) this.#channelStopped.set({ channel }, stopped.has(channel) ? 1 : 0);
+  }
+
+  /** Adds the gauges of expected jobs, which one read for each scrape sets. While MongoDB is unavailable, they keep their values. */
+  #addExpected(): void {
+    const gauge = (name: string, help: string) =>
+      new Gauge({
+        name: `signalbox_expected_job_${name}`,
+        help,
+        labelNames: ["expectation", "name"],
+        registers: [this.registry],
+        collect: () => read(),
+      });
+    const success = gauge(
+      "last_success_timestamp_seconds",
+      "When the newest job of an expectation that completed did so, in seconds since 1970. Absent without one.",
+    );
+    const took = gauge(
+      "last_duration_seconds",
+      "How long the newest job of an expectation that completed took in seconds, without waiting for gates.",
+    );
+    const up = gauge("up", "1 while no job of an expectation is missing, else 0.");
+    const collect = async () => {
+      const expected = await withTimeout(this.#readExpected(), COLLECT_TIMEOUT_MS, "MongoDB").catch(() => undefined);
+      if (!expected) return;
+      for (const one of [success, took, up]) one.reset();
+      for (const { id: expectation, name, isUp, lastSuccess } of expected) {
+        const labels = { expectation, name };
+        up.set(labels, isUp ? 1 : 0);
+        if (!lastSuccess) continue;
+        success.set(labels, lastSuccess.at.getTime() / 1_000);
+        took.set(labels, lastSuccess.durationMs / 1_000);
+      }
+    };
+    let reading: Promise<void> | undefined;
+    const read = () => {
+      reading ??= collect().finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    };
   }
 
   #addDeliveries(channel: string, results: readonly string[]): void {

@@ -2,6 +2,7 @@ import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/hear
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
+import { blindBudgets } from "../config/budgetChecks.ts";
 import { ChatAccess } from "../config/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
@@ -12,6 +13,7 @@ import { Transforms } from "../hooks/transforms/transforms.ts";
 import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
 import { readStoppedChannels } from "../models/deliveries/channelStop.ts";
 import { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
+import { readExpectedJobs } from "../models/notifications/expectedJobs.ts";
 import type { Stores } from "../models/stores.ts";
 import { localUrl } from "../shared/address.ts";
 import { CHANNELS } from "../shared/channelNames.ts";
@@ -52,6 +54,7 @@ import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { AgentTable } from "./runs/agentTable.ts";
+import { RunBudgets } from "./runs/budgets.ts";
 import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
@@ -105,13 +108,16 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     channels: channels.keys(),
     rules: config.notify,
     readStopped: () => readStoppedChannels(stores),
+    readExpected: () => readExpectedJobs(stores, config.expect),
   });
   const limited = new Map(
     [...channels].map(([name, channel]) => [name, { channel, limiter: new ChannelLimiter(timings.channel) }]),
   );
   const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = (added: AddedDelivery) => enqueueDelivery(deps, added);
-  const finalize = (runId: string) => finalizeRun({ ...deps, delivery }, runId);
+  const budgets = new RunBudgets(agents, deps);
+  for (const sentence of blindBudgets(agents)) log.warn(sentence);
+  const finalize = (runId: string) => finalizeRun({ ...deps, delivery, budgets }, runId);
   const runUrl = env.SIGNALBOX_URL ?? localUrl(config.server);
   const access = new ChatAccess(config.channels);
   const traces = traceTarget(config.otel);
@@ -164,6 +170,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     metrics,
     delivery,
     agents: agentTable,
+    budgets,
     session,
     jobTokens: new JobTokens(stores, clock, config.server),
     url: runUrl,

@@ -10,6 +10,7 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { Timings } from "../shared/timings.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { logFailure, startPeriodic } from "./periodic.ts";
+import { resumeDecided } from "./runs/budgets.ts";
 
 /** Maximum records that are looked up in Redis concurrently. */
 const ENQUEUE_CONCURRENCY = 500;
@@ -38,7 +39,16 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
   return startPeriodic("sweep", { everyMs: deps.timings.everyMs, pauseFactor: PAUSE_FACTOR }, PARTS, deps);
 }
 
-const PARTS = [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain, repair];
+const PARTS = [
+  finalizeEnded,
+  requeueUnmapped,
+  resumeDecided,
+  requeueRuns,
+  failUnserved,
+  requeueDeliveries,
+  wakeMain,
+  repair,
+];
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 

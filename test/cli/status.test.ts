@@ -30,7 +30,11 @@ describe("signalbox status", () => {
       "Runs     0 queued, 0 running",
       "Channel  ntfy, 0 pending, 0 failed in 24 hours",
     ]);
-    expect(JSON.parse(json.stdout)).to.deep.include({ url: app.url, ready: true, runs: { queued: 0, running: 0 } });
+    expect(JSON.parse(json.stdout)).to.deep.include({
+      url: app.url,
+      ready: true,
+      runs: { queued: 0, waiting: 0, running: 0 },
+    });
   });
 
   it("shows a channel whose service refuses the credentials as stopped: since when, why, and what to do", async () => {

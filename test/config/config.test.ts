@@ -38,6 +38,8 @@ describe("parseConfig", () => {
     expect(config.agents).to.deep.equal({
       defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },
       list: {},
+      budgets: [],
+      timezone: "UTC",
       showTools: "names",
       returns: { gather: "2s", maxDepth: 20 },
       runners: {},

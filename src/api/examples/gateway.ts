@@ -77,6 +77,29 @@ export const runAgent: Example = {
   },
 };
 
+export const listBudgets: Example = {
+  answers: {
+    200: {
+      budgets: [
+        {
+          id: "daily",
+          per: "day",
+          mapping: null,
+          agentId: null,
+          // biome-ignore lint/suspicious/noThenProperty: a text, which nothing calls
+          then: "ask",
+          period: "2026-01-31",
+          state: "within",
+          raises: 0,
+          limits: { usd: 5, tokens: null, minutes: null },
+          spent: { usd: 1.25, tokens: 84_000, minutes: 12.5 },
+          byMapping: [{ mapping: "ci", usd: 1.25, tokens: 84_000, minutes: 12.5 }],
+        },
+      ],
+    },
+  },
+};
+
 export const testHook: Example = { answers: { 202: { runId: RUN_ID } } };
 
 export const callHook: Example = {
@@ -92,7 +115,12 @@ const runParams = { runId: RUN_ID };
 
 export const listRuns: Example = { answers: { 200: { runs: [RUN], nextCursor: null } } };
 export const getRunStats: Example = {
-  answers: { 200: { runs: { total: 42, queued: 1, running: 2, completed: 36, failed: 3, dropped: 0 }, capped: false } },
+  answers: {
+    200: {
+      runs: { total: 42, queued: 1, waiting: 0, running: 2, completed: 36, failed: 3, dropped: 0 },
+      capped: false,
+    },
+  },
 };
 export const watchRun: Example = {
   params: { runId: RUN_ID },

@@ -160,8 +160,8 @@ const NOTIFIED = /^(signalbox_notifications_total\{rule=")((?:[^"\\]|\\.)*)(",ty
 const CALLBACK = "callback";
 
 /**
- * Replaces the counters of all mappings by their sum, and those of all rules of `notify`, for readers without a token: the names
- * of mappings are secret, and the hooks' 401 does not reveal them either.
+ * Replaces the counters of all mappings by their sum, and those of all rules of `notify`, and leaves out expected jobs, for readers
+ * without a token: the names of mappings are secret, and the hooks' 401 does not reveal them either.
  * @param text metrics in Prometheus' text format
  */
 export function withoutConfiguredNames(text: string): string {
@@ -177,7 +177,7 @@ export function withoutConfiguredNames(text: string): string {
     const [, ruleStart, rule, ruleEnd, notified = ""] = NOTIFIED.exec(line) ?? [];
     if (hookStart && !BUILT_IN_HOOKS.includes(hook)) add(`${hookStart}mapped${hookEnd}`, accepted);
     else if (ruleStart && rule !== CALLBACK) add(`${ruleStart}rule${ruleEnd}`, notified);
-    else lines.push(line);
+    else if (!line.startsWith("signalbox_expected_job_")) lines.push(line);
   }
   return lines.join("\n");
 }

@@ -9,6 +9,7 @@ import { replyTargetRoutes } from "./channels/replyTarget.ts";
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
 import { gateRoutes } from "./gates.ts";
+import { getHistory } from "./history.ts";
 import { hookRequestRoutes } from "./hooks/hookRequests.ts";
 import { hookRoutes } from "./hooks/hooks.ts";
 import { mappedHookRoute, metaHandshakeRoute } from "./hooks/mappedHooks.ts";
@@ -23,6 +24,7 @@ import { stepRoutes } from "./jobs/steps.ts";
 import { loginRoutes } from "./login.ts";
 import { notifyRoutes } from "./notify.ts";
 import { probeRoutes } from "./probes.ts";
+import { getBudgets } from "./runs/budgets.ts";
 import { runListRoutes } from "./runs/runLists.ts";
 import { runRoutes } from "./runs/runs.ts";
 import { sessionRoutes } from "./runs/sessions.ts";
@@ -45,6 +47,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     getStats,
     getJobHistory,
     getJobErrors,
+    getHistory,
     ...hookRoutes(hooks),
     // without a mapping too: the description is the same, and the answer is `hook_not_found`
     ...(hooks.enabled ? [mappedHookRoute(hooks, Math.max(0, ...mappings.map((one) => one.maxBodyBytes)))] : []),
@@ -52,6 +55,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     ...(mappings.some(({ handshake }) => handshake === "meta") ? [metaHandshakeRoute(hooks, mappings)] : []),
     ...hookRequestRoutes(mappings),
     ...runListRoutes,
+    getBudgets,
     ...runRoutes,
     ...replyTargetRoutes,
     ...sessionRoutes,

@@ -18,7 +18,7 @@ export interface Usage {
 }
 
 /** The status of a run. */
-export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
+export type RunStatus = "queued" | "waiting" | "running" | "completed" | "failed" | "dropped";
 
 /** Why a run failed. */
 export interface RunError {
@@ -57,10 +57,13 @@ export interface MissingValue {
 export interface WaitsFor {
   /**
    * `run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed
-   * attempt. `worker`: a worker with a free place.
+   * attempt. `worker`: a worker with a free place. `answer`: a person's answer to the question of a budget.
    */
-  kind: "run" | "session" | "time" | "worker";
-  /** The earliest run of the session that has not ended; null unless `kind` is `run`. */
+  kind: "run" | "session" | "time" | "worker" | "answer";
+  /**
+   * The earliest run of the session that has not ended for `run`. For `answer` the run on whose job the question is:
+   * they have the same id. Otherwise null.
+   */
   runId: string | null;
   /** The earliest time of the next attempt; null unless `kind` is `time`. */
   notBefore: string | null;
@@ -85,7 +88,10 @@ export interface RunSummary {
   sessionKey: string | null;
   /** The agent of `agents.list`; null for that of `agents.defaults`, and until the mapping has been applied. */
   agentId: string | null;
-  /** `dropped`: the transform of the mapping decided that the request needs no run. */
+  /**
+   * `waiting`: a budget is used up, and a person decides whether the run goes on. `dropped`: the transform of the
+   * mapping decided that the request needs no run.
+   */
   status: RunStatus;
   /** Number of attempts so far. */
   attempts: number;
@@ -132,7 +138,10 @@ export interface Run extends RunSummary {
    * variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.
    */
   stderr?: string;
-  /** Why the run has not started. Only in the response for a single run that is queued, and not with the hook token. */
+  /**
+   * Why the run has not started. Only in the response for a single run that is queued or waiting, and not with the hook
+   * token.
+   */
   waitsFor?: WaitsFor;
 }
 

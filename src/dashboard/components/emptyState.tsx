@@ -8,6 +8,7 @@ import { IconButton } from "./iconButton.tsx";
 const GUIDE = {
   "tutorials/first-job": "Your first job",
   "tutorials/first-agent-hook": "Your first agent hook",
+  "how-to/set-budgets": "Set budgets",
   "how-to/set-up-a-channel": "Set up a channel",
   "how-to/debug-a-failed-run": "Debug a failed run",
   "how-to/get-notified-when-a-job-fails": "Get notified when a job fails",

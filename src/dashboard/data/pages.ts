@@ -15,6 +15,7 @@ const GROUPS = [
     [
       ["/requests", "Hooks", /^\/requests/, "runs:read"],
       ["/runs", "Runs", /^\/runs/, "runs:read"],
+      ["/budgets", "Budgets", /^\/budgets/, "runs:read"],
       ["/sessions", "Sessions", /^\/sessions/, "runs:read"],
       ["/deliveries", "Deliveries", /^\/deliveries/, "runs:read"],
     ],

@@ -188,6 +188,8 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
 
 /** Names the reason why a queued run has not started, with a link to the run that is ahead. */
 function Waiting({ waitsFor: { kind, runId, notBefore } }: { waitsFor: WaitsFor }) {
+  if (kind === "answer" && runId)
+    return <a href={address("/jobs/:jobId", runId)}>the answer to a question of its budget</a>;
   if (runId) return <a href={address("/runs/:runId", runId)}>a run of the same session</a>;
   if (notBefore) {
     return (
@@ -260,7 +262,7 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
           <Icon name="retry" /> Retry
         </button>
       )}
-      {(status === "queued" || status === "running") && (
+      {(status === "queued" || status === "waiting" || status === "running") && (
         <button
           type="button"
           class="danger"

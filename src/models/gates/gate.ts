@@ -2,6 +2,9 @@ import { ACTIONS, GATE_STATUSES, type Gate } from "../../wire/gate.ts";
 import * as f from "../db/fields.ts";
 import { unpackObject } from "../jobs/freeObject.ts";
 
+/** The opener of gates about budgets, for whose answers runs wait. No token can have this name. */
+export const BY_BUDGET = "a budget";
+
 /**
  * A question to a person, attached to a job. It is open until exactly one of an answer, its expiry or its withdrawal closes
  * it.

@@ -6,7 +6,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import { appendNotes, type Note } from "../notes/note.ts";
 import { returnFields, wakesOn } from "../notes/returnTo.ts";
 import type { WantedNotifications } from "../notes/wantedNotifications.ts";
-import { type GateDoc, viewGate } from "./gate.ts";
+import { BY_BUDGET, type GateDoc, viewGate } from "./gate.ts";
 import { MAX_OPEN_GATES } from "./gateErrors.ts";
 
 /** The fields that name a gate and its job. */
@@ -96,7 +96,7 @@ const MAX_MESSAGE_CHARS = 4_000;
 
 /**
  * Returns the fields that note a transition of a gate in the job's update that follows it: for the rules, and for the session
- * that the job wakes when the gate is decided. They are empty if nobody wants the notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
+ * that the job wakes or the runs that wait when the gate is decided. They are empty if nobody wants the notification. The update is made exactly once for each transition, after a crash by the repair, so that the notification is
  * neither lost nor repeated.
  * @param at when the job's update is made
  */
@@ -107,7 +107,9 @@ function gateNote(gate: GateDoc, { types }: WantedNotifications, at: Date): { re
   // A gate opens once and closes once.
   const note: Note = { id: `${gate._id}-${gate.status}`, type, at, gate: { ...snapshot(gate) } };
   const added = appendNotes([{ $mergeObjects: [{ $literal: note }, mayWake ? returnFields("gate") : {}] }]);
-  return { notes: types.has(type) ? added : { $cond: [wakesOn("gate"), added, "$notes"] } };
+  return {
+    notes: types.has(type) || gate.openedBy === BY_BUDGET ? added : { $cond: [wakesOn("gate"), added, "$notes"] },
+  };
 }
 
 const TYPES = {

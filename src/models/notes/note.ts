@@ -28,6 +28,8 @@ export const Note = f.object({
   elapsedMs: f.optional(f.number),
   /** For notifications of gates: the gate as clients read it. */
   gate: f.optional(f.free<Readonly<Record<string, unknown>>>()),
+  /** For `budget.reached`: the budget. */
+  budget: f.optional(f.object({ id: f.string, per: f.string, used: f.string })),
   /** The session that the transition wakes, as the job named it then; missing if it wakes none. */
   returnTo: f.optional(ReturnTo),
   /** The number of notifications just before this one that were dropped, because too many waited. */

@@ -13,6 +13,9 @@ import { StoredUsage } from "./usage.ts";
 /*
  * The states of a run, the values of `status`:
  *
+ *                waiting
+ *          a person|  ^ a budget asks, before a turn
+ *           answers v  |
  *   accepted --> queued ------------------------> completed, dropped    the mapping makes it an event or a report, or drops it
  *                  |  ^ \-----------------------> failed                the mapping fails, or it is cancelled
  *          a worker|  |the worker stops, or the turn fails and another try is left
@@ -22,14 +25,16 @@ import { StoredUsage } from "./usage.ts";
  *                  |  ^ \-----------------------> failed                the last try fails, or it is cancelled
  *                  +--+ another worker acquires the expired lease
  *
+ *   waiting --> failed   it is cancelled
+ *
  *   failed --> queued    it is retried by hand, as the next `round`
  *
  * Two fields divide a state. `stage` divides queued: it is `mapping` until the mapping is applied, and only then may a worker
  * acquire the run. `finalized` divides the ends: it is false until the end is finalized (transcript, summary, delivery, next run).
- * Two more follow from the status in the same update: `open` is true in queued and running, because partial indexes select by
- * it, and `lease` holds the lease in running. The updates are in endUpdate.ts and runs.ts; workers/runs/executeRun.ts calls them.
+ * Two more follow from the status in the same update: `open` is true in queued, waiting and running, because partial indexes
+ * select by it, and `lease` holds the lease in running. A worker decides under its lease that a run waits; `awaits` then names the gate. The updates are in endUpdate.ts and runs.ts; workers/runs/executeRun.ts calls them.
  */
-export const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
+export const RunStatus = Type.Enum(["queued", "waiting", "running", "completed", "failed", "dropped"]);
 export type RunStatus = Static<typeof RunStatus>;
 /**
  * A run of an agent, `wake` for a mapped hook that became an event of the main session, `return` for a run
@@ -103,6 +108,8 @@ export interface AttemptReport {
   readonly usage?: StoredUsage | undefined;
   /** The end of what the program wrote to standard error. */
   readonly stderr?: string | undefined;
+  /** The time of the turn in milliseconds, if budgets count it. */
+  readonly ms?: number | undefined;
 }
 
 /** A try that failed. */
@@ -146,7 +153,7 @@ export const RunDoc = f.object({
    */
   order: f.timestamp,
   status: f.oneOf(RunStatus.enum),
-  /** Whether it is queued or running. */
+  /** Whether it is queued, waiting or running. */
   open: f.boolean,
   attempts: f.number,
   /** How often it was retried by hand. Each round has its own summary and delivery. */
@@ -160,6 +167,12 @@ export const RunDoc = f.object({
   missingValues: f.optional(f.listOf(MissingValue)),
   /** The sum of its tries in all rounds; missing until one reports usage. */
   usage: f.optional(StoredUsage),
+  /** The time of its counted turns in all rounds, in milliseconds; missing without budgets. */
+  turnMs: f.optional(f.number),
+  /** The ended attempts that are not in the sums of budgets yet. */
+  uncounted: f.optional(f.listOf(f.object({ id: f.string, at: f.date, ms: f.number, usage: f.optional(StoredUsage) }))),
+  /** The gate for whose answer the run waits or has waited, and its job. */
+  awaits: f.optional(f.object({ gateId: f.string, jobId: f.string })),
   /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
   stderr: f.optional(f.string),
   error: f.nullable(RunError),
@@ -208,7 +221,7 @@ export type RunDoc = f.Stored<typeof RunDoc>;
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 /** Finds the runs that have ended and are not finalized. */
 export const NOT_FINALIZED = { finalized: 1 } as const;
-/** Counts the waiting runs of a mapping. */
+/** Counts the runs of a mapping that have not started. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
 
 export const runSchema = f
@@ -228,7 +241,7 @@ export const runSchema = f
   .index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } })
   // Finds the runs that use a stored call.
   .index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } })
-  .index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued" } })
+  .index(WAITING_OF_MAPPING, { partialFilterExpression: { open: true } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
 /** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;

@@ -52,14 +52,15 @@ function newIdLike(runId: string): string {
   return MAIL_RUN.test(runId) ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
 }
 
-/** Reads what a run waits for. @returns undefined if the run is not queued @throws AppError run_not_found, unavailable */
+/** Reads what a run waits for. @returns undefined if the run is neither queued nor waiting @throws AppError run_not_found, unavailable */
 export async function readWaitsFor(
   { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   runId: string,
   now: Date,
 ): Promise<WaitsFor | undefined> {
-  const { status, stage, sessionKey, notBefore } = await runs.find(runId);
+  const { status, stage, sessionKey, notBefore, awaits } = await runs.find(runId);
   const nothing = { runId: null, notBefore: null };
+  if (status === "waiting") return { ...nothing, kind: "answer", runId: awaits?.jobId ?? null };
   if (status !== "queued") return undefined;
   if (stage === "mapping") return { ...nothing, kind: "worker" };
   const next = await runs.findNext(sessionKey);

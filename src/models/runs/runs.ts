@@ -6,7 +6,7 @@ import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
-import type { NoteNotifier } from "../notes/note.ts";
+import type { Note, NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { listUnmapped, type UnmappedRun } from "./dueRuns.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
@@ -23,7 +23,7 @@ import {
   type RunOutcome,
   WAITING_OF_MAPPING,
 } from "./run.ts";
-import { addUsage, type StoredUsage } from "./usage.ts";
+import { addTried } from "./spending.ts";
 
 export class Runs {
   readonly collection: Documents<RunDoc>;
@@ -80,7 +80,7 @@ export class Runs {
 
   /** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
-    const waiting = { status: "queued" as const, "mapped.mapping": mapping };
+    const waiting = { open: true, status: { $in: ["queued" as const, "waiting" as const] }, "mapped.mapping": mapping };
     return this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING });
   }
 
@@ -182,17 +182,17 @@ export class Runs {
     const { _id, lease } = run;
     const now = this.#clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
-    const failed = outcome.kind === "failed" && {
-      $push: { ...note.$push, ...pushFailedTry(run, outcome.error, report, now) },
-    };
+    // A run that a budget refuses has made no attempt.
+    const isTried = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
+    const failed = isTried && pushFailedTry(run, outcome.error, report, now);
+    const { $inc, $push } = addTried(report, lease.token, now);
     const isEnded = await this.#lease.updateHeld(
       _id,
       lease.token,
       { ...$set, ...stderrOf(report) },
       {
-        ...note,
-        ...failed,
-        ...addUsage(report.usage),
+        $inc,
+        $push: { ...note.$push, ...failed, ...$push },
       },
     );
     if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
@@ -201,15 +201,59 @@ export class Runs {
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
     const waiting = { status: "queued", lease: null, notBefore, error, ...stderrOf(report) };
-    const change = { $push: pushFailedTry(run, error, report, this.#clock.now()), ...addUsage(report.usage) };
+    const now = this.#clock.now();
+    const { $inc, $push } = addTried(report, run.lease.token, now);
+    const change = { $inc, $push: { ...pushFailedTry(run, error, report, now), ...$push } };
     return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.lease.token, waiting, change));
   }
 
   /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
-  async release({ _id, lease }: AgentRun, usage?: StoredUsage): Promise<void> {
+  async release({ _id, lease }: AgentRun, report: AttemptReport = {}): Promise<void> {
     const waiting = { status: "queued", lease: null };
-    const change = { $inc: { attempts: -1, ...addUsage(usage).$inc } };
+    const { $inc, $push } = addTried(report, lease.token, this.#clock.now());
+    const change = { $inc: { attempts: -1, ...$inc }, $push };
     this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, change));
+  }
+
+  /**
+   * Releases a run that waits for the answer to a gate, as if it had never been acquired.
+   * @returns false if the worker no longer holds it
+   */
+  async wait({ _id, lease }: AgentRun, awaits: NonNullable<RunDoc["awaits"]>): Promise<boolean> {
+    const waiting = { status: "waiting", lease: null, awaits };
+    return this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, { $inc: { attempts: -1 } }));
+  }
+
+  /** Queues a run whose gate is decided. @returns false if it does not wait for this gate @throws AppError unavailable */
+  async resume(runId: string, gateId: string): Promise<boolean> {
+    const waiting = { _id: runId, status: "waiting" as const, "awaits.gateId": gateId };
+    const { modifiedCount } = await this.collection.updateOne(waiting, { $set: { status: "queued" } });
+    return this.#notifyIf(runId, modifiedCount === 1);
+  }
+
+  /** Lists the gates for which runs wait. @throws AppError unavailable */
+  async listAwaitedGates(): Promise<string[]> {
+    const groups = [{ $match: { status: "waiting" } }, { $group: { _id: "$awaits.gateId" } }];
+    return (await this.collection.aggregate<{ _id: string }>(groups)).map(({ _id }) => _id);
+  }
+
+  /** Makes a run one that is also a job. @throws AppError run_not_found, unavailable */
+  async trackAsJob(runId: string): Promise<RunDoc> {
+    await this.collection.updateOne({ _id: runId }, { $set: { "request.trackAsJob": true } });
+    return this.find(runId);
+  }
+
+  /** Removes the attempts of a run that budgets have counted. @throws AppError unavailable */
+  async markCounted({ _id, uncounted = [] }: Pick<RunDoc, "_id" | "uncounted">): Promise<void> {
+    const ids = uncounted.map(({ id }) => id);
+    await this.collection.updateOne({ _id }, { $pull: { uncounted: { id: { $in: ids } } } });
+  }
+
+  /** Notes a notification about a run once, if a rule wants it. @throws AppError unavailable */
+  async note(runId: string, note: Note): Promise<void> {
+    if (!this.#wanted.types.has(note.type as never)) return;
+    await this.collection.updateOne({ _id: runId, "notes.id": { $ne: note.id } }, { $push: { notes: note } });
+    this.#notes.noted();
   }
 
   /**
@@ -226,7 +270,7 @@ export class Runs {
       ...(reason !== null && { cancelReason: reason }),
     };
     const change = endUpdate(outcome, this.#clock.now(), this.#wanted);
-    const waiting = { _id: runId, status: "queued" as const };
+    const waiting = { _id: runId, status: { $in: ["queued" as const, "waiting" as const] } };
     const { modifiedCount } = await this.collection.updateOne(waiting, change);
     const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
     if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
@@ -241,7 +285,7 @@ export class Runs {
     return this.#changeIn(
       runId,
       { status: "failed", finalized: true },
-      { $set: queuedAgain, $inc: { round: 1 }, $unset: { cancelReason: 1 } },
+      { $set: queuedAgain, $inc: { round: 1 }, $unset: { cancelReason: 1, awaits: 1 } },
       ({ status }) =>
         status === "failed"
           ? "The failure of the run is still being recorded: try again in a few seconds."

@@ -143,6 +143,15 @@ export const NOTIFICATIONS = {
     text: (data) => [`${runName(data)} was dropped by its transform.`],
     example: { run: { ...RUN, status: "dropped", startedAt: null } },
   },
+  "budget.reached": {
+    about: "run",
+    when: "the runs that a budget with `then: warn` counts reach its limit, once in its period",
+    title: "has reached a budget",
+    text: (data) => [
+      `${runName(data)} has reached the budget ${strong(data.budget.id)}: ${escapeMarkdown(data.budget.used)}.`,
+    ],
+    example: { run: RUN, budget: { id: "daily", per: "day", used: "$5.12 of $5" } },
+  },
   "delivery.failed": {
     about: "delivery",
     when: "a delivery is given up, except one that carries this event itself",

@@ -28,6 +28,7 @@ export interface ShownData {
     readonly name: string | null;
     readonly error: { readonly message: string } | null;
   };
+  readonly budget: { readonly id: string; readonly used: string };
   readonly delivery: { readonly channel: string; readonly reason: string | null };
   readonly expect: { readonly name: string };
   readonly lastSeenAt?: string | null;

@@ -3,6 +3,7 @@ import { assignSessionOwner } from "../../models/intake/sessionOwners.ts";
 import { cancelRun } from "../../models/runs/cancel.ts";
 import { AppError } from "../../shared/errors.ts";
 import { escapeMarkdown, moment } from "../../shared/notifications/phrases.ts";
+import { agentHook } from "../../shared/queue/definitions.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import type { ChatDeps, ReceivedMessage } from "./chatDeps.ts";
@@ -44,11 +45,12 @@ export async function carryOut(
 
 const ACTS: Readonly<Record<Command, (deps: ChatDeps, sessionKey: string) => Promise<string>>> = {
   new: async () => "A new session begins. Answer this message to write to it.",
-  async stop({ stores }, sessionKey) {
+  async stop({ stores, queues }, sessionKey) {
     const running = await findRunning(stores, sessionKey);
     if (!running) return "Nothing is running.";
     try {
-      await cancelRun(stores, running._id);
+      const runId = await cancelRun(stores, running._id);
+      if (runId !== null) await queues.add(agentHook, { runId }, { jobId: `${runId}-cancelled` });
       return "Stopped.";
     } catch (error) {
       if (error instanceof AppError && error.code === "run_state_conflict") return "It has just ended.";
@@ -60,13 +62,14 @@ const ACTS: Readonly<Record<Command, (deps: ChatDeps, sessionKey: string) => Pro
     const queued = { open: true, sessionKey, status: "queued" as const };
     const waiting = await stores.runs.collection.countDocuments(queued, { limit: MAX_COUNTED });
     const since = running?.startedAt ? ` since ${moment(running.startedAt.toISOString())}` : "";
-    const first = running ? `${escapeMarkdown(running.name ?? "A run")} is running${since}.` : "Nothing is running.";
+    const now = running?.status === "waiting" ? " waits for an answer about its budget" : ` is running${since}`;
+    const first = running ? `${escapeMarkdown(running.name ?? "A run")}${now}.` : "Nothing is running.";
     return waiting === 0 ? first : `${first} ${waiting === 1 ? "1 run waits" : `${waiting} runs wait`}.`;
   },
 };
 
 const findRunning = ({ runs }: ChatDeps["stores"], sessionKey: string) =>
   runs.collection.findOne(
-    { open: true, sessionKey, status: "running" },
-    { projection: { name: 1, startedAt: 1 }, sort: { order: 1 } },
+    { open: true, sessionKey, status: { $in: ["running", "waiting"] } },
+    { projection: { name: 1, status: 1, startedAt: 1 }, sort: { order: 1 } },
   );

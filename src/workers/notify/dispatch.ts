@@ -4,7 +4,9 @@ import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
 import { type EndedMessages, endMessages } from "../live/endMessages.ts";
+import { resumeRuns } from "../runs/budgets.ts";
 import type { Processor } from "../runWorkers.ts";
 import { type Entry, type Notification, readNotification } from "./notification.ts";
 import { notificationTitle } from "./notificationTitle.ts";
@@ -27,6 +29,7 @@ export interface DispatchDeps extends SendDeps, ReturnDeps {
   readonly traces?: Agents | undefined;
   /** The pause before a failed notification is tried again. */
   readonly retryMs: number;
+  readonly queues: Pick<Queues, "add">;
 }
 
 /** A rule that sends a notification, with the number of notifications that were held back or dropped before it. */
@@ -116,6 +119,8 @@ async function dispatchPage(
       const outcome = taken.get(entry) as Outcome | { readonly error: unknown };
       if ("error" in outcome) throw outcome.error;
       if (notReturned.has(entry)) throw notReturned.get(entry);
+      const { gate } = notification.data;
+      if (gate && gate.status !== "open") await resumeRuns(deps, gate.gateId);
       if (notTraced?.has(entry)) throw notTraced.get(entry);
       const { sent, announcedBy } = outcome;
       for (const { rule, held } of sent)

@@ -57,6 +57,8 @@ export interface NotificationData {
   readonly usual?: JobView["usual"];
   readonly run?: RunHead;
   readonly delivery?: Omit<Delivery, "preview">;
+  /** Of `budget.reached`: its id, its period, and what was used of it. */
+  readonly budget?: NonNullable<Note["budget"]>;
   readonly gate?: Gate;
   readonly expect?: { readonly id: string; readonly name: string };
   readonly lastSeenAt?: string | null;
@@ -87,7 +89,7 @@ async function describe(stores: Stores, record: NotedRecord, note: Note): Promis
     case "job":
       return describeJob(stores, { ...record.job, ...note.was }, note);
     case "run":
-      return describeRun({ ...record.run, ...note.was });
+      return describeRun({ ...record.run, ...note.was }, note);
     case "delivery": {
       const delivery = { ...record.delivery, ...note.was };
       const { preview: _, ...data } = viewDelivery(delivery);
@@ -156,14 +158,14 @@ async function lastLines({ logs }: Stores, { _id }: Pick<NotedJob, "_id">): Prom
   return lines.map(({ text }) => sanitizeText(text).slice(0, MAX_LINE_CHARS).toWellFormed());
 }
 
-function describeRun(run: RunDoc): Described {
+function describeRun(run: RunDoc, { budget }: Note): Described {
   const mapping = run.mapped?.mapping;
   return {
-    data: { run: { ...runHead(run), error: run.error && ownWords(run.error) } },
+    data: { run: { ...runHead(run), error: run.error && ownWords(run.error) }, ...(budget && { budget }) },
     facts: { name: run.name ?? undefined, mapping },
     subject: mapping ?? run.name ?? "agent",
     depth: run.depth,
-    ...(run.callbackUrl !== undefined && { callbackUrl: run.callbackUrl }),
+    ...(run.callbackUrl !== undefined && !budget && { callbackUrl: run.callbackUrl }),
   };
 }
 

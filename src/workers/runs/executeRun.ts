@@ -19,6 +19,7 @@ import { enqueueDelivery } from "../deliveries/enqueueDelivery.ts";
 import { modelLabel, type WorkerMetrics } from "../metrics.ts";
 import type { RunContext } from "../runWorkers.ts";
 import type { AgentTable } from "./agentTable.ts";
+import { type BudgetVerdict, type RunBudgets, resumeRuns } from "./budgets.ts";
 import { reportingEnv, traceEnv } from "./reportingEnv.ts";
 import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
 import { RunProgress } from "./runProgress.ts";
@@ -39,6 +40,7 @@ export interface FinalizeDeps {
   readonly queues: Pick<Queues, "add" | "deliver" | "triggerHeartbeat">;
   readonly metrics: WorkerMetrics;
   readonly delivery: DeliverySettings;
+  readonly budgets: RunBudgets;
 }
 
 export interface ExecuteRunDeps extends FinalizeDeps {
@@ -66,14 +68,47 @@ export async function executeRun(deps: ExecuteRunDeps, runId: string, context: R
   if (run.attempts === 1) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
+  const isLost = run.attempts > MAX_TRIES;
+  const verdict = isLost ? GO : await retryWhileMongoIsDown(() => deps.budgets.check(run), context);
+  if (verdict.kind === "wait" && (await retryWhileMongoIsDown(() => wait(deps, run, verdict.awaits), context))) {
+    return "waits for an answer";
+  }
   const report: Report = {};
-  const outcome = run.attempts > MAX_TRIES ? crashed() : await turnUnderLease(deps, run, report, context);
+  const outcome = isLost ? crashed() : await turnWithin(deps, run, { verdict, report }, context);
   metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
   metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
   const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, report, context), context);
+  if (next === "requeued") await retryWhileMongoIsDown(() => deps.budgets.count(runId), context);
   if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
   await retryWhileMongoIsDown(() => finalize(deps, runId), context);
   return outcome.kind;
+}
+
+const GO: BudgetVerdict = { kind: "go" };
+
+/** Lets a run wait for the answer to a gate. @returns false if the worker no longer holds it: it was cancelled */
+async function wait(deps: ExecuteRunDeps, run: AgentRun, awaits: NonNullable<AgentRun["awaits"]>): Promise<boolean> {
+  const { runs, sessions, gates } = deps.stores;
+  const isWaiting = await runs.wait(run, awaits);
+  await sessions.release(run.sessionKey, run.lease.token);
+  // The answer may have come before the run waited for it.
+  if ((await gates.findById(awaits.gateId))?.status !== "open") await resumeRuns(deps, awaits.gateId);
+  return isWaiting;
+}
+
+/** Runs the turn if its budgets allow it, and measures its time if there are any. */
+async function turnWithin(
+  deps: ExecuteRunDeps,
+  run: AgentRun,
+  { verdict, report }: { readonly verdict: BudgetVerdict; readonly report: Report },
+  context: RunContext,
+): Promise<TurnOutcome> {
+  if (verdict.kind === "wait") return { kind: "lost" };
+  if (verdict.kind === "refuse") return { kind: "failed", error: verdict.error };
+  const began = performance.now();
+  const outcome = await turnUnderLease(deps, run, report, context);
+  if (deps.budgets.areSet) report.ms = performance.now() - began;
+  return outcome;
 }
 
 /** What the runner reports while the turn runs. */
@@ -176,7 +211,7 @@ async function storeOutcome(
     deps.queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs });
   switch (outcome.kind) {
     case "stopped":
-      await runs.release(run, report.usage);
+      await runs.release(run, report);
       await sessions.release(run.sessionKey, run.lease.token);
       await requeue(run, run.lease.token, 0);
       return "requeued";
@@ -204,7 +239,8 @@ async function storeOutcome(
         await requeue(run, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, report);
+      const attempts = code === "budget_exceeded" ? run.attempts - 1 : Math.min(run.attempts, MAX_TRIES);
+      await runs.end(run, { kind: "failed", error, attempts }, report);
       return "ended";
     }
   }
@@ -213,6 +249,7 @@ async function storeOutcome(
 /** Finalizes a run, then enqueues what follows from its end. Ignores a run that has not ended or is already finalized. */
 export async function finalize(deps: FinalizeDeps, runId: string): Promise<void> {
   const { stores, queues, delivery: settings } = deps;
+  await deps.budgets.count(runId); // while the sweep still returns to the run
   const run = await stores.runs.findUnfinalized(runId);
   if (!run) return;
   const { nextRunId, delivery, wake } = await finalizeRun(stores, run, { ...settings, isWorthDelivering });

@@ -68,6 +68,7 @@ describe("notify: crashes", () => {
 
   const depsOf = (stores: Stores): DispatchDeps => ({
     stores,
+    queues: fixture.app.queues,
     rules: compileRules(fixture.app.config.notify),
     publicUrl: undefined,
     metrics: new WorkerMetrics(),

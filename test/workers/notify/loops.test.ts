@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { newNoteId } from "../../../src/models/notes/note.ts";
 import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
@@ -61,6 +62,8 @@ describe("notify: loops", () => {
         const outcome = kind === "failed" ? { kind, error } : kind === "event" ? { kind, name: null } : { kind };
         await runs.applyMapping(await accept(), 0, outcome);
       }
+      const budget = { id: "daily", per: "day", used: "$5 of $5" };
+      await runs.note(await accept(), { id: newNoteId(), type: "budget.reached", at: app.clock.now(), budget });
       const job = async (status: "running" | "failed" | "completed") => {
         const runId = await accept();
         await jobs.put(runId, { name: "loop", status, metadata: { runId }, staleAfterSeconds: 30 });

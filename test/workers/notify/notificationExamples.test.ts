@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { newNoteId } from "../../../src/models/notes/note.ts";
 import {
   ANY_NOTIFICATION_TYPES,
   NOTIFICATION_TYPES,
@@ -82,6 +83,8 @@ describe("the examples of notifications", () => {
     }
     await runs.cancel(cancelled);
     await runs.applyMapping(dropped, 0, { kind: "dropped" });
+    const budget = { id: "daily", per: "day", used: "$5.12 of $5" };
+    await runs.note(dropped, { id: newNoteId(), type: "budget.reached", at: app.clock.now(), budget });
     await fixture.startWorker();
     const reply = { _id: randomUUID(), runId: null, channel: "telegram", to: "anna", text: "x" };
     await deliveries.add({ ...reply, fault: "The channel telegram is not configured." });

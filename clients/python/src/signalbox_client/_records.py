@@ -16,7 +16,7 @@ GateStatus = Literal["open", "answered", "expired", "withdrawn"]
 #: The decision of a person.
 GateAction = Literal["accept", "decline", "cancel"]
 #: The status of a run.
-RunStatus = Literal["queued", "running", "completed", "failed", "dropped"]
+RunStatus = Literal["queued", "waiting", "running", "completed", "failed", "dropped"]
 #: The kind of a delivery.
 DeliveryKind = Literal["channel", "webhook", "wake"]
 #: The state of a delivery.
@@ -361,9 +361,10 @@ class WaitsForRecord(TypedDict):
     """Why a queued run has not started."""
 
     #: `run`: an earlier run of the session. `session`: another turn in the session. `time`: the pause after a failed
-    #: attempt. `worker`: a worker with a free place.
-    kind: Literal["run", "session", "time", "worker"]
-    #: The earliest run of the session that has not ended; null unless `kind` is `run`.
+    #: attempt. `worker`: a worker with a free place. `answer`: a person's answer to the question of a budget.
+    kind: Literal["run", "session", "time", "worker", "answer"]
+    #: The earliest run of the session that has not ended for `run`. For `answer` the run on whose job the question is:
+    #: they have the same id. Otherwise null.
     runId: str | None
     #: The earliest time of the next attempt; null unless `kind` is `time`.
     notBefore: str | None
@@ -387,7 +388,8 @@ class RunRecord(TypedDict, total=False):
     sessionKey: str | None
     #: The agent of `agents.list`; null for that of `agents.defaults`, and until the mapping has been applied.
     agentId: str | None
-    #: `dropped`: the transform of the mapping decided that the request needs no run.
+    #: `waiting`: a budget is used up, and a person decides whether the run goes on. `dropped`: the transform of the
+    #: mapping decided that the request needs no run.
     status: RunStatus
     #: Number of attempts so far.
     attempts: int
@@ -424,7 +426,8 @@ class RunRecord(TypedDict, total=False):
     #: The end of what the program of the latest attempt wrote to standard error, at most 4 KiB, with the values of its
     #: variables masked. Only in the response for a single run, if it wrote something, and not with the hook token.
     stderr: str
-    #: Why the run has not started. Only in the response for a single run that is queued, and not with the hook token.
+    #: Why the run has not started. Only in the response for a single run that is queued or waiting, and not with the
+    #: hook token.
     waitsFor: WaitsForRecord
 
 

@@ -34,7 +34,8 @@ const getRun = route({
     const { value: run, headers } = await waiting.until(wait, endOfRun(stores, runId));
     // The hook token must not reveal the ids of other senders' runs.
     if (authContext.actor === HOOK_ACTOR) return { status: 200, headers, body: viewForSender(run) };
-    const waitsFor = run.status === "queued" ? await readWaitsFor(stores, runId, clock.now()) : undefined;
+    const waitsFor =
+      run.status === "queued" || run.status === "waiting" ? await readWaitsFor(stores, runId, clock.now()) : undefined;
     return { status: 200, headers, body: { ...run, ...(waitsFor && { waitsFor }) } };
   },
 });
@@ -114,7 +115,7 @@ const cancel = route({
   tag: "runs",
   summary: "Cancel a run",
   description:
-    "Ends a run that is queued or running; its error code becomes `cancelled`. A running agent is stopped within a few seconds. The job of a run with `trackAsJob` is cancelled too. A run that has ended answers 409 `run_state_conflict`.",
+    "Ends a run that is queued, waiting or running; its error code becomes `cancelled`. A running agent is stopped within a few seconds. The job of a run with `trackAsJob` is cancelled too. A run that has ended answers 409 `run_state_conflict`.",
   example: examples.cancelRun,
   schemas: { params },
   answers: { 200: Run },

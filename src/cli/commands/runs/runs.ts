@@ -22,7 +22,14 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
-const STATES = ["queued", "running", "completed", "failed", "dropped"] as const satisfies readonly RunStatus[];
+const STATES = [
+  "queued",
+  "waiting",
+  "running",
+  "completed",
+  "failed",
+  "dropped",
+] as const satisfies readonly RunStatus[];
 
 interface RunFilter {
   readonly status?: readonly RunStatus[];
@@ -153,6 +160,7 @@ function runLines(run: Run): string[] {
 
 function waitsForText({ kind, runId, notBefore }: WaitsFor): string {
   if (kind === "run") return `run ${runId} of the same session`;
+  if (kind === "answer") return `the answer to the question on the job ${runId}`;
   if (kind === "time") return `the next attempt at ${notBefore}`;
   return kind === "session" ? "another turn in its session" : "a free worker";
 }

@@ -59,13 +59,14 @@ function stateOf(checks: readonly Check[]): string {
 }
 
 async function readFigures(client: Client) {
-  const [{ jobs }, { channels }, queued, running] = await Promise.all([
+  const [{ jobs }, { channels }, queued, waiting, running] = await Promise.all([
     client.stats(),
     client.channels(),
     countRuns(client, "queued"),
+    countRuns(client, "waiting"),
     countRuns(client, "running"),
   ]);
-  return { jobs, runs: { queued, running }, channels };
+  return { jobs, runs: { queued, waiting, running }, channels };
 }
 
 async function countRuns(client: Client, status: RunStatus): Promise<number> {
@@ -76,7 +77,10 @@ function figureRows({ jobs, runs, channels }: Awaited<ReturnType<typeof readFigu
   const counted = (count: number) => (count === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(count));
   return [
     ["Jobs", `${jobs.running} running (${jobs.stale} stale), ${jobs.completed} completed, ${jobs.failed} failed`],
-    ["Runs", `${counted(runs.queued)} queued, ${counted(runs.running)} running`],
+    [
+      "Runs",
+      `${counted(runs.queued)} queued, ${counted(runs.running)} running${runs.waiting > 0 ? `, ${counted(runs.waiting)} waiting for an answer` : ""}`,
+    ],
     ...channels.map((channel): [string, string] => ["Channel", channelLines(channel)]),
   ];
 }

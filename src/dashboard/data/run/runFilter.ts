@@ -1,7 +1,7 @@
 import type { RunStatus, RunSummary } from "../../../client/client.ts";
 import { spanStart } from "../job/jobSearch.ts";
 
-export const RUN_STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
+export const RUN_STATUSES = ["queued", "waiting", "running", "completed", "failed", "dropped"] as const;
 
 /** The filters of the list of runs other than the status, by their parameters in the address and the API. */
 const TEXTS = ["search", "mapping", "sessionKey", "createdFrom", "createdBefore"] as const;

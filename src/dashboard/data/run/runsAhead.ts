@@ -11,7 +11,7 @@ export function runsAhead<R extends Row>(rows: readonly R[]): ReadonlyMap<string
   const ahead = new Map<string, R>();
   const latest = new Map<string, R>();
   for (const row of rows.toReversed()) {
-    if (row.sessionKey === null || (row.status !== "queued" && row.status !== "running")) continue;
+    if (row.sessionKey === null || !/^(queued|waiting|running)$/.test(row.status)) continue;
     const earlier = latest.get(row.sessionKey);
     if (row.status === "queued" && earlier) ahead.set(row.runId, earlier);
     latest.set(row.sessionKey, row);

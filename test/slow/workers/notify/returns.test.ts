@@ -209,7 +209,7 @@ describe("returns of jobs to a session", () => {
         ...{ stores, clock, rules: [], publicUrl: undefined, metrics: new WorkerMetrics(), retryMs: 0 },
         ...{ delivery: { initialReplyTarget: null, channels: new Set<string>() }, deliver: async () => {} },
         ...{ access: new ChatAccess(config.channels) },
-        ...{ triggerHeartbeat: async () => {}, log: { error() {}, warn() {} } as never },
+        ...{ triggerHeartbeat: async () => {}, queues: fixture.app.queues, log: { error() {}, warn() {} } as never },
         ...{ url: "", gatherMs: 1, staleAfterSeconds: 900, agent: config.agents.defaults, startRun: async () => {} },
       };
       await dispatchAll(deps).catch(() => {});

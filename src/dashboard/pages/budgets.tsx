@@ -1,0 +1,99 @@
+import type { Budget } from "../../wire/budget.ts";
+import { GuideLink } from "../components/emptyState.tsx";
+import { Failure } from "../components/notice.tsx";
+import { Facts } from "../components/values/facts.tsx";
+import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { budgets } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
+import { visible } from "../text.ts";
+import { count } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { dollars } from "../usage.ts";
+
+const RELOAD_EVERY_MS = 15_000;
+
+/** The budgets, with what was spent of each. */
+export function BudgetsPage() {
+  useTitle("Budgets");
+  const { value, error, reload } = useQuery((signal) => budgets(signal), "budgets");
+  useReloadEvery(reload, RELOAD_EVERY_MS);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Budgets</h1>
+      </div>
+      {error !== null && <Failure error={error} retry={reload} />}
+      {value?.budgets.length === 0 && (
+        <p class="muted section">
+          No budget is configured. <GuideLink page="how-to/set-budgets" />
+        </p>
+      )}
+      {value?.budgets.map((budget) => (
+        <BudgetCard key={budget.id} budget={budget} />
+      ))}
+    </>
+  );
+}
+
+const PERIODS = { run: "Each run", day: "Day", month: "Month" } as const;
+const ACTS = { warn: "an event is sent", ask: "a person is asked", refuse: "the next turn is refused" } as const;
+const STATES = {
+  within: "Within its limits",
+  reached: "Used up",
+  asking: "Waits for an answer",
+  declined: "Used up, and raising it was declined",
+} as const;
+
+function BudgetCard({ budget }: { budget: Budget }) {
+  const { id, per, period, mapping, agentId, then, state, raises, limits, spent, byMapping } = budget;
+  return (
+    <section class="card section" aria-labelledby={`budget-${id}`}>
+      <h2 id={`budget-${id}`} class="section-title">
+        {id}
+      </h2>
+      <Facts
+        facts={[
+          [PERIODS[per], period],
+          ["Runs of", [mapping && `mapping ${mapping}`, agentId && `agent ${agentId}`].filter(Boolean).join(", ")],
+          ["At the limit", ACTS[then]],
+          ["State", per !== "run" && STATES[state]],
+          ["Raised", raises > 0 && `${count(raises)} times`],
+          ["Cost", limits.usd !== null && of(dollars(spent.usd), dollars(limits.usd), per)],
+          ["Tokens", limits.tokens !== null && of(count(spent.tokens), count(limits.tokens), per)],
+          ["Minutes", limits.minutes !== null && of(minutes(spent.minutes), minutes(limits.minutes), per)],
+        ]}
+      />
+      {byMapping.length > 0 && (
+        <div class="scroll-x" tabIndex={0} role="region" aria-label={`Spent of ${id} by mapping`}>
+          <table class="names">
+            <thead>
+              <tr>
+                {["Mapping", "Cost", "Tokens", "Minutes"].map((title) => (
+                  <th key={title} scope="col">
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {byMapping.map((one) => (
+                <tr key={one.mapping}>
+                  <th scope="row">{one.mapping === null ? "Agent hook" : <bdi>{visible(one.mapping)}</bdi>}</th>
+                  <td>{dollars(one.usd)}</td>
+                  <td>{count(one.tokens)}</td>
+                  <td>{minutes(one.minutes)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Compares what was spent with a limit; that of each run is no limit of the sum. */
+const of = (spent: string, limit: string, per: Budget["per"]) =>
+  per === "run" ? `${limit} a run, ${spent} today` : `${spent} of ${limit}`;
+
+const minutes = (value: number): string => count(Math.round(value * 10) / 10);
