@@ -1,39 +1,87 @@
 import { expect } from "chai";
+import { countsOf, trendOf } from "../../src/dashboard/data/history.ts";
 import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { waitForAddress } from "../support/browser.ts";
-import { eventually, untilPasses } from "../support/eventually.ts";
+import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard page of the history", () => {
   let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
+  const { openLive, contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { config: JSON.stringify({ expect: [{ id: "import", name: "Import", every: "1d" }] }) },
+  );
+
+  /** Creates jobs of half a minute each, of which the last fails and another one is running. */
+  async function createJobs(): Promise<void> {
+    for (const jobId of ["a", "b", "c"]) {
+      await app.call("PUT", `/api/jobs/${jobId}`, { name: "Import" });
+      app.clock.advance(30_000);
+      const failed = { status: "failed", message: "The disk is full" };
+      await app.call("PUT", `/api/jobs/${jobId}`, jobId === "c" ? failed : { status: "completed" });
+    }
+    await app.call("PUT", "/api/jobs/d", { name: "Import" });
+    await app.stores.expectations.begin("import", "Import");
+  }
+
+  for (const width of [1280, 390])
+    it(`shows each name with its jobs and opens one by keyboard, ${width} pixels wide`, async () => {
+      await createJobs();
+      const page = await contexts.open(`${app.url}/history`, { viewport: { width, height: 800 } });
+      const row = page.getByRole("listitem").filter({ hasText: "Import" });
+      await row.getByRole("img", { name: "2 completed, 1 failed, 1 running" }).waitFor();
+      await row.getByText("The disk is full").waitFor();
+      await row.getByText("Next due").waitFor();
+      await expectAccessible(page);
+      const isTooWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      expect(await isTooWide()).to.equal(false);
+
+      await row.getByRole("link", { name: "Import" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Import" }).waitFor();
+      await page.getByRole("img", { name: "2 completed, 1 failed, 1 running, over time" }).waitFor();
+      await untilPasses(async () =>
+        expect(await page.getByRole("rowheader").allTextContents()).to.deep.equal(["d", "c", "b", "a"]),
+      );
+      await expectAccessible(page);
+      expect(await isTooWide()).to.equal(false);
+      await page.getByRole("link", { name: "Day" }).click();
+      await waitForAddress(page, "search", "?name=Import&window=1d");
+      await page.getByRole("link", { name: "c", exact: true }).click();
+      await page.getByRole("heading", { name: "Import" }).waitFor();
+    });
+
+  it("shows the usual duration, the usual end and the time left of a job without progress", async () => {
+    const durations = { 93: 10 }; // about two hours
+    const figures = { seconds: 86_400, start: new Date(), name: "Import", started: 0, completed: 10, failed: 0 };
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    await app.database.collections.jobFigures.insertOne({ ...figures, durations, expiresAt } as never);
+    await app.call("PUT", "/api/jobs/d", { name: "Import" });
+    await app.call("PUT", "/api/jobs/d/steps/s", { stepName: "Load", progress: 0 });
+    const page = await openLive("/jobs/d");
+    await page.getByText(/usually 1\d\d? ?(s|min)|usually \d+(\.\d+)? (s|min)/).waitFor();
+    await page.getByText("Time left").waitFor();
+    await page.locator(".usual-end").waitFor();
+    await expectAccessible(page);
+  });
+});
+
+describe("the history of a name in words", () => {
+  const runs = (...durations: number[]) =>
+    durations.map((durationMs, i) => ({ jobId: `${i}`, status: "completed" as const, durationMs, startedAt: "" }));
+
+  it("has a trend from the sixth completed job on", () => {
+    expect(trendOf(runs(1, 1, 1, 1, 1))).to.equal(null);
+    expect(trendOf(runs(11, 10, 10, 10, 10, 10))).to.equal("steady");
+    expect(trendOf(runs(15, 15, 15, 10, 10, 10))).to.equal("↑ 50 % longer");
+    expect(trendOf(runs(35, 35, 35, 10, 10, 10))).to.equal("↑ 3.5 times as long");
+    expect(trendOf(runs(5, 5, 5, 10, 10, 10))).to.equal("↓ 50 % shorter");
   });
 
-  it("shows charts of jobs and durations, and the figures by name, for each span", async () => {
-    for (const jobId of ["a", "b", "c"]) await app.call("PUT", `/api/jobs/${jobId}`, { name: "Import" });
-    await app.call("PUT", "/api/jobs/a", { status: "completed" });
-    await app.call("PUT", "/api/jobs/b", { status: "failed" });
-    await eventually(async () => (await app.stores.jobFigures.countDocuments({ failed: 1 })) >= 6, "the figures");
-    const page = await openLive("/");
-    await page.getByRole("link", { name: "History" }).click();
-
-    await page.getByRole("img", { name: "3 started, 1 completed, 1 failed" }).waitFor();
-    const row = page.getByRole("row").filter({ hasText: "Import" });
-    await untilPasses(async () =>
-      expect((await row.getByRole("cell").allTextContents()).slice(0, 3)).to.deep.equal(["3", "1", "1"]),
-    );
-    await expectAccessible(page);
-    await page.getByRole("link", { name: "Week" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "Week" }).and(page.locator("[aria-current]")).waitFor();
-    const bars = page.locator(".chart").first().locator("g");
-    await eventually(async () => (await bars.count()) === 28, "the bars of the week");
-    await row.getByRole("link", { name: "Import" }).click();
-    await page.getByText("Jobs named Import.").waitFor();
-    await row.getByRole("link", { name: "1", exact: true }).click();
-    await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
-    await waitForAddress(page, "search", "?name=Import&status=failed");
+  it("names only the states that jobs have", () => {
+    expect(countsOf(runs(1, 2))).to.equal("2 completed");
   });
 });

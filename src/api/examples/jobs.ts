@@ -167,6 +167,30 @@ export const getJobHistory: Example = {
   },
 };
 
+export const getHistory: Example = {
+  answers: {
+    200: {
+      names: [
+        {
+          name: "Nightly report",
+          runs: [
+            {
+              jobId: "report-2026-03-01",
+              status: "failed",
+              durationMs: 41_800,
+              startedAt: "2026-03-01T03:00:00.000Z",
+            },
+          ],
+          usual: { p50Ms: 41_800, p95Ms: 129_000, count: 12 },
+          lastFailure: { jobId: "report-2026-03-01", at: "2026-03-01T03:00:41.800Z", message: "No price for 7 rows" },
+          nextDueAt: "2026-03-02T05:00:00.000Z",
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+};
+
 const event = (name: string, data: object) => ({ event: name, data, id: "1772442000000-0" });
 const { input: _input, metadata: _metadata, output: _output, ...EVENT_JOB } = JOB;
 

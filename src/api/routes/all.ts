@@ -9,6 +9,7 @@ import { replyTargetRoutes } from "./channels/replyTarget.ts";
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
 import { gateRoutes } from "./gates.ts";
+import { getHistory } from "./history.ts";
 import { hookRequestRoutes } from "./hooks/hookRequests.ts";
 import { hookRoutes } from "./hooks/hooks.ts";
 import { mappedHookRoute, metaHandshakeRoute } from "./hooks/mappedHooks.ts";
@@ -46,6 +47,7 @@ export function allRoutes(hooks: Config["hooks"], mappings: readonly Mapping[]):
     getStats,
     getJobHistory,
     getJobErrors,
+    getHistory,
     ...hookRoutes(hooks),
     // without a mapping too: the description is the same, and the answer is `hook_not_found`
     ...(hooks.enabled ? [mappedHookRoute(hooks, Math.max(0, ...mappings.map((one) => one.maxBodyBytes)))] : []),

@@ -1,8 +1,8 @@
 import type { Budget } from "../../wire/budget.ts";
 import type { DeliveryCounts } from "../../wire/delivery.ts";
+import type { NameHistory } from "../../wire/history.ts";
 import type { RunStats } from "../../wire/run.ts";
 import type { Settings } from "../../wire/settings.ts";
-import type { HistorySpan, JobHistory } from "../../wire/stats.ts";
 import type { Call, CallOptions } from "../api.ts";
 import { filterQuery, pathSegment } from "../connection.ts";
 import type { DeliveryKind } from "../records/deliveries.ts";
@@ -35,9 +35,12 @@ export interface RunStatsQuery {
 export const readRunStats = (call: Call, query: RunStatsQuery, options?: CallOptions) =>
   call<RunStats>("GET", "/api/stats/runs", { ...options, query: { ...query } });
 
-/** Reads the history of jobs. */
-export const readJobHistory = (call: Call, query: { span: HistorySpan; name?: string }, options?: CallOptions) =>
-  call<JobHistory>("GET", "/api/stats/history", { ...options, query });
+/** Reads the newest jobs by name. */
+export const readHistory = (
+  call: Call,
+  query: { window: string; name?: string; cursor?: string },
+  options?: CallOptions,
+) => call<{ names: NameHistory[]; nextCursor: string | null }>("GET", "/api/history", { ...options, query });
 
 /** Reads the budgets. */
 export const readBudgets = (call: Call, options?: CallOptions) =>

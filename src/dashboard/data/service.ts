@@ -3,7 +3,7 @@ import { hookRequestCalls } from "../../client/calls/hookRequests.ts";
 import {
   type RunStatsQuery,
   readBudgets,
-  readJobHistory,
+  readHistory,
   readRunStats,
   readSettings,
   runAgain as requestRunAgain,
@@ -12,7 +12,6 @@ import {
 } from "../../client/calls/page.ts";
 import { createClient } from "../../client/client.ts";
 import "../../client/api.ts"; // with the page, not at the first call
-import type { HistorySpan } from "../../wire/stats.ts";
 import { BASE_PATH } from "../basePath.ts";
 import { setServerTime } from "../clock.ts";
 
@@ -42,7 +41,7 @@ export const runStats = (query: RunStatsQuery, signal: AbortSignal) => readRunSt
 
 export const settings = (signal: AbortSignal) => readSettings(service.call, { signal });
 
-export const jobHistory = (query: { span: HistorySpan; name?: string }, signal: AbortSignal) =>
-  readJobHistory(service.call, query, { signal });
+export const history = (query: { window: string; name?: string; cursor?: string }, signal: AbortSignal) =>
+  readHistory(service.call, query, { signal });
 
 export const budgets = (signal: AbortSignal) => readBudgets(service.call, { signal });

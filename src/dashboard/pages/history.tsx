@@ -1,133 +1,157 @@
-import type { Figures, HistorySpan, JobHistory } from "../../wire/stats.ts";
+import type { NameHistory } from "../../wire/history.ts";
+import { now } from "../clock.ts";
+import { Dots, Ticks } from "../components/history/runs.tsx";
+import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
 import { Pills } from "../components/tables/pills.tsx";
-import { type Bar, Chart } from "../components/values/chart.tsx";
-import { durationAxisEnd, periodStart, sumOf } from "../data/chart.ts";
+import { Facts } from "../components/values/facts.tsx";
+import { StatusMark } from "../components/values/status.tsx";
+import { When } from "../components/values/when.tsx";
+import { trendOf } from "../data/history.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { jobHistory } from "../data/service.ts";
+import { history } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
-import { visible } from "../text.ts";
-import { count, duration } from "../time.ts";
+import { shownText, visible } from "../text.ts";
+import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-const SPANS: Readonly<Record<HistorySpan, string>> = { hour: "Hour", day: "Day", week: "Week" };
+const WINDOWS = { "1d": "Day", "7d": "Week", "30d": "Month" } as const;
 const RELOAD_EVERY_MS = 15_000;
 
-/** Charts of the jobs that started and ended, and of their durations. */
+/** The newest jobs of each name, or of the name that the address has. */
 export function HistoryPage({ place: { query } }: { place: Place }) {
-  useTitle("History");
-  const span = (Object.keys(SPANS) as HistorySpan[]).find((one) => one === query.get("span")) ?? "day";
-  const name = query.get("name") ?? "";
-  const { value, error, reload } = useQuery(
-    (signal) => jobHistory({ span, ...(name !== "" && { name }) }, signal),
-    `${span} ${name}`,
-  );
+  const window = (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).find((one) => one === query.get("window")) ?? "7d";
+  const [name, cursor] = [query.get("name"), query.get("cursor")];
+  useTitle(name ?? "History");
+  const asked = { window, ...(name !== null && { name }), ...(cursor !== null && { cursor }) };
+  const { value, error, reload } = useQuery((signal) => history(asked, signal), JSON.stringify(asked));
   useReloadEvery(reload, RELOAD_EVERY_MS);
+  const one = name === null ? undefined : value?.names[0];
+  const withoutPage = new URLSearchParams([...query].filter(([key]) => key !== "cursor"));
   return (
     <>
-      <div class="page-head">
-        <h1>History</h1>
-        <Pills label="Span of time" query={query} parameter="span" choices={Object.entries(SPANS)} current={span} />
-      </div>
-      {name !== "" && (
-        <p class="section-note">
-          Jobs named <b dir="auto">{name}</b>. <a href={withQuery(query, { name: null })}>Show all jobs</a>
+      {name !== null && (
+        <p class="crumbs">
+          <a href={withQuery(query, { name: null })} data-up>
+            <Icon name="back" /> History
+          </a>
         </p>
       )}
+      <div class="page-head">
+        <h1 dir="auto">{name === null ? "History" : visible(name)}</h1>
+        <Pills
+          label="Window of time"
+          query={withoutPage}
+          parameter="window"
+          choices={Object.entries(WINDOWS)}
+          current={window}
+        />
+      </div>
       {error !== null && <Failure error={error} retry={reload} />}
-      {value && <Charts history={value} />}
-      {value && <Names history={value} query={query} />}
+      {value?.names.length === 0 && <p class="muted section">No job with a name was created in this time.</p>}
+      {value && name === null && <Names names={value.names} query={withoutPage} />}
+      {one && <Runs {...one} />}
+      {value && (cursor !== null || value.nextCursor !== null) && (
+        <p class="history-pages">
+          {cursor !== null && <a href={withQuery(query, { cursor: null })}>First names</a>}
+          {value.nextCursor !== null && <a href={withQuery(query, { cursor: value.nextCursor })}>More names</a>}
+        </p>
+      )}
     </>
   );
 }
 
-function Charts({ history: { span, periods } }: { history: JobHistory }) {
-  const [started, completed, failed] = (["started", "completed", "failed"] as const).map((field) =>
-    sumOf(periods, field),
-  ) as [number, number, number];
-  const labelOf = (start: string) => periodStart(span, start);
-  const jobs = periods.map((period): Bar => {
-    const label = labelOf(period.start);
-    return {
-      key: period.start,
-      label,
-      mark: period.started,
-      title: `${label}: ${inWords(period)}`,
-      parts: [
-        { kind: "completed", value: period.completed },
-        { kind: "failed", value: period.failed },
-      ],
-    };
-  });
-  const durations = periods.map(({ start, p50Seconds, p95Seconds }): Bar => {
-    const label = labelOf(start);
-    const text = p50Seconds === null ? "no job ended" : `p50 ${time(p50Seconds)}, p95 ${time(p95Seconds)}`;
-    const parts = [{ kind: "running" as const, value: p50Seconds ?? 0 }];
-    return { key: start, label, parts, mark: p95Seconds, title: `${label}: ${text}` };
-  });
+function Names({ names, query }: { names: readonly NameHistory[]; query: URLSearchParams }) {
   return (
-    <div class="charts">
-      <Chart title="Jobs" summary={inWords({ started, completed, failed })} bars={jobs} format={count}>
-        <Key kind="completed" /> completed <Key kind="failed" /> failed <Key kind="mark" /> started
-      </Chart>
-      <Chart
-        title="Duration"
-        summary="Durations of the jobs that ended, by period. The table below has them by name."
-        bars={durations}
-        format={time}
-        endOf={durationAxisEnd}
-      >
-        <Key kind="running" /> p50 <Key kind="mark" /> p95
-      </Chart>
-    </div>
+    <ul class="history" aria-label="Jobs by name, newest first">
+      {names.map((one) => (
+        <li key={one.name} class="card history-name">
+          <h2>
+            <a href={withQuery(query, { name: one.name })} dir="auto" title={visible(one.name)}>
+              {visible(one.name)}
+            </a>
+          </h2>
+          <Ticks runs={one.runs} />
+          <Figures {...one} />
+          <LastFailure {...one} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
-const Key = ({ kind }: { kind: string }) => <i class={`chart-key chart-${kind}`} aria-hidden="true" />;
-
-const inWords = ({ started, completed, failed }: Pick<Figures, "started" | "completed" | "failed">): string =>
-  `${count(started)} started, ${count(completed)} completed, ${count(failed)} failed`;
-
-const time = (seconds: number | null): string => (seconds === null ? "–" : duration(seconds * 1_000));
-
-function Names({ history: { names }, query }: { history: JobHistory; query: URLSearchParams }) {
-  if (names.length === 0) return <p class="muted section">No job with a name started or ended in this time.</p>;
+/** The usual duration of a name, its trend, and when the next job is due. */
+function Figures({ runs, usual, nextDueAt }: NameHistory) {
+  const isLate = nextDueAt !== null && Date.parse(nextDueAt) < now.value;
   return (
-    <div class="card section scroll-x" tabIndex={0} role="region" aria-label="Jobs by name">
-      <table class="names">
-        <thead>
-          <tr>
-            {["Name", "Started", "Completed", "Failed", "p50", "p95"].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {names.map(({ name, started, completed, failed, p50Seconds, p95Seconds }) => (
-            <tr key={name}>
-              <th scope="row">
-                <a href={withQuery(query, { name })} dir="auto" title={visible(name)}>
-                  {visible(name)}
-                </a>
-              </th>
-              <td>{count(started)}</td>
-              <td>{count(completed)}</td>
-              <td class={failed > 0 ? "fault" : undefined}>
-                {failed > 0 ? (
-                  <a href={`${address("/")}?${new URLSearchParams({ name, status: "failed" })}`}>{count(failed)}</a>
-                ) : (
-                  0
-                )}
-              </td>
-              <td>{time(p50Seconds)}</td>
-              <td>{time(p95Seconds)}</td>
+    <Facts
+      facts={[
+        ["Usually", usual && duration(usual.p50Ms)],
+        ["Trend", trendOf(runs)],
+        [isLate ? "Was due" : "Next due", nextDueAt && <When time={nextDueAt} />],
+      ]}
+    />
+  );
+}
+
+function LastFailure({ lastFailure }: Pick<NameHistory, "lastFailure">) {
+  if (!lastFailure) return null;
+  return (
+    <p class="history-failure">
+      <a href={address("/jobs/:jobId", lastFailure.jobId)}>
+        <Icon name="failed" /> Failed
+      </a>{" "}
+      <When time={lastFailure.at} />
+      {lastFailure.message && (
+        <>
+          : <bdi title={shownText(lastFailure.message)}>{shownText(lastFailure.message)}</bdi>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** The jobs of one name, as dots over time and as a list. */
+function Runs(one: NameHistory) {
+  return (
+    <>
+      <section class="card" aria-label="Durations">
+        <Dots runs={one.runs} usual={one.usual} now={now.value} />
+        <Figures {...one} />
+        <LastFailure {...one} />
+      </section>
+      <section class="card scroll-x" tabIndex={0} aria-label="Jobs, newest first">
+        <table class="names">
+          <thead>
+            <tr>
+              {["Job", "State", "Duration", "Started"].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {one.runs.map(({ jobId, status, durationMs, startedAt }) => (
+              <tr key={jobId}>
+                <th scope="row">
+                  <a href={address("/jobs/:jobId", jobId)}>
+                    <bdi>{visible(jobId)}</bdi>
+                  </a>
+                </th>
+                <td>
+                  <StatusMark status={status} />
+                </td>
+                <td>{duration(durationMs)}</td>
+                <td>
+                  <When time={startedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 }

@@ -235,18 +235,28 @@ function Returns({ job: { returns } }: { job: Job }) {
   );
 }
 
-/** The times of a job. A running one has an estimate while it progresses steadily. */
+/** Returns the time to the usual end of a running job; null without a history, and when it takes longer than usual. */
+function usualTimeLeft({ expectedEndAt }: Job, present: number): number | null {
+  const left = expectedEndAt === null ? 0 : Date.parse(expectedEndAt) - present;
+  return left > 0 ? left : null;
+}
+
+/** The times of a job. A running one has an estimate from its reports while it progresses steadily, else from its history. */
 function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
   const { status, createdAt, lastReportAt, staleAfterSeconds, cancel } = job;
   const present = now.value;
   const isWorking = shownStatus(job) === "running" && !isStale(job, present) && !cancel;
-  const left = isWorking ? timeLeft(points, present) : null;
+  const left = isWorking ? (timeLeft(points, present) ?? usualTimeLeft(job, present)) : null;
+  const took = duration(endOf(job, present) - Date.parse(createdAt));
   return (
     <Facts
       facts={[
         ["Created", <When time={createdAt} />],
         ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
-        [status === "running" ? "Running for" : "Duration", duration(endOf(job, present) - Date.parse(createdAt))],
+        [
+          status === "running" ? "Running for" : "Duration",
+          job.usual ? `${took}, usually ${duration(job.usual.p50Ms)}` : took,
+        ],
         ["Time left", left !== null && `about ${duration(roundEstimate(left))}`],
         ["Cancel requested", cancel && <When time={cancel.requestedAt} />],
         ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],

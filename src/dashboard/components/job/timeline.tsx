@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { JobSummary, StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
-import { type Axis, axisOf, barOf, endOf, isStepStale, shownStepStatus } from "../../data/job/timeline.ts";
+import { type Axis, axisOf, barOf, endOf, isStepStale, shownStepStatus, usualEndOf } from "../../data/job/timeline.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
 import { Rows } from "../tables/rows.tsx";
@@ -20,6 +20,7 @@ export function Timeline({ job, steps, hrefOf }: TimelineProps) {
   const present = now.value;
   const end = endOf(job, present);
   const axis = useMemo(() => axisOf(job, steps, end, MAX_TICKS), [job, steps, end]);
+  const usualEnd = usualEndOf(job);
   return (
     <div class="timeline">
       <div class="axis" aria-hidden="true">
@@ -28,6 +29,9 @@ export function Timeline({ job, steps, hrefOf }: TimelineProps) {
             {tick === 0 ? "0" : duration(tick)}
           </span>
         ))}
+        {usualEnd !== null && usualEnd <= axis.to && (
+          <i class="usual-end" title="The usual end" style={{ left: share(usualEnd, axis) }} />
+        )}
       </div>
       <Rows
         rows={steps}

@@ -38,13 +38,20 @@ const TICK_SIZES = [
 export const endOf = ({ status, lastReportAt, updatedAt }: JobSummary, now: number): number =>
   status === "running" ? now : Date.parse(lastReportAt ?? updatedAt);
 
-/** Returns the time axis for a job and its steps. */
+/** Returns when a job usually ends; null without a history. */
+export function usualEndOf({ status, createdAt, usual, expectedEndAt }: JobSummary): number | null {
+  if (expectedEndAt !== null) return Date.parse(expectedEndAt);
+  return usual && status !== "running" ? Date.parse(createdAt) + usual.p50Ms : null;
+}
+
+/** Returns the time axis for a job and its steps. That of a running job reaches to its usual end. */
 export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: number, maxTicks: number): Axis {
+  const least = job.status === "running" ? Math.max(end, usualEndOf(job) ?? 0) : end;
   const from = steps.reduce(
     (least, { createdAt }) => Math.min(least, Date.parse(createdAt)),
     Date.parse(job.createdAt),
   );
-  const to = steps.reduce((most, step) => Math.max(most, barOf(step, end).to), Math.max(end, from + 1));
+  const to = steps.reduce((most, step) => Math.max(most, barOf(step, end).to), Math.max(least, from + 1));
   const span = to - from;
   const step = TICK_SIZES.find((size) => span / size <= maxTicks) ?? span;
   const ticks = Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
