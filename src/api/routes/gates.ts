@@ -103,7 +103,7 @@ const answer = route({
   tag: "gates",
   summary: "Answer a gate",
   description:
-    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`. A person who has logged in with the company's account is recorded as `oidc:ann@example.com`, and one whom a proxy names as `header:ann`, whatever the body says.",
+    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`. A person who has logged in with the company's account is recorded as `oidc:ann@example.com`, and one whom a proxy names as `header:ann`, whatever the body says. The answer of a person in a chat is recorded as `telegram:123456 (Ann)`. Nobody else can use names that begin with `oidc:`, `header:`, `telegram:`, `slack:`, `discord:` or `ntfy:`.",
   example: examples.answerGate,
   schemas: { params, body: AnswerBody },
   bodyLimit: BODY_LIMIT,
@@ -119,15 +119,19 @@ const answer = route({
   },
 });
 
-/** The beginnings of the names of people whom a provider or a proxy has named. */
-const PERSON = /^(oidc|header):/i;
+/** The beginnings of the names of people whom a provider, a proxy or a chat service has named. */
+const RESERVED_NAME = /^(oidc|header|telegram|slack|discord|ntfy):/i;
 
-/** Returns whose answer is recorded. Nobody chooses the name of such a person. @throws AppError invalid_body */
+/** Returns whose answer is recorded. Nobody chooses a reserved name. @throws AppError invalid_body */
 function answererOf(given: string | undefined, { actor, person, login }: Caller): string {
   if (person) return actor;
   const name = visibleName(given);
-  if (PERSON.test(name))
-    throw invalidField("answeredBy", "must not begin with oidc: or header:, which name people who have logged in");
+  const reserved = RESERVED_NAME.exec(name)?.[0];
+  if (reserved !== undefined)
+    throw invalidField(
+      "answeredBy",
+      `must not begin with ${reserved}, which names people whom another service has identified`,
+    );
   return name || (login ? "dashboard" : "api");
 }
 
