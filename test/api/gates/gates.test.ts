@@ -227,4 +227,14 @@ describe("gates", () => {
     await put("publish");
     expect((await answer("publish", { action: "decline" })).body.answeredBy).to.equal("api");
   });
+
+  it("lets no caller answer under the name of a person in a chat", async () => {
+    await put("publish");
+    const names = ["telegram:123456 (Ann)", "Slack:U0ABC", "discord:1", "nt\u200bfy:builds"];
+    const refused = await Promise.all(names.map((answeredBy) => answer("publish", { action: "accept", answeredBy })));
+    const accepted = await answer("publish", { action: "accept", answeredBy: "Ann (telegram: @ann)" });
+
+    for (const { status, body } of refused) expect([status, body.code]).to.deep.equal([400, "invalid_body"]);
+    expect(accepted.body.answeredBy).to.equal("Ann (telegram: @ann)");
+  });
 });
