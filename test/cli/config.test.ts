@@ -362,8 +362,8 @@ describe("configTemplate", () => {
       "server.publicUrl": "https://jobs.example.com/signalbox",
     };
     const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
-    // Of these two keys only one may be set.
-    parseConfig(text.replace(/^ *mapping: "chat",.*$/gm, ""), {});
+    // Of two keys only one may be set, and no agent is listed.
+    parseConfig(text.replace(/^ *(mapping: "chat"|agentId: "reviewer"),.*$/gm, ""), {});
     const value = JSON5.parse(text);
 
     for (const [key] of configKeys()) {

@@ -1,7 +1,9 @@
 import type { MessageButton, OutgoingMessage } from "../channel.ts";
 
-/** Maximum characters of a section block. */
-const MAX_SECTION = 3_000;
+/** The characters of a section block, at most 3,000. */
+const SECTIONS = /.{1,3000}/gsu;
+/** Maximum characters of the text that notifications show. */
+const MAX_FALLBACK = 3_000;
 
 /**
  * Returns the fields of a message with buttons, or of one that had some: an edit without buttons removes them. A text in
@@ -9,14 +11,14 @@ const MAX_SECTION = 3_000;
  */
 export function blockFields({ text, plainText, plain, buttons = [] }: OutgoingMessage): object {
   const body = plain
-    ? (text.match(new RegExp(`[^]{1,${MAX_SECTION}}`, "gu")) ?? []).map((part) => ({
+    ? (text.match(SECTIONS) ?? []).map((part) => ({
         type: "section",
         text: { type: "plain_text", text: part, emoji: false },
       }))
     : [{ type: "markdown", text }];
   const actions = { type: "actions", elements: buttons.map(element) };
   const fallback = plainText.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return { text: fallback.slice(0, MAX_SECTION), blocks: [...body, ...(buttons.length > 0 ? [actions] : [])] };
+  return { text: fallback.slice(0, MAX_FALLBACK), blocks: [...body, ...(buttons.length > 0 ? [actions] : [])] };
 }
 
 const element = (button: MessageButton, i: number) => ({
