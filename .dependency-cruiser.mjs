@@ -21,7 +21,16 @@ const FOLDERS = {
     "gmail makes runs of mails as the API makes them of requests, without the API.",
   ],
   api: [
-    ["shared", "wire", "config", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
+    [
+      "shared",
+      "wire",
+      "config",
+      "models",
+      "hooks",
+      "channels/.*inbound.ts",
+      "gmail/.*mailboxStatus.ts",
+      "dashboard/.*paths.ts",
+    ],
     "api and workers never import each other: their contract is the documents and the queue definitions.",
   ],
   workers: [

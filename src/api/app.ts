@@ -5,6 +5,7 @@ import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";
 import { type CountFailure, refusalRecorder } from "./auth/tokenVerifier.ts";
+import { mountSlack } from "./chat/slack.ts";
 import type { ApiDeps } from "./deps.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { removeBasePath, storeBasePath, withoutBasePath } from "./middleware/basePath.ts";
@@ -79,9 +80,10 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
     countFailure,
     recordRefusal: refusalRecorder(stores.audit, log),
   };
+  const slackMount = mountSlack(common); // before the hooks, whose names include this one
   const hookMount = mountHooks(common, mappings);
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
-  const mounts: Mount[] = [apiMount, hookMount, mountMcp(common), mountPings(common)];
+  const mounts: Mount[] = [slackMount, apiMount, hookMount, mountMcp(common), mountPings(common)];
   const { shareFrameAncestors: frameAncestors = [], publicBadges = [], oidc, publicUrl } = settings;
   const sendPage = mountPages(common, { basePath, version, frameAncestors, publicBadges });
   if (oidc && publicUrl !== undefined) mountLoginPages(common.router, oidc, publicUrl, deps);

@@ -86,6 +86,13 @@ export const ChannelsSchema = section(
           "Token of the bot (`xoxb-…`) with the scope `chat:write`, and `im:write` to send direct messages.",
         ),
         apiUrl: defaultUrl("https://slack.com/api"),
+        signingSecret: Type.Optional(
+          secret(
+            "Signing secret of the app, with which Slack signs events and presses of buttons. They arrive at `/slack` below `hooks.path`.",
+          ),
+        ),
+        allowFrom: Type.Optional(people("users", "U0123ABCD")),
+        ...trust("users", "U0123ABCD"),
       },
       "Slack, as a bot. A recipient is a channel id, `#name`, a user id, or `channel:thread_ts`.",
     ),

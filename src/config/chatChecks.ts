@@ -16,6 +16,20 @@ interface Checked {
 export const chatChecks: readonly Check<Checked>[] = [
   { reads: ["channels", "hooks", "agents.list"], find: inboundFaults },
   {
+    reads: ["channels.slack", "hooks"],
+    find: ({ channels: { slack }, hooks: { mappings } }) => [
+      slack?.allowFrom !== undefined &&
+        slack.signingSecret === undefined &&
+        "channels.slack.allowFrom needs channels.slack.signingSecret, with which Slack signs what people do: set it",
+      slack?.signingSecret !== undefined &&
+        slack.allowFrom === undefined &&
+        "channels.slack.signingSecret has no effect without channels.slack.allowFrom: add the ids of those who may act",
+      slack?.signingSecret !== undefined &&
+        mappings.some(({ match }) => match?.path === "slack") &&
+        "channels.slack.signingSecret takes the requests to the hook slack, which a mapping names too: give that mapping another match.path",
+    ],
+  },
+  {
     reads: ["channels.ntfy", "server"],
     find: ({ channels: { ntfy }, server: { publicUrl } }) => [
       ntfy?.answers === true &&
@@ -28,7 +42,7 @@ export const chatChecks: readonly Check<Checked>[] = [
 /** Returns a sentence for each fault in who may act through a channel, and where messages go. */
 function inboundFaults({ agents, channels, hooks }: Checked): string[] {
   const names = hooks.mappings.map(mappingKey);
-  return (["telegram"] as const).flatMap((name) => {
+  return (["telegram", "slack"] as const).flatMap((name) => {
     const { allowFrom, owners = [], inbox } = channels[name] ?? {};
     const at = `channels.${name}`;
     const stranger = owners.find((id) => !allowFrom?.includes(id));

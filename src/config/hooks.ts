@@ -101,6 +101,7 @@ export const HooksSchema = section(
     }),
     compat: Type.Optional(
       Type.Enum(["openclaw"], {
+        examples: ["openclaw"],
         description:
           "Accepts senders that were written for OpenClaw: the header `x-openclaw-token`, and `idempotencyKey`, `sessionMode` and `waitForCompletion` in the body. Hooks then answer 200 in place of 202.",
       }),

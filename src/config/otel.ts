@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { trimSlashes } from "../shared/address.ts";
 import { type Check, type Frozen, section, text, textMap } from "./nodes.ts";
 import { headerFault } from "./outbound.ts";
 
@@ -45,7 +46,7 @@ export interface TraceTarget {
 
 /** Returns where traces are sent; undefined while they are off. */
 export const traceTarget = ({ traces, endpoint, headers = {} }: Otel): TraceTarget | undefined =>
-  traces && endpoint !== undefined ? { url: `${endpoint.replace(/\/+$/, "")}/v1/traces`, headers } : undefined;
+  traces && endpoint !== undefined ? { url: `${trimSlashes(endpoint)}/v1/traces`, headers } : undefined;
 
 export const otelChecks: readonly Check<{ readonly otel: Otel }>[] = [{ reads: ["otel"], find: otelFaults }];
 

@@ -191,6 +191,7 @@ describe("redactConfig", () => {
         "telegram.apiUrl",
         "slack.botToken",
         "slack.apiUrl",
+        "slack.signingSecret",
         "discord.botToken",
         "discord.apiUrl",
       ].map((key) => `channels.${key}`),
@@ -201,7 +202,7 @@ describe("redactConfig", () => {
         (key) => `channels.${key}`,
       ),
       ...["ntfy.baseUrl", "ntfy.token", "email.password"].map((key) => `channels.${key}`),
-      "outbound.secret",
+      ...["outbound.secret", "otel.endpoint", "otel.headers"],
     ]);
   });
 
@@ -361,8 +362,8 @@ describe("configTemplate", () => {
       "server.publicUrl": "https://jobs.example.com/signalbox",
     };
     const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
-    // Of these two keys only one may be set.
-    parseConfig(text.replace(/^ *mapping: "chat",.*$/m, ""), {});
+    // Of two keys only one may be set, and no agent is listed.
+    parseConfig(text.replace(/^ *(mapping: "chat"|agentId: "reviewer"),.*$/gm, ""), {});
     const value = JSON5.parse(text);
 
     for (const [key] of configKeys()) {

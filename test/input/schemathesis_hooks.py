@@ -8,8 +8,8 @@ import schemathesis
 RULES = {
     # a new step's name, a range that ends before it begins
     "reportStep": {"/stepName", "/jobProgressEnd"},
-    # the main session's key, a host that is not allowed
-    "runAgent": {"/sessionKey", "/callbackUrl"},
+    # the main session's key, a host that is not allowed, an unknown agent
+    "runAgent": {"/sessionKey", "/callbackUrl", "/agentId"},
     # a host that is not allowed, a session that does not exist
     "putJob": {"/callbackUrl", "/returnTo"},
     # a time in the past, a form that MCP's elicitation does not know

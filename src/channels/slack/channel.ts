@@ -4,9 +4,11 @@ import { SLACK_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
-import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
+import { classifyStatus, failureWithoutResponse, isAway } from "../httpStatus.ts";
+import { blockFields } from "./blocks.ts";
 import { editOutcome, messageFields, paceOf } from "./edit.ts";
 import { classifyRefusal, refusalCode } from "./errors.ts";
+import { slackRefs } from "./inbound.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -35,7 +37,8 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
   return {
     style: { dialect: "slack", limit: 12_000, unit: "utf16" },
     idempotentForMs: 0,
-    async send({ to, text, plain, key }, signal) {
+    async send(outgoing, signal) {
+      const { to, text, plain, key, buttons = [] } = outgoing;
       const [, channelOrUser = "", thread] = SLACK_RECIPIENT.exec(to.trim()) ?? [];
       if (channelOrUser === "")
         return { kind: "gone", reason: "This is not a Slack recipient: use the id of a channel or a user." };
@@ -47,7 +50,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       const message = {
         channel: opened.id,
         ...(thread && { thread_ts: thread }),
-        ...(plain ? plainTextFields(text) : markdownFields(text, key)),
+        ...(buttons.length > 0 ? blockFields(outgoing) : plain ? plainTextFields(text) : markdownFields(text, key)),
         // Unfurling makes Slack's servers open the address, which a manipulated agent could use to leak data.
         unfurl_links: false,
         unfurl_media: false,
@@ -56,7 +59,8 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       if (response.kind !== "response") return failureWithoutResponse(response);
       const { ok, channel, ts } = response.json ?? {};
       if (ok === true && typeof channel === "string" && typeof ts === "string") {
-        return { kind: "sent", id: `${channel}:${ts}` };
+        const refs = settings.allowFrom && { refs: slackRefs(channel, ts, thread) };
+        return { kind: "sent", id: `${channel}:${ts}`, ...refs };
       }
       const refusal = refusalCode(response);
       if (!refusal) return classifyStatus("Slack", response);
@@ -65,20 +69,29 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     },
     editing: {
       paceOf,
-      async edit({ text, plain }, id, signal) {
-        const fields = plain ? plainTextFields(text) : { markdown_text: text };
+      async edit(outgoing, id, signal) {
+        const { text, plain, buttons } = outgoing;
+        const fields = buttons ? blockFields(outgoing) : plain ? plainTextFields(text) : { markdown_text: text };
         const response = await callApi("chat.update", { ...messageFields(id), ...fields }, signal);
         return response.kind === "response" ? editOutcome(response, id) : failureWithoutResponse(response);
       },
+    },
+    async answerPress({ reply, text }, signal) {
+      const [channel, user] = reply.split(":");
+      const response = await callApi("chat.postEphemeral", { channel, user, text, parse: "none" }, signal);
+      return !isAway(response);
     },
     async check(signal) {
       const response = await callApi("auth.test", {}, signal);
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { ok, user, team } = response.json ?? {};
       if (ok === true && typeof user === "string") {
+        const acts = settings.allowFrom
+          ? `with buttons and replies for ${settings.allowFrom.length} people, if Slack sends them to /slack below hooks.path`
+          : "without buttons and replies, because channels.slack.allowFrom is not set";
         return {
           ok: true,
-          detail: `posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}`,
+          detail: `posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}; ${acts}`,
         };
       }
       const refusal = refusalCode(response);

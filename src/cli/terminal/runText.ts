@@ -24,8 +24,15 @@ export class RunText {
     const pieces = cleanText(this.#text)
       .trim()
       .split("\n")
-      .flatMap((line) => (Number.isFinite(width) ? (line.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""]) : [line]));
+      .flatMap((line) => (Number.isFinite(width) ? piecesOf(line, width) : [line]));
     const tool = this.#tool === null ? [] : [`> ${this.#tool}`];
     return [...(this.#text.trim() === "" ? [] : pieces.slice(-MAX_LINES)), ...tool].map((line) => cut(line, width));
   }
+}
+
+/** Splits a line into pieces of a number of characters; an empty line is one piece. */
+function piecesOf(line: string, size: number): string[] {
+  const characters = Array.from(line);
+  const count = Math.max(1, Math.ceil(characters.length / size));
+  return Array.from({ length: count }, (_, i) => characters.slice(i * size, (i + 1) * size).join(""));
 }

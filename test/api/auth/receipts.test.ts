@@ -26,7 +26,7 @@ const CONFIG = JSON.stringify({
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** The fields that a receipt may have: ids, states and times. */
-const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore)$/;
+const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore|traceparent)$/;
 /** Changes whose responses have nothing that others have written, or what the caller may read by another rule. */
 const WITHOUT_RECEIPT: readonly string[] = [
   ...[
@@ -75,13 +75,13 @@ describe("a caller that may write and not read", () => {
     const cancel = await as(WRITER, "POST", `/api/jobs/${jobId}/cancel`, {});
     const after = await as(WRITER, "PUT", `/api/jobs/${jobId}`, {});
 
-    expect(put.body).to.have.all.keys("jobId", "status", "progress", ...times);
+    expect(put.body).to.have.all.keys("jobId", "status", "progress", "traceparent", ...times);
     expect(step.body).to.have.all.keys(
       ...["stepId", "jobId", "stepKey", "status", "progress", "createdAt", "updatedAt", "startedAt"],
     );
     expect(cancel.status).to.equal(202);
     for (const { body } of [cancel, after]) {
-      expect(body).to.have.all.keys("jobId", "status", "progress", ...times, "cancelRequested");
+      expect(body).to.have.all.keys("jobId", "status", "progress", "traceparent", ...times, "cancelRequested");
       expect(body).to.include({ jobId, status: "running", progress: 0, cancelRequested: true });
     }
     expect((await as(WRITER, "GET", `/api/jobs/${jobId}`)).status).to.equal(403);

@@ -221,7 +221,11 @@ describeChannel(SCRIPT, (fixture) => {
   it("check returns the bot's name and sends no message", async () => {
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "posts as @signalbox in Example" });
+    expect(found).to.deep.equal({
+      ok: true,
+      detail:
+        "posts as @signalbox in Example; without buttons and replies, because channels.slack.allowFrom is not set",
+    });
     expect(paths()).to.deep.equal(["/auth.test"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });

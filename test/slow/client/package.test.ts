@@ -187,14 +187,14 @@ describe("npm package signalbox-client", () => {
     expect(Object.keys(exported).filter((name) => name.length > 1)).to.have.members(Object.keys(ours));
   });
 
-  it("loads less than 5 kB gzipped at its import, and 1.5 kB more at the first watch", () => {
+  it("loads less than 5 kB gzipped at its import, and 1.6 kB more at the first watch", () => {
     const atImport = loadedBy("client.js");
     const later = loadedBy("watchJob.js").filter((name) => !atImport.includes(name));
 
     expect(atImport).to.deep.equal(["client.js"]);
     expect(later).to.deep.equal(["watchJob.js", "watch.js"]);
     expect(gzipped(atImport)).to.be.below(5_000);
-    expect(gzipped(later)).to.be.below(1_500);
+    expect(gzipped(later)).to.be.below(1_600);
   });
 
   it("works in a browser without an error", async () => {

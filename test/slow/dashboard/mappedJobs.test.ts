@@ -34,7 +34,7 @@ describe("dashboard pages of a mapping that reports a job", () => {
     const page = await openLive("/requests");
     await page.getByText("Reported deploys/deploy/7").waitFor();
     await page.getByRole("row").filter({ hasText: "1 job" }).waitFor();
-    await page.getByRole("link", { name: "deploys", exact: true }).click();
+    await page.getByRole("row").getByRole("link", { name: "deploys", exact: true }).click();
     await page.getByRole("link", { name: "deploys/deploy/7" }).click();
 
     await waitForAddress(page, "pathname", job);

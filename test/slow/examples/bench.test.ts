@@ -61,7 +61,7 @@ describe("bench command line", () => {
   });
 
   for (const [args, words] of [
-    [["--only", "pipeline,life"], '--only: "life" is unknown, only hot, report, pipeline'],
+    [["--only", "pipeline,life"], '--only: "life" is unknown, only hot, report, log, pipeline'],
     [["--mongodb", "three"], '--mongodb: "three" is unknown, only single, set are known'],
     [["--turns", "0"], "--turns is a whole number from 1 to 100, not 0"],
     [["--seconds", "soon"], "--seconds is a number of seconds, more than 0 and at most 60, not soon"],
