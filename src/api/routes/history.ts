@@ -18,7 +18,7 @@ export const getHistory = route({
   tag: "jobs",
   summary: "List the newest jobs by name",
   description:
-    "Returns the names of the jobs that were created in a window of time, the one with the newest job first, each with its newest 20 jobs, their usual duration and the last failure. Where more than five names differ in digits alone, they are one row. A token that is confined to some jobs gets the names among its newest 10,000 jobs.",
+    "Returns the names of the jobs that were created in a window of time, the one with the newest job first, each with its newest 20 jobs, their usual duration and the last failure. More than five names that differ in digits alone are one row. A token that is confined to some jobs gets the names among its newest 10,000 jobs.",
   example: examples.getHistory,
   schemas: {
     query: Type.Object(

@@ -148,7 +148,10 @@ describe("lists of runs", () => {
     expect(ofMapping.runs.total).to.equal(
       Array.from({ length: RUNS }, (_, n) => runOf(n)).filter(({ mapped }) => mapped?.mapping === "map-7").length,
     );
-    expect(recent.runs).to.deep.equal({ total: 2, queued: 0, running: 2, completed: 0, failed: 0, dropped: 0 });
+    expect(recent.runs).to.deep.equal({
+      ...{ total: 2, queued: 0, running: 2, waiting: 0 },
+      ...{ completed: 0, failed: 0, dropped: 0 },
+    });
     expect(old).to.include({ capped: true });
     expect(old.runs.total).to.equal(10_000);
     expect(none.runs.total).to.equal(0);

@@ -20,7 +20,7 @@ describe("the schema of a document", () => {
     ["with another field in a nested object", { ...run, request: { ...agentRequest, note: "x" } }],
     ["that lacks a field in a nested object", { ...run, lease: { token: "t" } }],
     ["with null in a field that is never null", { ...run, order: null }],
-    ["with an unknown status", { ...run, status: "waiting" }],
+    ["with an unknown status", { ...run, status: "resting" }],
     ["with a time as text", { ...run, createdAt: new Date().toISOString() }],
     ["with a number as text", { ...run, attempts: "1" }],
     ["with a number as its timestamp", { ...run, order: 1 }],
