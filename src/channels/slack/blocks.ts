@@ -5,6 +5,10 @@ const SECTIONS = /.{1,3000}/gsu;
 /** Maximum characters of the text that notifications show. */
 const MAX_FALLBACK = 3_000;
 
+/** Returns a text whose characters Slack shows as they are. */
+export const escapeEntities = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
 /**
  * Returns the fields of a message with buttons, or of one that had some: an edit without buttons removes them. A text in
  * `markdown_text` cannot stand beside blocks, so that the text is a block too.
@@ -17,8 +21,10 @@ export function blockFields({ text, plainText, plain, buttons = [] }: OutgoingMe
       }))
     : [{ type: "markdown", text }];
   const actions = { type: "actions", elements: buttons.map(element) };
-  const fallback = plainText.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return { text: fallback.slice(0, MAX_FALLBACK), blocks: [...body, ...(buttons.length > 0 ? [actions] : [])] };
+  return {
+    text: escapeEntities(plainText).slice(0, MAX_FALLBACK),
+    blocks: [...body, ...(buttons.length > 0 ? [actions] : [])],
+  };
 }
 
 const element = (button: MessageButton, i: number) => ({

@@ -5,7 +5,7 @@ import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { classifyStatus, failureWithoutResponse, isAway } from "../httpStatus.ts";
-import { blockFields } from "./blocks.ts";
+import { blockFields, escapeEntities } from "./blocks.ts";
 import { editOutcome, messageFields, paceOf } from "./edit.ts";
 import { classifyRefusal, refusalCode } from "./errors.ts";
 import { slackRefs } from "./inbound.ts";
@@ -111,7 +111,7 @@ const markdownFields = (text: string, key: string) => ({
  * receives the text. If entities would make the text too long, zero-width spaces neutralize `<` and `&` instead.
  */
 function plainTextFields(text: string): object {
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const escaped = escapeEntities(text);
   const shown = escaped.length > MAX_TEXT ? text.replace(/[<&]/g, "$&\u200b") : escaped;
   return { text: shown, mrkdwn: false, parse: "none" };
 }
