@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { withAbsoluteLinks } from "../publishedPlace.mjs";
 import { run } from "./run.ts";
 import { changesOf, currentVersion, headingOf } from "./version.ts";
 
@@ -33,7 +34,8 @@ export function makeFiles(): void {
   python(["-m", "twine", "check", "--strict", ...paths(/\.(whl|tar\.gz)$/)]);
   const sums = files.map((name) => `${sha256(join(RELEASE, name))}  ${name}\n`);
   writeFileSync(join(RELEASE, "SHA256SUMS"), sums.join(""));
-  writeFileSync(join(RELEASE, "NOTES.md"), `${changesOf(headingOf(version)).replace(/^.*\n+/, "")}\n`);
+  const notes = changesOf(headingOf(version)).replace(/^.*\n+/, "");
+  writeFileSync(join(RELEASE, "NOTES.md"), `${withAbsoluteLinks(notes, version)}\n`);
 }
 
 function python(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
