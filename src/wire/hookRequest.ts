@@ -31,8 +31,8 @@ const row = {
   createdAt: s.Timestamp("When the request arrived."),
   hook: Type.String({ description: "Name of the hook in the URL." }),
   mapping: text("The mapping that took or filtered the request; null if there is none."),
-  event: text("What happened, as the request names it, such as `issues · opened`; null if it does not."),
-  object: text("What it happened to, such as a repository; null if the request does not name it."),
+  event: text("The event that the request names, such as `issues · opened`; null if it names none."),
+  object: text("The object of the event, such as a repository; null if the request names none."),
   outcome: Type.Enum([...OUTCOMES], {
     description:
       "`accepted`: it started its runs, and none of them has failed. `dropped`: the transform dropped all of them. `failed`: one of them has failed. `filtered`: `match.when` of the mapping left it out. `refused`: it was answered with an error.",
