@@ -401,7 +401,7 @@ class RunRecord(TypedDict, total=False):
     startedAt: str | None
     #: When the run ended.
     endedAt: str | None
-    #: The answer of the agent; null until the run completes.
+    #: The answer of the agent, or what it had written when a budget ended its turn; null otherwise.
     reply: str | None
     #: Whether the end of the reply is missing, because the model reached its length limit.
     replyCutOff: bool

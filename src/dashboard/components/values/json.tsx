@@ -14,13 +14,16 @@ interface JsonProps {
   readonly value: unknown;
   /** The file name of the download, without its extension. */
   readonly file: string;
+  /** The size in bytes as it was sent; the size of the compact JSON if it is unknown. */
+  readonly size?: number | null;
 }
 
 /** A JSON value as a tree. Copy and download contain all of it; the document contains only the start of a large value. */
-export function JsonBlock({ title, value, file }: JsonProps) {
+export function JsonBlock({ title, value, file, size }: JsonProps) {
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
+  const sent = useMemo(() => size ?? new Blob([JSON.stringify(value)]).size, [value, size]);
   return (
-    <Block title={title} text={text} file={`${file}.json`} isJson>
+    <Block title={title} text={text} size={sent} file={`${file}.json`} isJson>
       <JsonView title={title} value={value} isLarge={text.length > OPEN_CHARS} />
     </Block>
   );
@@ -34,8 +37,9 @@ interface TextProps {
 
 /** A text of any length, with copy and download. */
 export function TextBlock(props: TextProps) {
+  const size = useMemo(() => new Blob([props.text]).size, [props.text]);
   return (
-    <Block {...props}>
+    <Block {...props} size={size}>
       {/* tabIndex lets the keyboard scroll the region. */}
       <div class="code prose" tabIndex={0} role="region" aria-label={`${props.title}, content`}>
         <RichText text={props.text} />
@@ -45,12 +49,12 @@ export function TextBlock(props: TextProps) {
 }
 
 interface BlockProps extends TextProps {
+  readonly size: number;
   readonly isJson?: boolean;
   readonly children: ComponentChildren;
 }
 
-function Block({ title, text, file, isJson = false, children }: BlockProps) {
-  const size = useMemo(() => new Blob([text]).size, [text]);
+function Block({ title, text, size, file, isJson = false, children }: BlockProps) {
   return (
     <section class="block" aria-label={title}>
       <details open={text.length <= OPEN_CHARS}>
