@@ -164,7 +164,6 @@ describe("npm run release:version", function () {
     let folder: string;
     let service: Service;
     let url: string;
-    let python: string;
 
     before(async () => {
       const head = await git("rev-parse", "HEAD");
@@ -179,9 +178,16 @@ describe("npm run release:version", function () {
       const file = (ending: string) => join(clone, "dist/release", FILES.find((name) => name.endsWith(ending)) ?? "");
       const tarballs = [`signalbox-${VERSION}.tgz`, `signalbox-client-${VERSION}.tgz`].map(file);
       await run("npm", ["install", "--loglevel=error", ...tarballs], { cwd: folder, env: { ...process.env, ...NPM } });
-      python = join(folder, "venv/bin/python");
-      await run("python3", ["-m", "venv", join(folder, "venv")]);
-      await run(python, ["-m", "pip", "install", "--no-index", "--quiet", file(".whl")]);
+      await run("python3", [
+        "-m",
+        "pip",
+        "install",
+        "--no-index",
+        "--quiet",
+        "--target",
+        join(folder, "python"),
+        file(".whl"),
+      ]);
       const PATH = [dirname(process.execPath), resolve(".tools/bin"), process.env.PATH].join(delimiter);
       service = startShell("npx signalbox start", { ...NPM, PATH, HOME: folder }, folder);
       url = await service.ready();
@@ -218,8 +224,8 @@ describe("npm run release:version", function () {
     });
 
     it("makes a client for Python that reports to it", async () => {
-      const env = { PATH: process.env.PATH, no_proxy: "*" };
-      const { stdout } = await run(python, ["client.py", url], { cwd: folder, env });
+      const env = { PATH: process.env.PATH, PYTHONPATH: join(folder, "python"), no_proxy: "*" };
+      const { stdout } = await run("python3", ["client.py", url], { cwd: folder, env });
 
       expect(JSON.parse(stdout)).to.deep.equal({ by: "pypi", version: VERSION });
     });
