@@ -87,7 +87,9 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("button", { name: "Replay" }).click();
     await page.getByText("Replayed", { exact: true }).waitFor();
     const replay = await app.stores.runs.collection.native.findOne({ replayOf: { $exists: true } });
-    await page.getByRole("link", { name: replay?._id ?? "" }).click();
+    const link = page.getByRole("link", { name: "open the run" });
+    expect(await link.getAttribute("href")).to.equal(`/runs/${replay?._id}`);
+    await link.click();
     await page.getByRole("link", { name: "a kept request" }).waitFor();
   });
 

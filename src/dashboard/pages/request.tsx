@@ -5,7 +5,7 @@ import { Icon } from "../components/icon.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
 import { DryRunView } from "../components/request/dryRun.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
-import { Links, WentOut } from "../components/request/wentOut.tsx";
+import { WentOut } from "../components/request/wentOut.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { StatusMark } from "../components/values/status.tsx";
@@ -136,7 +136,8 @@ function Replay({ requestId }: { requestId: string }) {
       </button>
       {runIds.length > 0 && (
         <span>
-          Replayed: <Links kind="/runs/:runId" ids={runIds} />
+          Replayed: <a href={address("/runs/:runId", runIds[0])}>open the run</a>
+          {runIds.length > 1 && ` (${runIds.length} runs)`}
         </span>
       )}
     </div>

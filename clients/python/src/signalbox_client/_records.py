@@ -303,6 +303,8 @@ class GateRecord(_GateRecord, total=False):
     #: Present in the response to `PUT`, and to `GET` of one gate, once cancellation of the job was requested: stop
     #: waiting for the answer.
     cancelRequested: Literal[True]
+    #: Name of the job. Only in lists.
+    jobName: str | None
 
 
 class UsageRecord(TypedDict):

@@ -57,7 +57,7 @@ interface LinksProps {
 }
 
 /** Links to runs or jobs, of which there may be a thousand. */
-export function Links({ kind, ids }: LinksProps) {
+function Links({ kind, ids }: LinksProps) {
   return (
     <>
       {ids.slice(0, MAX_LISTED).map((id) => (
