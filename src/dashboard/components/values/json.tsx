@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { copyText, downloadText } from "../../copy.ts";
 import { bytes } from "../../time.ts";
 import { IconButton } from "../iconButton.tsx";
+import { Clamp } from "./clamp.tsx";
 import { JsonView } from "./jsonView.tsx";
 import { RichText } from "./richText.tsx";
 
@@ -19,8 +20,9 @@ interface JsonProps {
 /** A JSON value as a tree. Copy and download contain all of it; the document contains only the start of a large value. */
 export function JsonBlock({ title, value, file }: JsonProps) {
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
+  const sent = useMemo(() => JSON.stringify(value), [value]);
   return (
-    <Block title={title} text={text} file={`${file}.json`} isJson>
+    <Block title={title} text={text} sent={sent} file={`${file}.json`} isJson>
       <JsonView title={title} value={value} isLarge={text.length > OPEN_CHARS} />
     </Block>
   );
@@ -36,9 +38,10 @@ interface TextProps {
 export function TextBlock(props: TextProps) {
   return (
     <Block {...props}>
-      {/* tabIndex lets the keyboard scroll the region. */}
-      <div class="code prose" tabIndex={0} role="region" aria-label={`${props.title}, content`}>
-        <RichText text={props.text} />
+      <div class="code prose" role="region" aria-label={`${props.title}, content`}>
+        <Clamp as="div" lines={20}>
+          <RichText text={props.text} />
+        </Clamp>
       </div>
     </Block>
   );
@@ -46,11 +49,13 @@ export function TextBlock(props: TextProps) {
 
 interface BlockProps extends TextProps {
   readonly isJson?: boolean;
+  /** The text as it was sent, whose size is shown, if it differs. */
+  readonly sent?: string;
   readonly children: ComponentChildren;
 }
 
-function Block({ title, text, file, isJson = false, children }: BlockProps) {
-  const size = useMemo(() => new Blob([text]).size, [text]);
+function Block({ title, text, file, isJson = false, sent = text, children }: BlockProps) {
+  const size = useMemo(() => new Blob([sent]).size, [sent]);
   return (
     <section class="block" aria-label={title}>
       <details open={text.length <= OPEN_CHARS}>
