@@ -178,7 +178,10 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
           query: deletionQuery(filterQuery(Object(filter))),
         });
       },
-      steps: readOne<Page & Fields<Step> & { status?: Status | readonly Status[] }, List<"steps", Step>>(jobs, "/steps"),
+      steps: readOne<Page & Fields<Step> & { status?: Status | readonly Status[] }, List<"steps", Step>>(
+        jobs,
+        "/steps",
+      ),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
         call<Step>("GET", partOf(jobId, "/steps", stepKey), options),
     },

@@ -9,7 +9,6 @@ import { JsonBlock } from "../values/json.tsx";
 import { RichText } from "../values/richText.tsx";
 import { When } from "../values/when.tsx";
 import { ChildJobs } from "./childJobs.tsx";
-import { Links } from "./links.tsx";
 
 /** What belongs to a job as a whole: its times, its output and its input. Shown while no step is selected. */
 export function JobDetails({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
@@ -18,7 +17,6 @@ export function JobDetails({ job, points }: { job: Job; points: readonly Progres
     <div class="job-details">
       <section class="card" aria-label="Details">
         <JobFacts job={job} points={points} />
-        <Links links={job.links} />
         {description && (
           <div class="description">
             <RichText text={description} isClamped />

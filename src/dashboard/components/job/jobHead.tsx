@@ -13,6 +13,7 @@ import { StatusMark } from "../values/status.tsx";
 import { CancelNote } from "./cancelJob.tsx";
 import { FailurePanel } from "./failurePanel.tsx";
 import { JobActions } from "./jobActions.tsx";
+import { Links } from "./links.tsx";
 import { MetadataChips } from "./metadataChips.tsx";
 
 /** Number of chips of metadata. */
@@ -67,6 +68,7 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
             </div>
           )
         )}
+        <Links links={job.links} />
         {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
         <CancelNote job={job} />
         {stale && !job.cancel && <StaleNote job={job} />}
