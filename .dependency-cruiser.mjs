@@ -77,7 +77,7 @@ Object.assign(SUBJECTS, {
   "database.ts": all,
   "backup.ts": ["db", "jobs", "database.ts"],
   "stores.ts": [...all, "database.ts"],
-  retention: ["db", "jobs", "runs", "intake", "stores.ts"],
+  retention: ["db", "jobs", "deliveries", "runs", "intake", "stores.ts"],
 });
 
 const pathOf = (name) => (name.includes(".") ? `^src/${name}$` : `^src/${name}/`);

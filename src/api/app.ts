@@ -5,7 +5,7 @@ import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";
 import { type CountFailure, refusalRecorder } from "./auth/tokenVerifier.ts";
-import { mountSlack } from "./chat/slack.ts";
+import { mountChats } from "./chat/chats.ts";
 import type { ApiDeps } from "./deps.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { removeBasePath, storeBasePath, withoutBasePath } from "./middleware/basePath.ts";
@@ -80,14 +80,15 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
     countFailure,
     recordRefusal: refusalRecorder(stores.audit, log),
   };
-  const slackMount = mountSlack(common); // before the hooks, whose names include this one
+  const chatMount = mountChats(common); // before the hooks, whose names include these
   const hookMount = mountHooks(common, mappings);
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
-  const mounts: Mount[] = [slackMount, apiMount, hookMount, mountMcp(common), mountPings(common)];
+  const mounts: Mount[] = [chatMount, apiMount, hookMount, mountMcp(common), mountPings(common)];
   const { shareFrameAncestors: frameAncestors = [], publicBadges = [], oidc, publicUrl } = settings;
   const sendPage = mountPages(common, { basePath, version, frameAncestors, publicBadges });
   if (oidc && publicUrl !== undefined) mountLoginPages(common.router, oidc, publicUrl, deps);
-  const isData = (path: string) => isUnder(path, "/api") || hookMount.owns(path);
+  const isHook = (path: string) => hookMount.owns(path) || chatMount.owns(path);
+  const isData = (path: string) => isUnder(path, "/api") || isHook(path);
   return [
     ...(basePath
       ? [["base path", storeBasePath(basePath), "first, because the log and every error name public paths"] as const]
@@ -108,7 +109,7 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
     ...(basePath
       ? [["below the base path", removeBasePath(basePath), "before the layers that compare paths"] as const]
       : []),
-    ...hostLayer(settings, hookMount),
+    ...hostLayer(settings, isHook),
     [
       "authentication",
       (ctx, next) => {
@@ -127,12 +128,12 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
 }
 
 /** Returns the layer against DNS rebinding, which only a service that lets everybody in needs. */
-function hostLayer(settings: AppSettings, hooks: Mount): readonly Layer[] {
+function hostLayer(settings: AppSettings, isHook: (path: string) => boolean): readonly Layer[] {
   const { host, allowedHosts: names } = settings;
   if (needsLogin(settings) || !(isLoopback(host) || names.length > 0)) return [];
   const checkHost = allowedHosts(names);
   // hooks always require authentication, and so do links to answer a gate and to see a job
-  const needsNoCheck = (path: string) => hooks.owns(path) || isUnder(path, ANSWER_PATH) || isUnder(path, SHARE_PATH);
+  const needsNoCheck = (path: string) => isHook(path) || isUnder(path, ANSWER_PATH) || isUnder(path, SHARE_PATH);
   return [
     [
       "allowed hosts",

@@ -46,8 +46,8 @@ export interface ApiDeps {
   readonly channels: ReadonlySet<string>;
   /** Decides who may act through a channel. */
   readonly access: ChatAccess;
-  /** `channels.slack.signingSecret`, with which Slack signs what people do. */
-  readonly slackSecret: string | undefined;
+  /** The settings of the channels whose services send what people do. */
+  readonly chats: Pick<Config["channels"], "slack" | "discord" | "telegram">;
   /** Maximum time that a request waits for a worker to check a channel. */
   readonly channelCheckMs: number;
   /** The reply target of the main session until a delivery or an operator sets another one. */

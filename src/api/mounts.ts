@@ -15,6 +15,7 @@ import { mountPresses } from "./gates/pressPage.ts";
 import { mountGuide } from "./guide/guide.ts";
 import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
+import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
@@ -118,6 +119,7 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
   return {
     owns,
     enter: async (ctx, next) => {
+      if (isVisit(ctx, hooks.path)) return ctx.redirect(publicPath(ctx, "/requests"));
       if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
       await ignoreTrailingSlash(ctx, () => {
         const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, next));
@@ -130,6 +132,10 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
       owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? notFound.unknownName(ctx) : undefined,
   };
 }
+
+/** Whether a person has typed the path of the hooks into a browser, and wants the page about them. */
+const isVisit = (ctx: Context, path: string): boolean =>
+  ctx.path === path && ctx.method === "GET" && ctx.accepts("json", "html") === "html";
 
 /** Adds the endpoint of the Model Context Protocol, whose tools call the routes. */
 export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mount {

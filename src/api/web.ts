@@ -167,7 +167,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         agents,
         channels: new Set(Object.keys(channels)),
         access: new ChatAccess(channels),
-        slackSecret: channels.slack?.signingSecret,
+        chats: channels,
         channelCheckMs: timings.channelCheckMs,
         initialReplyTarget: session.main ?? null,
         callbackHosts: outbound?.allowedHosts,

@@ -18,8 +18,10 @@ interface ChannelDeps {
   readonly log: Logger;
   /** Environment for the program that sends iMessages; holds none of this service's secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** \`server.publicUrl\`, to which buttons lead. */
+  /** `server.publicUrl`, to which buttons lead. */
   readonly publicUrl?: string | undefined;
+  /** The public address of the hooks, below which services send what people do; undefined without `server.publicUrl`. */
+  readonly hooksUrl?: string | undefined;
 }
 
 type Factories = {
@@ -27,9 +29,9 @@ type Factories = {
 };
 
 const FACTORIES: Factories = {
-  telegram: (settings) => telegramChannel(settings),
+  telegram: (settings, { hooksUrl }) => telegramChannel(settings, hooksUrl),
   slack: (settings) => slackChannel(settings),
-  discord: (settings) => discordChannel(settings),
+  discord: (settings, { hooksUrl }) => discordChannel(settings, hooksUrl),
   mattermost: (settings) => mattermostChannel(settings),
   msteams: (settings) => msteamsChannel(settings),
   whatsapp: (settings) => whatsappChannel(settings),

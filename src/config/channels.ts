@@ -27,13 +27,13 @@ const defaultUrl = (address: string, what = "Address of the API. Change it to us
   text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
 
 /** The people who may act through a channel, by the service's ids. */
-const people = (who: string, example: string) =>
+const people = (who: string, example: string, acts = ", and continue sessions by answering replies") =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
     maxItems: 1_000,
     uniqueItems: true,
     examples: [[example]],
-    description: `Ids of the ${who} who may answer questions with the buttons of their messages, and continue sessions by answering replies. Without it, messages have no buttons and nobody is read.`,
+    description: `Ids of the ${who} who may answer questions with the buttons of their messages${acts}. Without it, messages have no buttons and nobody is read.`,
   });
 
 /** Those of `allowFrom` whom the operator trusts, and where messages go that answer nothing. */
@@ -75,6 +75,11 @@ export const ChannelsSchema = section(
       {
         botToken: secret("Token of the bot, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
+        inbound: Type.Enum(["polling", "webhook"], {
+          default: "polling",
+          description:
+            "How presses and messages arrive: a worker asks Telegram for them, or Telegram sends them to `/telegram` below `hooks.path`. A webhook needs `server.publicUrl` with `https`.",
+        }),
         allowFrom: Type.Optional(people("users", "123456789")),
         ...trust("users", "123456789"),
       },
@@ -91,6 +96,11 @@ export const ChannelsSchema = section(
             "Signing secret of the app, with which Slack signs events and presses of buttons. They arrive at `/slack` below `hooks.path`.",
           ),
         ),
+        appToken: Type.Optional(
+          secret(
+            "App-level token (`xapp-…`) with the scope `connections:write`. A worker then connects to Slack (Socket Mode), which needs no public address.",
+          ),
+        ),
         allowFrom: Type.Optional(people("users", "U0123ABCD")),
         ...trust("users", "U0123ABCD"),
       },
@@ -100,6 +110,15 @@ export const ChannelsSchema = section(
       {
         botToken: secret("Token of the bot."),
         apiUrl: defaultUrl("https://discord.com/api/v10"),
+        publicKey: Type.Optional(
+          text({
+            pattern: "^[0-9a-fA-F]{64}$",
+            description:
+              "Public key of the application, with which Discord signs presses of buttons. They arrive at `/discord` below `hooks.path`.",
+            examples: ["0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"],
+          }),
+        ),
+        allowFrom: Type.Optional(people("users", "80351110224678912", "")),
       },
       "Discord, as a bot. A recipient is the id of a channel or thread, or `user:ID`.",
     ),

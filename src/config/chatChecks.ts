@@ -15,20 +15,7 @@ interface Checked {
 /** The checks of what people may do in chats. */
 export const chatChecks: readonly Check<Checked>[] = [
   { reads: ["channels", "hooks", "agents.list"], find: inboundFaults },
-  {
-    reads: ["channels.slack", "hooks"],
-    find: ({ channels: { slack }, hooks: { mappings } }) => [
-      slack?.allowFrom !== undefined &&
-        slack.signingSecret === undefined &&
-        "channels.slack.allowFrom needs channels.slack.signingSecret, with which Slack signs what people do: set it",
-      slack?.signingSecret !== undefined &&
-        slack.allowFrom === undefined &&
-        "channels.slack.signingSecret has no effect without channels.slack.allowFrom: add the ids of those who may act",
-      slack?.signingSecret !== undefined &&
-        mappings.some(({ match }) => match?.path === "slack") &&
-        "channels.slack.signingSecret takes the requests to the hook slack, which a mapping names too: give that mapping another match.path",
-    ],
-  },
+  { reads: ["channels", "hooks", "server"], find: addressFaults },
   {
     reads: ["channels.ntfy", "server"],
     find: ({ channels: { ntfy }, server: { publicUrl } }) => [
@@ -38,6 +25,39 @@ export const chatChecks: readonly Check<Checked>[] = [
     ],
   },
 ];
+
+/** Returns a sentence for each fault in how the acts of people arrive. */
+function addressFaults({ channels: { telegram, slack, discord }, hooks, server }: Checked): (string | false)[] {
+  const named = new Set(hooks.mappings.map(({ match }) => match?.path));
+  const taken = (channel: string, key: string, isUsed: boolean) =>
+    isUsed &&
+    named.has(channel) &&
+    `channels.${channel}.${key} takes the requests to the hook ${channel}, which a mapping names too: give that mapping another match.path`;
+  const idle = (key: string, allowFrom: unknown, isSet: boolean) =>
+    isSet &&
+    allowFrom === undefined &&
+    `channels.${key} has no effect without channels.${key.split(".")[0]}.allowFrom: add the ids of those who may act`;
+  const isWebhook = telegram?.inbound === "webhook";
+  return [
+    slack?.allowFrom !== undefined &&
+      slack.signingSecret === undefined &&
+      slack.appToken === undefined &&
+      "channels.slack.allowFrom needs channels.slack.signingSecret, with which Slack signs what people do, or channels.slack.appToken for Socket Mode: set one",
+    discord?.allowFrom !== undefined &&
+      discord.publicKey === undefined &&
+      "channels.discord.allowFrom needs channels.discord.publicKey, with which Discord signs presses: set it",
+    isWebhook &&
+      !server.publicUrl?.startsWith("https://") &&
+      "channels.telegram.inbound webhook needs server.publicUrl with https, to which Telegram sends: set it",
+    idle("slack.signingSecret", slack?.allowFrom, slack?.signingSecret !== undefined),
+    idle("slack.appToken", slack?.allowFrom, slack?.appToken !== undefined),
+    idle("discord.publicKey", discord?.allowFrom, discord?.publicKey !== undefined),
+    idle("telegram.inbound", telegram?.allowFrom, isWebhook),
+    taken("slack", "signingSecret", slack?.signingSecret !== undefined),
+    taken("discord", "publicKey", discord?.publicKey !== undefined),
+    taken("telegram", "inbound", isWebhook),
+  ];
+}
 
 /** Returns a sentence for each fault in who may act through a channel, and where messages go. */
 function inboundFaults({ agents, channels, hooks }: Checked): string[] {

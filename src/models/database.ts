@@ -13,6 +13,7 @@ import { leaseSchema } from "./db/lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./db/mongoErrors.ts";
 import { patchDriverStuckWrite } from "./db/patchDriverStuckWrite.ts";
 import { deliverySchema } from "./deliveries/delivery.ts";
+import { threadLinkSchema } from "./deliveries/threadLink.ts";
 import { endedLoginSchema } from "./endedLogin.ts";
 import { jobFiguresSchema } from "./figures/jobFigures.ts";
 import { gateSchema } from "./gates/gate.ts";
@@ -51,6 +52,7 @@ export const SCHEMAS = {
   messages: messageSchema,
   events: mainEventSchema,
   deliveries: deliverySchema,
+  threadLinks: threadLinkSchema,
   outbox: outboxSchema,
   spans: spanSchema,
   alerts: alertSchema,

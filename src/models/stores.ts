@@ -99,6 +99,7 @@ export function openStores({ documents: collections }: Database, clock: Clock, o
     runs,
     sessions,
     deliveries,
+    threadLinks: collections.threadLinks,
     jobFigures: collections.jobFigures,
     jobStats: new JobStats(jobs, clock, (since) => sumUsage(runs.collection, since)),
     reports: new Batcher<Report, ReportOutcome>((reports) => writeReports({ jobs, payloads }, reports), REPORT_BATCHES),

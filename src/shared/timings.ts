@@ -29,6 +29,8 @@ export interface Timings {
     /** The pause after such a request has failed. It doubles with each failure up to the maximum. */
     readonly retryMs: number;
     readonly maxRetryMs: number;
+    /** How long a connection over which a service sends updates may be silent. */
+    readonly silenceMs: number;
     /** How often messages with buttons are compared with their questions. */
     readonly showMs: number;
   };
@@ -134,7 +136,7 @@ export const TIMINGS: Timings = {
   lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
   queueLockMs: 15_000,
   sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000, outageMs: 60_000 },
-  chat: { waitSeconds: 25, retryMs: 1_000, maxRetryMs: 30_000, showMs: 2_000 },
+  chat: { waitSeconds: 25, retryMs: 1_000, maxRetryMs: 30_000, silenceMs: 60_000, showMs: 2_000 },
   gateExpiryMs: 2_000,
   renewSchedulesMs: 60_000,
   retry: {

@@ -60,6 +60,7 @@ export const Gate = Type.Object(
           "Present in the response to `PUT`, and to `GET` of one gate, once cancellation of the job was requested: stop waiting for the answer.",
       }),
     ),
+    jobName: Type.Optional(s.nullable(Type.String(), { description: "Name of the job. Only in lists." })),
   },
   s.named("Gate"),
 );

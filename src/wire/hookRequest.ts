@@ -31,6 +31,8 @@ const row = {
   createdAt: s.Timestamp("When the request arrived."),
   hook: Type.String({ description: "Name of the hook in the URL." }),
   mapping: text("The mapping that took or filtered the request; null if there is none."),
+  event: text("The event that the request names, such as `issues · opened`; null if it names none."),
+  object: text("The object of the event, such as a repository; null if the request names none."),
   outcome: Type.Enum([...OUTCOMES], {
     description:
       "`accepted`: it started its runs, and none of them has failed. `dropped`: the transform dropped all of them. `failed`: one of them has failed. `filtered`: `match.when` of the mapping left it out. `refused`: it was answered with an error.",
@@ -178,6 +180,16 @@ const RunPreview = Type.Object(
       description: "The first 100 reports that the request would make; null unless `kind` is `job`.",
     }),
     missingValues: MissingValues("The placeholders of the mapping that have no value, at most 20."),
+    values: Type.Array(
+      Type.Object(
+        {
+          path: Type.String({ description: "The path between the braces." }),
+          value: text("The first 200 characters of its value; null if the request has none."),
+        },
+        s.named("PlaceholderValue"),
+      ),
+      { description: "The first 30 placeholders of the templates, each once." },
+    ),
     error: s.nullable(RunError, { description: "Why the run would fail; null otherwise." }),
   },
   s.named("RunPreview"),
@@ -196,6 +208,17 @@ export const DryRun = Type.Object(
           mapping: Type.String({ description: "Name of the mapping." }),
           unmet: text("The condition that the request does not meet: `match.source`, or a path of `match.when`."),
           reason: text("The unmet condition with the value of the request, for people."),
+          conditions: Type.Array(
+            Type.Object(
+              {
+                condition: Type.String({ description: 'The condition, such as `payload.action is "opened"`.' }),
+                isMet: Type.Boolean({ description: "Whether the request meets it." }),
+                found: text("The value of the request; null if there is none, `***` if it may be a secret."),
+              },
+              s.named("ComparedCondition"),
+            ),
+            { description: "The conditions of the mapping. Empty if `mapping` of the request names it." },
+          ),
         },
         s.named("ConsideredMapping"),
       ),

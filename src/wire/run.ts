@@ -107,7 +107,9 @@ export const FailedRunAttempt = s.FailedAttempt(
 export const Run = Type.Object(
   {
     ...head,
-    reply: s.nullable(Type.String(), { description: "The answer of the agent; null until the run completes." }),
+    reply: s.nullable(Type.String(), {
+      description: "The answer of the agent, or what it had written when a budget ended its turn; null otherwise.",
+    }),
     replyCutOff: Type.Boolean({
       description: "Whether the end of the reply is missing, because the model reached its length limit.",
     }),

@@ -99,10 +99,13 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const timings = { ...deps.timings, lease: { ...deps.timings.lease, isStrict: worker.strictLeases } };
   const agentTable = new AgentTable(agents, env, timings.shutdown.programMs);
+  const { publicUrl } = config.server;
+  const hooksUrl = publicUrl === undefined ? undefined : publicUrl + hooks.path;
   const channels = openChannels(config.channels, {
     log,
     env: withoutOwnSecrets(env),
-    publicUrl: config.server.publicUrl,
+    publicUrl,
+    hooksUrl,
   });
   metrics.addSeries({
     channels: channels.keys(),
@@ -130,7 +133,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     access,
     rules: compileRules(config.notify),
     delivery,
-    publicUrl: config.server.publicUrl,
+    publicUrl,
     deliver,
     retryMs: timings.sweep.minAgeMs,
     triggerHeartbeat: () => queues.triggerHeartbeat(),
@@ -248,7 +251,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         new ReceiverLimiter(timings.webhook),
       ),
     ],
-    [channelCheck, channelCheckProcessor(channels)],
+    [channelCheck, channelCheckProcessor({ channels, stores })],
     [notify, notifyProcessor(dispatch)],
     [chat, chatProcessor(chatDeps)],
     [
@@ -285,12 +288,12 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     staleAfterSeconds: config.jobs.staleAfterSeconds,
     heartbeatEveryMs: heartbeatEvery === "off" ? null : durationMs(heartbeatEvery),
   });
-  const inbound = startChat({ ...chatDeps, timings, settings: config.channels });
+  const inbound = startChat({ ...chatDeps, timings, settings: config.channels, hooksUrl });
   const live = startLive({
     ...deps,
     rules: dispatch.rules.filter(({ isLive }) => isLive),
     channels: limited,
-    publicUrl: config.server.publicUrl,
+    publicUrl,
     prefix: config.redis.prefix,
   });
   const end = async (graceMs?: number) => {

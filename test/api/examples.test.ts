@@ -32,7 +32,7 @@ describe("the examples of openapi.json", () => {
   let operations: readonly Operation[];
   let check: (pointer: string, value: unknown) => string | null;
   before(async () => {
-    app = await startApp({ config: CONFIG });
+    app = await startApp({ config: CONFIG, timings: { channelCheckMs: 100 } });
     const { body } = await app.call("GET", "/openapi.json");
     operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),

@@ -28,7 +28,7 @@ interface Service {
 
 const SERVICES: Record<string, Service> = {
   telegram: {
-    channelAt: (apiUrl) => telegramChannel({ apiUrl, botToken: "1:a" }),
+    channelAt: (apiUrl) => telegramChannel({ apiUrl, botToken: "1:a", inbound: "polling" }),
     to: "1234",
     id: "77",
     request: [

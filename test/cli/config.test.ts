@@ -192,6 +192,7 @@ describe("redactConfig", () => {
         "slack.botToken",
         "slack.apiUrl",
         "slack.signingSecret",
+        "slack.appToken",
         "discord.botToken",
         "discord.apiUrl",
       ].map((key) => `channels.${key}`),

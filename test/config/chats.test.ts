@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { parseConfig } from "../../src/config/load.ts";
 
 const BOT = { botToken: "123456:secret" };
+const KEY = "0f".repeat(32);
 
 /** Returns the faults of a configuration; empty if it has none. */
 function faultsOf(config: object): string {
@@ -53,6 +54,39 @@ describe("configuration of chats", () => {
         channels: { telegram: { ...BOT, allowFrom: ["1"], inbox: { mapping: "chat", agentId: "a" } } },
       },
       /channels\.telegram\.inbox\.agentId has no effect with a mapping/,
+    ],
+    [
+      "people in Slack without a way to them",
+      { channels: { slack: { ...BOT, allowFrom: ["U1"] } } },
+      /channels\.slack\.allowFrom needs channels\.slack\.signingSecret, .* or channels\.slack\.appToken/,
+    ],
+    [
+      "an app token without people",
+      { channels: { slack: { ...BOT, appToken: "xapp-1" } } },
+      /channels\.slack\.appToken has no effect without channels\.slack\.allowFrom/,
+    ],
+    [
+      "people in Discord without a key",
+      { channels: { discord: { ...BOT, allowFrom: ["123"] } } },
+      /channels\.discord\.allowFrom needs channels\.discord\.publicKey/,
+    ],
+    [
+      "a key of Discord without people",
+      { channels: { discord: { ...BOT, publicKey: KEY } } },
+      /channels\.discord\.publicKey has no effect without channels\.discord\.allowFrom/,
+    ],
+    [
+      "a mapping at the address of a channel",
+      {
+        hooks: { mappings: [{ match: { path: "discord" } }] },
+        channels: { discord: { ...BOT, publicKey: KEY, allowFrom: ["123"] } },
+      },
+      /channels\.discord\.publicKey takes the requests to the hook discord/,
+    ],
+    [
+      "a webhook of Telegram without an address",
+      { channels: { telegram: { ...BOT, allowFrom: ["1"], inbound: "webhook" } } },
+      /channels\.telegram\.inbound webhook needs server\.publicUrl with https/,
     ],
     [
       "answers in ntfy without an address",

@@ -22,7 +22,7 @@ describe("dashboard questions", () => {
     const page = await openLive("/gates");
     await page.getByText("No open questions").waitFor();
     await ask("publish");
-    await page.getByRole("row", { name: "publish?" }).waitFor();
+    await page.getByRole("row", { name: "publish? Nightly import" }).waitFor();
     await openCount(page).getByText("1 open").waitFor();
     await ask("delete");
     await openCount(page).getByText("2 open").waitFor();

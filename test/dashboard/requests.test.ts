@@ -60,7 +60,7 @@ describe("dashboard page of hooks", () => {
     const sent = await send({ n: 7, result: "failed" });
     const page = await openLive("/requests");
     await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).click();
-    await page.getByRole("heading", { name: "ci" }).waitFor();
+    await page.getByRole("heading", { name: "ci", exact: true }).waitFor();
     const body = page.getByRole("region", { name: "Body, content" });
     await untilPasses(async () =>
       expect(await body.locator(".json-line").allTextContents()).to.deep.equal([
@@ -71,10 +71,14 @@ describe("dashboard page of hooks", () => {
       ]),
     );
     await page.getByText("hook-token: valid").waitFor();
-    await page.getByRole("link", { name: sent.body.runId }).waitFor();
+    const run = page.getByRole("region", { name: "Went out" }).getByRole("link", { name: "CI" });
+    expect(await run.getAttribute("href")).to.equal(`/runs/${sent.body.runId}`);
 
-    await page.getByRole("button", { name: "Dry run" }).click();
     await page.getByRole("heading", { name: "Matches ci" }).waitFor();
+    const conditions = page.getByRole("list", { name: "Conditions of ci" }).getByRole("listitem");
+    expect(await conditions.allTextContents()).to.deep.equal(['✓Met: payload.result is "failed"']);
+    await page.getByText("1 placeholder", { exact: true }).click();
+    await page.getByRole("region", { name: "Mapping", exact: true }).getByText("7", { exact: true }).waitFor();
     await untilPasses(async () =>
       expect(await page.getByRole("region", { name: "Message 1, content" }).textContent()).to.equal("Build 7 failed"),
     );
@@ -83,7 +87,23 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("button", { name: "Replay" }).click();
     await page.getByText("Replayed", { exact: true }).waitFor();
     const replay = await app.stores.runs.collection.native.findOne({ replayOf: { $exists: true } });
-    await page.getByRole("link", { name: replay?._id ?? "" }).click();
+    const link = page.getByRole("link", { name: "open the run" });
+    expect(await link.getAttribute("href")).to.equal(`/runs/${replay?._id}`);
+    await link.click();
     await page.getByRole("link", { name: "a kept request" }).waitFor();
+  });
+
+  it("names a request by its event and object, and shows the condition that it does not meet", async () => {
+    const body = { action: "labeled", repository: { full_name: "octo/shop" }, result: "passed" };
+    await app.call("POST", "/hooks/ci", body, { Authorization: `Bearer ${TOKEN}`, "X-GitHub-Event": "issues" });
+    const page = await openLive("/requests");
+    const row = page.getByRole("row").filter({ hasText: "octo/shop" });
+
+    await row.getByRole("link", { name: "issues · labeled" }).click();
+
+    await page.getByRole("heading", { name: "ci issues · labeled" }).waitFor();
+    await page.getByRole("heading", { name: "No mapping matches" }).waitFor();
+    await page.getByText('Not met: payload.result is "failed" found "passed"').waitFor();
+    await page.getByRole("region", { name: "Went out" }).getByText("Nothing.").waitFor();
   });
 });

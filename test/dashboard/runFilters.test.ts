@@ -20,7 +20,9 @@ describe("dashboard filters of runs", () => {
     await page.getByTitle("Remove this filter").click();
     await page.getByRole("link", { name: "Direct" }).waitFor();
 
-    const session = page.getByRole("searchbox", { name: "Session: its whole key" });
+    const session = page.getByRole("combobox", { name: "Session: its whole key" });
+    await page.getByRole("combobox", { name: "Hook: name of a mapping" }).focus();
+    await page.locator("#mapping-values option[value='ci']").waitFor({ state: "attached" });
     await session.fill("hook:ci");
     await session.press("Enter");
     await pills.getByRole("link", { name: "All 1" }).waitFor();

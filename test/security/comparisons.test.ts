@@ -2,6 +2,7 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { indexOfDigest } from "../../src/api/auth/tokenTable.ts";
+import { webhookSecret } from "../../src/channels/telegram/inbound.ts";
 import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
 import { seal, unseal } from "../../src/models/jobs/tokens/seal.ts";
 import { startApp } from "../support/app.ts";
@@ -9,6 +10,8 @@ import { startApp } from "../support/app.ts";
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 const HOOKS = "a-hook-token-of-length";
+const BOT = "123456:secret";
+const WEBHOOK = webhookSecret(BOT);
 
 /** Invalid secrets that differ in position and length, neither of which may have a visible effect. */
 const wrongOnes = (right: string) => [
@@ -67,10 +70,21 @@ describe("the comparison of a secret", () => {
 
   const requests: [string, string, (given: string) => [string, string, object, Record<string, string>], string[]][] = [
     ["hooks.token", HOOKS, (given) => ["POST", "/hooks/wake", { text: "a" }, { "X-Service-Token": given }], [HOOKS]],
+    [
+      "the webhook of Telegram",
+      WEBHOOK,
+      (given) => ["POST", "/hooks/telegram", { update_id: 1 }, { "X-Telegram-Bot-Api-Secret-Token": given }],
+      [WEBHOOK],
+    ],
   ];
   for (const [title, right, ask, secrets] of requests) {
     it(`of ${title} covers the whole secret, whatever differs`, async () => {
-      const config = `{ hooks: { enabled: true, token: "${HOOKS}" } }`;
+      const telegram = { botToken: BOT, inbound: "webhook", allowFrom: ["7"] };
+      const config = JSON.stringify({
+        server: { publicUrl: "https://jobs.example.com" },
+        hooks: { enabled: true, token: HOOKS },
+        channels: { telegram },
+      });
       const app = await startApp({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
       const statuses: number[] = [];
       const seen: string[][] = [];

@@ -8,7 +8,7 @@ export const FAST_TIMINGS: Timings = {
   lease: TIMINGS.lease,
   queueLockMs: TIMINGS.queueLockMs,
   sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000, outageMs: 60_000 },
-  chat: { waitSeconds: 1, retryMs: 50, maxRetryMs: 400, showMs: 100 },
+  chat: { waitSeconds: 1, retryMs: 50, maxRetryMs: 400, silenceMs: 10_000, showMs: 100 },
   gateExpiryMs: 100,
   renewSchedulesMs: 1_000,
   retry: {

@@ -69,7 +69,7 @@ export function commandRunner(
       const stderr = errorText(ended.errorOutput, mask);
       if (stderr !== "") turn.onStderr?.(stderr);
       const output = readOutput(ended.output, settings);
-      const usage = output.answer && programUsage(output.answer);
+      const usage = (output.answer && programUsage(output.answer)) ?? events.usage;
       if (usage) turn.onUsage?.(usage);
       if (ended.stopped === "signal") throw abortError(signal);
       checkEnd(ended);

@@ -3,6 +3,7 @@ import { sanitizeText, stripEscapeSequences } from "../../shared/text/sanitizeTe
 import { lineReader } from "./lines.ts";
 import { contentText } from "./replyText.ts";
 import type { TurnEvent } from "./runner.ts";
+import { addUp, programUsage, type TurnUsage } from "./turnUsage.ts";
 
 /** Maximum length of a line. Longer ones are results of tools, of which nothing is needed but that they exist. */
 const MAX_LINE_BYTES = 1024 * 1024;
@@ -10,6 +11,8 @@ const MAX_NAME_CHARS = 100;
 const MAX_PREVIEW_CHARS = 200;
 /** Maximum tools whose end is awaited. The end of a forgotten one is reported without a duration. */
 const MAX_RUNNING_TOOLS = 100;
+/** Maximum messages whose further lines are recognized. */
+const MAX_MESSAGES = 100;
 
 /** The items of Codex that stand for a tool. The others are texts, thoughts and lists of plans. */
 const CODEX_TOOLS: readonly unknown[] = [
@@ -38,11 +41,19 @@ export class ProgramEvents {
   #hasPieces = false;
   #hasText = false;
   #isRecognized = false;
+  /** The usage of the newest messages by id: those of subagents come in between. */
+  readonly #messages = new Map<string, TurnUsage>();
+  #usage: TurnUsage | undefined;
 
   /** @param mask removes secrets from a preview */
   constructor(onEvent: (event: TurnEvent) => void, mask: (text: string) => string) {
     this.#onEvent = onEvent;
     this.#mask = mask;
+  }
+
+  /** What the messages have used so far, if they say so. */
+  get usage(): TurnUsage | undefined {
+    return this.#usage;
   }
 
   /** Whether a line of one of the programs was read, whose reply is in the last lines. */
@@ -58,7 +69,10 @@ export class ProgramEvents {
     if (typeof type !== "string") return;
     if (/^(?:system|assistant|thread\.started|turn\.started)$/.test(type)) this.#isRecognized = true;
     if (type === "stream_event" && isObject(event) && isOwn) this.#readPiece(event);
-    if (type === "assistant") this.#readBlocks(message.message, isOwn && !this.#hasPieces);
+    if (type === "assistant") {
+      this.#readBlocks(message.message, isOwn && !this.#hasPieces);
+      this.#readUsage(message.message);
+    }
     if (type === "user") this.#readBlocks(message.message, false);
     if (type.startsWith("item.") && isObject(item)) this.#readItem(type, item);
   }
@@ -96,6 +110,18 @@ export class ProgramEvents {
     if (event !== "item.completed") return;
     const failed = status === "failed" || status === "declined" || (error !== null && error !== undefined);
     this.#complete(id, name, failed);
+  }
+
+  /** Adds the usage of a message of Claude Code. Its lines, one for each block, repeat it: the last one counts. */
+  #readUsage(message: unknown): void {
+    const usage = isObject(message) ? programUsage({ usage: message.usage }) : undefined;
+    if (!isObject(message) || !usage) return;
+    const id = String(message.id);
+    const more = addUp(usage, this.#messages.get(id), -1);
+    if (this.#messages.size >= MAX_MESSAGES) this.#messages.delete(this.#messages.keys().next().value ?? "");
+    this.#messages.set(id, usage);
+    this.#usage = addUp(this.#usage, more);
+    this.#onEvent({ type: "usage", usage: this.#usage });
   }
 
   #startParagraph(): void {

@@ -12,6 +12,8 @@ export type TurnEvent =
   | { readonly type: "tool.started"; readonly tool: string; readonly preview: string }
   /** `ms` is null if the start was not reported. */
   | { readonly type: "tool.completed"; readonly tool: string; readonly ms: number | null; readonly error: boolean }
+  /** What the turn has used so far, as the program reports it while it works. */
+  | { readonly type: "usage"; readonly usage: TurnUsage }
   /** A line of standard error, with its line end. */
   | { readonly type: "log"; readonly text: string };
 

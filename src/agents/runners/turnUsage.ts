@@ -71,6 +71,12 @@ function geminiUsage(models: Fields): TurnUsage | undefined {
   });
 }
 
+/** Returns a usage and another one, `times` times. */
+export function addUp(usage: TurnUsage = {}, more: TurnUsage = {}, times = 1): TurnUsage {
+  const names = Object.keys({ ...usage, ...more }) as (keyof TurnUsage)[];
+  return Object.fromEntries(names.map((name) => [name, (usage[name] ?? 0) + times * (more[name] ?? 0)]));
+}
+
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 const tokens = (value: unknown): number | undefined =>

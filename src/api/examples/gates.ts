@@ -49,4 +49,6 @@ export const answerGate: Example = {
 
 export const withdrawGate: Example = { params, answers: { 200: { ...GATE, status: "withdrawn" } } };
 
-export const listGates: Example = { answers: { 200: { gates: [GATE], nextCursor: null } } };
+export const listGates: Example = {
+  answers: { 200: { gates: [{ ...GATE, jobName: "Monthly report" }], nextCursor: null } },
+};

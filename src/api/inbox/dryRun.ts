@@ -1,7 +1,8 @@
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
 import { expandItems, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
-import { missingValues } from "../../hooks/templates/missingValues.ts";
+import { compareConditions } from "../../hooks/mappings/selectMapping.ts";
+import { missingValues, placeholderValues } from "../../hooks/templates/missingValues.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
@@ -27,6 +28,7 @@ const NOTHING: RunPreview = {
   reports: null,
   error: null,
   missingValues: [],
+  values: [],
 };
 
 /**
@@ -34,16 +36,22 @@ const NOTHING: RunPreview = {
  */
 export function dryRun(
   deps: Pick<ApiDeps, "hooks" | "agents" | "clock">,
-  { mapping, considered, reason }: SelectedMapping,
+  { mapping, considered, reason, isNamed = false }: SelectedMapping,
   call: HookCall,
 ): DryRun {
-  const calls = mapping ? expandItems(mapping, call, deps.clock.now()) : [];
+  const now = deps.clock.now();
+  const calls = mapping ? expandItems(mapping, call, now) : [];
   const missing = { ...NOTHING, error: { code: "invalid_body", message: noList(mapping) } };
   return {
     dryRun: true,
     mapping: mapping?.key ?? null,
     reason,
-    considered: considered.map((one) => ({ mapping: one.mapping.key, unmet: one.unmet, reason: one.reason })),
+    considered: considered.map((one) => ({
+      mapping: one.mapping.key,
+      unmet: one.unmet,
+      reason: one.reason,
+      conditions: isNamed ? [] : compareConditions(one.mapping, call, now),
+    })),
     transform: mapping?.transform?.module ?? null,
     runCount: calls?.length ?? 0,
     runs:
@@ -69,7 +77,7 @@ function preview(
     if (made === null) return NOTHING;
     const name = made.name ?? mapping.key;
     const missing = [...missingValues(mapping, call, clock.now(), { kind: "kept" })];
-    const read = { ...NOTHING, name, missingValues: missing };
+    const read = { ...NOTHING, name, missingValues: missing, values: placeholderValues(mapping, call, clock.now()) };
     if (made.kind === "job") return { ...read, kind: "job", reports: made.reports.slice(0, MAX_REPORTS).map(shown) };
     if (made.kind === "wake") {
       const message = made.text.slice(0, MAX_MESSAGE_CHARS);

@@ -47,6 +47,8 @@ export interface SelectedMapping {
   /** Undefined if none takes the request. */
   readonly mapping: Mapping | undefined;
   readonly considered: readonly Considered[];
+  /** Whether the caller has named the mapping, which was compared with nothing then. */
+  readonly isNamed?: boolean;
   /** Why no mapping was compared with the request; null otherwise. */
   readonly reason: string | null;
 }
@@ -70,7 +72,7 @@ export function selectFor(
     return { ...selectMapping(takers, call, now), reason };
   }
   const mapping = mappings.find((one) => one.key === key);
-  if (mapping) return { mapping, considered: [{ mapping, unmet: null, reason: null }], reason: null };
+  if (mapping) return { mapping, considered: [{ mapping, unmet: null, reason: null }], isNamed: true, reason: null };
   const known = mappings.map((one) => one.key).join(", ");
   throw invalidField("mapping", `must be the name of a mapping: ${known || "there is none"}`);
 }

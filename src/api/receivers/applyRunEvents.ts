@@ -4,7 +4,10 @@ import { isPageUrl } from "../../shared/text/pageUrl.ts";
 import type { ApiDeps } from "../deps.ts";
 import type { RunEvent } from "./runEvent.ts";
 
-type Deps = Pick<ApiDeps, "stores" | "metrics" | "clock">;
+type Deps = Pick<ApiDeps, "stores" | "metrics" | "clock"> & {
+  /** The trace of the request, which counts for the jobs that it creates. */
+  readonly trace: { readonly traceparent?: string };
+};
 
 /** Maximum events of a list that are applied at the same time. */
 const CONCURRENCY = 50;
@@ -80,11 +83,11 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
 }
 
 async function putJob(
-  { stores, metrics }: Deps,
+  { stores, metrics, trace }: Deps,
   jobId: string,
   change: Omit<Parameters<typeof stores.jobs.put>[1], "isQuiet">,
 ): Promise<void> {
-  metrics.countJob(await stores.jobs.put(jobId, { ...change, isQuiet: true }));
+  metrics.countJob(await stores.jobs.put(jobId, { ...change, ...trace, isQuiet: true }));
 }
 
 const rootKey = (prefix: string, runId: string): string => `lineage:${JSON.stringify([prefix, runId])}`;

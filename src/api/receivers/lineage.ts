@@ -5,6 +5,7 @@ import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { route } from "../route.ts";
+import { keptTraceparent, traceHeader } from "../traceparent.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
 import { RunEvent } from "./runEvent.ts";
 
@@ -23,17 +24,18 @@ export const postLineage = route({
     "For Airflow, Spark, dbt, Flink and other senders of OpenLineage, which post run events to this path. Takes one event, or a list of at most 1,000.\n\nA run without a `parent` facet is a job; its jobId is the `runId` behind the prefix of the token. A run with one is a step of the run at the top. The latest `eventTime` decides the status, whatever the order in which events arrive. Inputs, outputs and unknown facets are not stored. The call is idempotent.",
   example: examples.postLineage,
   schemas: {
+    headers: Type.Object(traceHeader),
     body: Type.Union([RunEvent, Type.Array(RunEvent, { maxItems: MAX_EVENTS, title: "LineageEvents" })], {
       title: "LineageBody",
     }),
   },
   answers: { 201: Type.String({ maxLength: 0, description: "Empty." }) },
   errors: ["too_many_steps"],
-  async handler({ body, authContext }, deps) {
+  async handler({ headers, body, authContext }, deps) {
     const events = [body].flat();
     const prefix = createdPrefix(jobsFor(authContext, "jobs:create"));
     for (const [i, event] of events.entries()) check(event, Array.isArray(body) ? `${i}/` : "", prefix);
-    await applyRunEvents(deps, prefix, events);
+    await applyRunEvents({ ...deps, trace: keptTraceparent(deps.stores, headers) }, prefix, events);
     return { status: 201, body: "" };
   },
 });

@@ -13,6 +13,7 @@ import { mapBodyError, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { PING_PATH } from "../middleware/requestLog.ts";
 import type { Mount, MountDeps } from "../mounts.ts";
+import { keptTraceparent } from "../traceparent.ts";
 
 /** Maximum bytes of a body that are kept. Clients such as runitor read the limit, and send the end of a long text. */
 const BODY_LIMIT = 10_000;
@@ -66,6 +67,7 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
       });
     }
     const { runs, rest, hide } = await resolve(ctx);
+    const trace = keptTraceparent(deps.stores, ctx.headers);
     const state = rest.length > 1 ? undefined : stateOf(rest[0] ?? "success");
     if (state === undefined) {
       throw invalid("Behind the slug or UUID stands nothing, start, fail, log or an exit code from 0 to 255.");
@@ -74,7 +76,7 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     if (rid !== undefined && (typeof rid !== "string" || !UUID.test(rid))) throw invalid("rid must be a UUID.");
     const body = ctx.method === "POST" ? hide(await readBeginning(ctx, options.bodies)) : "";
     const ping = { state, body, log: textLines(body, deps.clock.now()) };
-    await report(deps, { ...runs, rid: rid?.toLowerCase() }, ping);
+    await report(deps, { ...runs, rid: rid?.toLowerCase(), ...trace }, ping);
   }
 
   return {

@@ -5,6 +5,7 @@ import type { Channel } from "../channel.ts";
 import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { classifyStatus, failureWithoutResponse, isAway } from "../httpStatus.ts";
+import { countPeople } from "../inbound.ts";
 import { blockFields, escapeEntities } from "./blocks.ts";
 import { editOutcome, messageFields, paceOf } from "./edit.ts";
 import { classifyRefusal, refusalCode } from "./errors.ts";
@@ -87,7 +88,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       const { ok, user, team } = response.json ?? {};
       if (ok === true && typeof user === "string") {
         const acts = settings.allowFrom
-          ? `with buttons and replies for ${settings.allowFrom.length} people, if Slack sends them to /slack below hooks.path`
+          ? `with buttons and replies for ${countPeople(settings.allowFrom)}${settings.appToken ? "" : ", if Slack sends them to /slack below hooks.path"}`
           : "without buttons and replies, because channels.slack.allowFrom is not set";
         return {
           ok: true,

@@ -1,16 +1,8 @@
-import { type ChatEvent, readButtonData } from "../../shared/chatEvent.ts";
-
-/** Maximum characters of a person's name. */
-const MAX_NAME_CHARS = 64;
+import { readButtonData } from "../../shared/chatEvent.ts";
+import { personName, type ReceivedAct } from "../inbound.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: what Slack sends; each field that is read is checked
 type Json = any;
-
-/** An act of a person, with an id that Slack never gives to another one. */
-export interface SlackAct {
-  readonly id: string;
-  readonly event: ChatEvent;
-}
 
 const isId = (value: unknown): value is string => typeof value === "string" && /^[A-Z0-9]{2,32}$/.test(value);
 const isTime = (value: unknown): value is string => typeof value === "string" && /^\d{1,16}\.\d{1,16}$/.test(value);
@@ -24,11 +16,15 @@ export const slackRefs = (channel: string, ts: string, thread: string | undefine
   ...(thread === undefined ? [] : [refOf(channel, thread)]),
 ];
 
+/** Reads what Slack sends about an act of a person: an event, or an interaction. Null for anything else. */
+export const readSlackAct = (body: Json): ReceivedAct | null =>
+  body?.type === "event_callback" ? readEvent(body) : readPress(body);
+
 /**
  * Reads an event of the Events API; null for what is no message of a person, such as an edit, a join, or a message of a bot. A
  * mention comes as two events of one message, which have one id.
  */
-export function readSlackEvent(body: Json): SlackAct | null {
+function readEvent(body: Json): ReceivedAct | null {
   const { type, subtype, bot_id, hidden, user, text, channel, ts, thread_ts: thread } = body?.event ?? {};
   if (type !== "message" && type !== "app_mention") return null;
   if (subtype !== undefined || bot_id !== undefined || hidden === true) return null;
@@ -48,7 +44,7 @@ export function readSlackEvent(body: Json): SlackAct | null {
 }
 
 /** Reads the press of a button (`block_actions`); null for any other interaction. */
-export function readSlackPress(payload: Json): SlackAct | null {
+function readPress(payload: Json): ReceivedAct | null {
   const { type, user, container, actions } = payload ?? {};
   const [action] = Array.isArray(actions) ? actions : [];
   const button = readButtonData(action?.value);
@@ -59,18 +55,13 @@ export function readSlackPress(payload: Json): SlackAct | null {
     id: `${action.action_ts}:${user.id}`,
     event: {
       kind: "press",
-      person: { id: user.id, name: nameOf(user) },
+      person: { id: user.id, name: personName([user.name, user.username], user.id) },
       ...button,
       ref: refOf(channel, ts),
       reply: `${channel}:${user.id}`,
     },
   };
 }
-
-const nameOf = ({ name, username, id }: Json): string =>
-  String([name, username].find((one) => typeof one === "string" && one !== "") ?? id)
-    .slice(0, MAX_NAME_CHARS)
-    .toWellFormed();
 
 /** Returns a text without the mention at its beginning and without Slack's entities. */
 const plainText = (text: string): string =>

@@ -3,10 +3,12 @@ import { TELEGRAM_RECIPIENT } from "../../shared/recipients/chats.ts";
 import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { excerpt } from "../http.ts";
 import { type ApiResponse, failureWithoutResponse, isAway } from "../httpStatus.ts";
+import { countPeople } from "../inbound.ts";
 import { telegramCaller } from "./api.ts";
 import { editOutcome, paceOf } from "./edit.ts";
 import { classifyResponse } from "./errors.ts";
 import { telegramRefs } from "./inbound.ts";
+import { webhookUrl } from "./webhook.ts";
 
 /** Time limit of an answer to a press: the person's app waits for it. */
 const PRESS_TIMEOUT_MS = 10_000;
@@ -14,7 +16,7 @@ const PRESS_TIMEOUT_MS = 10_000;
 const MAX_PRESS_CHARS = 200;
 
 /** Creates the channel for Telegram's Bot API. */
-export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
+export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>, hooksUrl?: string): Channel {
   const callApi = telegramCaller(settings);
   /** New ids of groups that became supergroups. */
   const movedChats = new Map<string, string>();
@@ -84,14 +86,23 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       };
     }
     const response = await callApi("GET", "getWebhookInfo", undefined, signal);
-    const url = response.kind === "response" && response.json?.ok === true ? response.json.result?.url : undefined;
-    if (typeof url !== "string") return { ok: false, detail: `${sends}, but does not tell how it sends updates` };
-    if (url === "")
-      return { ok: true, detail: `${sends}; with buttons and replies for ${settings.allowFrom.length} people` };
-    return {
-      ok: false,
-      detail: `${sends}, but presses and replies do not arrive: a webhook is set for this bot. Call deleteWebhook, or use another bot.`,
-    };
+    const info = response.kind === "response" && response.json?.ok === true ? response.json.result : undefined;
+    if (typeof info?.url !== "string") return { ok: false, detail: `${sends}, but does not tell how it sends updates` };
+    const own = hooksUrl === undefined ? undefined : webhookUrl(hooksUrl);
+    const isWebhook = settings.inbound === "webhook";
+    // The worker sets or removes the webhook of this service soon.
+    if (info.url !== "" && info.url !== own) {
+      const fault = isWebhook
+        ? "another webhook is set for this bot. Stop the program that sets it"
+        : "a webhook is set for this bot. Call deleteWebhook";
+      const detail = `${sends}, but presses and replies do not arrive: ${fault}, or use another bot.`;
+      return { ok: false, detail };
+    }
+    const lastError = isWebhook && info.pending_update_count > 0 ? info.last_error_message : undefined;
+    if (typeof lastError === "string") {
+      return { ok: false, detail: `${sends}, but cannot send updates to ${own}: ${excerpt(lastError)}` };
+    }
+    return { ok: true, detail: `${sends}; with buttons and replies for ${countPeople(settings.allowFrom)}` };
   }
 }
 

@@ -1,10 +1,13 @@
+import { createHmac } from "node:crypto";
 import { type ChatEvent, readButtonData } from "../../shared/chatEvent.ts";
+import { personName, type ReceivedAct } from "../inbound.ts";
 
 /** The kinds of updates that are read. Telegram keeps the others from the bot. */
 export const ALLOWED_UPDATES = ["message", "callback_query"] as const;
 
-/** Maximum characters of a person's name. */
-const MAX_NAME_CHARS = 64;
+/** Returns the secret that Telegram sends with each update to a webhook. Every process derives it from the token. */
+export const webhookSecret = (botToken: string): string =>
+  createHmac("sha256", botToken).update("webhook of signalbox").digest("base64url");
 
 // biome-ignore lint/suspicious/noExplicitAny: what Telegram sends; each field that is read is checked
 type Json = any;
@@ -18,9 +21,14 @@ export function telegramRefs(message: Json, topic: string | undefined): string[]
   return [`${chat.id}/${id}`, ...(topic === undefined ? [] : [`${chat.id}#${topic}`])];
 }
 
-/** Reads an update of Telegram; null for what is no act of a person, such as an edit, a join, or a message of a bot. */
-export function readTelegramUpdate(update: Json): ChatEvent | null {
-  return update?.message ? readMessage(update.message) : readPress(update);
+/**
+ * Reads an update of Telegram; null for what is no act of a person, such as an edit, a join, or a message of a bot. Its id names
+ * the bot too, because each bot counts its own updates.
+ */
+export function readTelegramAct({ botToken }: { readonly botToken: string }, update: Json): ReceivedAct | null {
+  const event = update?.message ? readMessage(update.message) : readPress(update);
+  const [bot] = botToken.split(":", 1);
+  return event && isId(update.update_id) ? { id: `${bot}:${update.update_id}`, event } : null;
 }
 
 function readPress(update: Json): ChatEvent | null {
@@ -48,9 +56,5 @@ function readMessage({ from, chat, text, ...message }: Json): ChatEvent | null {
 
 const personOf = ({ id, first_name, last_name }: Json) => ({
   id: String(id),
-  name: [first_name, last_name]
-    .filter((part) => typeof part === "string")
-    .join(" ")
-    .slice(0, MAX_NAME_CHARS)
-    .toWellFormed(),
+  name: personName([[first_name, last_name].filter((part) => typeof part === "string").join(" ")], ""),
 });

@@ -3,6 +3,7 @@ import type { DeliveryCounts } from "../../wire/delivery.ts";
 import type { NameHistory } from "../../wire/history.ts";
 import type { RunStats } from "../../wire/run.ts";
 import type { Settings } from "../../wire/settings.ts";
+import type { JobErrors } from "../../wire/stats.ts";
 import type { Call, CallOptions } from "../api.ts";
 import { filterQuery, pathSegment } from "../connection.ts";
 import type { DeliveryKind } from "../records/deliveries.ts";
@@ -41,6 +42,9 @@ export const readHistory = (
   query: { window: string; name?: string; cursor?: string },
   options?: CallOptions,
 ) => call<{ names: NameHistory[]; nextCursor: string | null }>("GET", "/api/history", { ...options, query });
+
+/** Reads the failures of the last day by message. */
+export const readJobErrors = (call: Call, options?: CallOptions) => call<JobErrors>("GET", "/api/stats/jobs", options);
 
 /** Reads the budgets. */
 export const readBudgets = (call: Call, options?: CallOptions) =>

@@ -45,6 +45,8 @@ export interface Gate {
    * waiting for the answer.
    */
   cancelRequested?: true;
+  /** Name of the job. Only in lists. */
+  jobName?: string | null;
 }
 
 /** The answer to a gate. */

@@ -107,7 +107,7 @@ export interface RunSummary {
 
 /** A run of an agent, as the service returns it. */
 export interface Run extends RunSummary {
-  /** The answer of the agent; null until the run completes. */
+  /** The answer of the agent, or what it had written when a budget ended its turn; null otherwise. */
   reply: string | null;
   /** Whether the end of the reply is missing, because the model reached its length limit. */
   replyCutOff: boolean;

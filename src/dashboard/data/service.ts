@@ -4,6 +4,7 @@ import {
   type RunStatsQuery,
   readBudgets,
   readHistory,
+  readJobErrors,
   readRunStats,
   readSettings,
   runAgain as requestRunAgain,
@@ -43,5 +44,7 @@ export const settings = (signal: AbortSignal) => readSettings(service.call, { si
 
 export const history = (query: { window: string; name?: string; cursor?: string }, signal: AbortSignal) =>
   readHistory(service.call, query, { signal });
+
+export const jobErrors = (signal: AbortSignal) => readJobErrors(service.call, { signal });
 
 export const budgets = (signal: AbortSignal) => readBudgets(service.call, { signal });

@@ -13,7 +13,7 @@ import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
-import { visible } from "../text.ts";
+import { plainText, visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 const STATUSES = [
@@ -53,19 +53,20 @@ export function GatesPage({ place: { query } }: { place: Place }) {
 }
 
 function GateCells({ gate }: { gate: Gate }) {
-  const { jobId, key, title, message, status, createdAt } = gate;
+  const { jobId, jobName, key, title, message, status, createdAt } = gate;
+  const facts = message && plainText(message);
   return (
     <>
       <span role="cell" class="cell-name">
         <a href={address("/jobs/:jobId", jobId)}>
           <bdi title={visible(title)}>{visible(title)}</bdi>
         </a>
-        <bdi class="id">
-          {jobId} · {key}
+        <bdi class="id" title={`${jobId} · ${key}`}>
+          {visible(jobName ?? jobId)}
         </bdi>
       </span>
       <span role="cell" class="cell-message">
-        {message && <bdi title={visible(message)}>{visible(message)}</bdi>}
+        {facts && <bdi title={facts}>{facts}</bdi>}
         {status !== "open" && <span class="muted">{resultOf(gate)}</span>}
       </span>
       <span role="cell" class="cell-status">

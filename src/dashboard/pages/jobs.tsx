@@ -4,6 +4,7 @@ import type { JobFilter, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { JobCells, jobTitles, jobWidths } from "../components/job/jobCells.tsx";
 import { JobCounts } from "../components/job/jobCounts.tsx";
+import { JobErrors } from "../components/job/jobErrors.tsx";
 import { JobFilters } from "../components/job/jobFilters.tsx";
 import { JobSelectionBar } from "../components/job/jobSelectionBar.tsx";
 import { JobViews } from "../components/job/jobViews.tsx";
@@ -40,6 +41,7 @@ export function JobsPage({ place: { query } }: { place: Place }) {
       </div>
       <JobFilters query={query} rows={() => list.view.peek().rows} />
       <JobViews query={query} />
+      {query.getAll("status").join() === "failed" && <JobErrors query={query} />}
       <div style={jobWidths()}>
         <List
           list={list}

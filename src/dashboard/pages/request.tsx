@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
-import type { DryRun, HookRequest } from "../../wire/hookRequest.ts";
-import { showError } from "../components/frame/toasts.tsx";
+import type { HookRequest } from "../../wire/hookRequest.ts";
 import { Icon } from "../components/icon.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
 import { DryRunView } from "../components/request/dryRun.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
+import { WentOut } from "../components/request/wentOut.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { StatusMark } from "../components/values/status.tsx";
@@ -21,8 +21,6 @@ import { bytes } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const POLL_EVERY_MS = 5_000;
-/** Maximum runs of a request that are listed. */
-const MAX_RUNS = 20;
 
 export function RequestPage({ place: { id: requestId } }: { place: Place }) {
   const request = useQuery((signal) => hookRequests.get(requestId, { signal }), requestId);
@@ -53,104 +51,95 @@ function RequestError({ error, retry }: { error: unknown; retry: () => void }) {
 }
 
 function RequestView({ request }: { request: HookRequest }) {
-  const { requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
-  const { address: sender, contentType, bodyBytes, runIds, jobIds, createdAt, url } = request;
-  const [preview, setPreview] = useState<DryRun | null>(null);
+  const { requestId, hook, mapping, event, object, outcome, status, code, reason, signature } = request;
+  const { address: sender, contentType, bodyBytes, createdAt, url } = request;
+  const isTried = request.body !== null && hasScope(access.value, "runs:write");
+  const preview = useQuery(
+    (signal) => (isTried ? hookRequests.dryRun(requestId, {}, { signal }) : Promise.resolve(null)),
+    requestId,
+  );
   return (
     <>
       <div class="page-head">
         <div>
           <h1>
             <bdi>{hook}</bdi>
+            {event && (
+              <>
+                {" "}
+                <bdi class="muted">{visible(event)}</bdi>
+              </>
+            )}
           </h1>
-          <bdi class="id muted">{requestId}</bdi>
+          <bdi class="id muted">{object === null ? requestId : visible(object)}</bdi>
         </div>
-        {request.body !== null && <Actions requestId={requestId} onPreview={setPreview} />}
+        {isTried && <Replay requestId={requestId} />}
       </div>
-      <section class="card" aria-label="Outcome">
-        <div class="headline">
-          <StatusMark status={outcome} />
-          {reason && (
-            <span class={code === null ? "muted" : "fault"}>
-              <bdi>{reason}</bdi> {code && <code>{code}</code>}
-            </span>
+      <p class="headline">
+        <StatusMark status={outcome} />
+        {reason && (
+          <span class={code === null ? "muted" : "fault"}>
+            <bdi>{reason}</bdi> {code && <code>{code}</code>}
+          </span>
+        )}
+      </p>
+      <div class="request-columns">
+        <div>
+          <section class="card" aria-label="Came in">
+            <h2 class="section-title">Came in</h2>
+            <Facts
+              facts={[
+                ["Arrived", <When time={createdAt} />],
+                ["Sender", signature && `${signature.type}: ${signature.verdict}`],
+                ["Address", sender],
+                ["URL", <code>{url}</code>],
+                ["Type", contentType],
+                ["Size", bodyBytes !== null && bytes(bodyBytes)],
+                ["Answered with", status],
+                ["Request", <span class="id">{requestId}</span>],
+              ]}
+            />
+          </section>
+          {request.body === null ? (
+            <p class="muted section-note">The body of a refused request is not kept.</p>
+          ) : (
+            <JsonBlock title="Body" value={request.payload} size={bodyBytes} file={`${requestId}-body`} />
+          )}
+          <JsonBlock title="Headers" value={request.headers} file={`${requestId}-headers`} />
+          {Object.keys(request.query).length > 0 && (
+            <JsonBlock title="Query" value={request.query} file={`${requestId}-query`} />
           )}
         </div>
-        <Facts
-          facts={[
-            ["Arrived", <When time={createdAt} />],
-            ["Mapping", mapping && <code>{mapping}</code>],
-            ["Sender", signature && `${signature.type}: ${signature.verdict}`],
-            ["Address", sender],
-            ["URL", <code>{url}</code>],
-            ["Type", contentType],
-            ["Size", bodyBytes !== null && bytes(bodyBytes)],
-            ["Answered with", status],
-            ["Note", repeated && "It repeats an earlier request, whose runs it returned."],
-            ["Jobs", jobIds.length > 0 && <JobLinks jobIds={jobIds} />],
-            ["Runs", runIds.length > 0 && jobIds.length === 0 && <RunLinks runIds={runIds} />],
-          ]}
-        />
-      </section>
-      {preview && <DryRunView result={preview} />}
-      {request.body === null ? (
-        <p class="muted section-note">The body of a refused request is not kept.</p>
-      ) : (
-        <JsonBlock title="Body" value={request.payload} file={`${requestId}-body`} />
-      )}
-      <JsonBlock title="Headers" value={request.headers} file={`${requestId}-headers`} />
-      {Object.keys(request.query).length > 0 && (
-        <JsonBlock title="Query" value={request.query} file={`${requestId}-query`} />
-      )}
-      {request.body !== null && hasScope(access.value, "runs:write") && <EditAndTry request={request} />}
+        {preview.value ? (
+          <DryRunView result={preview.value} />
+        ) : (
+          <section class="card" aria-label="Mapping">
+            <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
+            {preview.error !== null && <Failure error={preview.error} retry={preview.reload} />}
+          </section>
+        )}
+        <WentOut request={request} />
+      </div>
+      {isTried && <EditAndTry request={request} />}
     </>
   );
 }
 
-function JobLinks({ jobIds }: { jobIds: readonly string[] }) {
-  return (
-    <>
-      {jobIds.slice(0, MAX_RUNS).map((jobId) => (
-        <a key={jobId} class="id" href={address("/jobs/:jobId", jobId)}>
-          <bdi>{visible(jobId)}</bdi>{" "}
-        </a>
-      ))}
-      {jobIds.length > MAX_RUNS && `and ${jobIds.length - MAX_RUNS} more`}
-    </>
-  );
-}
-
-function RunLinks({ runIds }: { runIds: readonly string[] }) {
-  return (
-    <>
-      {runIds.slice(0, MAX_RUNS).map((runId) => (
-        <a key={runId} class="id" href={address("/runs/:runId", runId)}>
-          {runId}{" "}
-        </a>
-      ))}
-      {runIds.length > MAX_RUNS && `and ${runIds.length - MAX_RUNS} more`}
-    </>
-  );
-}
-
-function Actions({ requestId, onPreview }: { requestId: string; onPreview: (result: DryRun) => void }) {
+function Replay({ requestId }: { requestId: string }) {
   const [runIds, setRunIds] = useState<readonly string[]>([]);
   const { isPending, mutate } = useMutation(requestId);
-  if (!hasScope(access.value, "runs:write")) return null;
   const replay = async (id: string) => setRunIds((await hookRequests.replay(id)).runIds);
   return (
     <div class="acts">
-      {runIds.length > 0 && <RunLinks runIds={runIds} />}
-      <button
-        type="button"
-        disabled={isPending}
-        onClick={() => hookRequests.dryRun(requestId).then(onPreview, showError)}
-      >
-        Dry run
-      </button>
       <button type="button" disabled={isPending} onClick={() => mutate(replay, "Replayed")}>
         <Icon name="retry" /> Replay
       </button>
+      {runIds.length > 0 && (
+        <span>
+          Replayed: <a href={address("/runs/:runId", runIds[0])}>open the run</a>
+          {runIds.length > 1 && ` (${runIds.length} runs)`}
+        </span>
+      )}
     </div>
   );
 }

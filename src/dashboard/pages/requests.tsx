@@ -67,7 +67,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
         label="Requests to hooks, newest first"
         noun={["request", "requests"]}
         kind="requests"
-        columns={["Hook", "Result", "Outcome", "Runs", "Age"]}
+        columns={["Event", "Result", "Outcome", "Runs", "Age"]}
         cells={(request) => <RequestCells request={request} />}
         empty={<NoRequests isFiltered={outcome !== null || mapping !== null || hook !== null} />}
       />
@@ -76,18 +76,25 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
 }
 
 function RequestCells({ request }: { request: HookRequestRow }) {
-  const { requestId, hook, mapping, outcome, reason, repeated, runIds, jobIds, createdAt } = request;
+  const { requestId, hook, mapping, event, object, outcome, reason, repeated, runIds, jobIds, createdAt } = request;
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={address("/requests/:requestId", requestId)} dir="auto" title={visible(hook)}>
-          {visible(hook)}
+        <a href={address("/requests/:requestId", requestId)} dir="auto" title={visible(event ?? hook)}>
+          {visible(event ?? hook)}
         </a>
-        {mapping !== hook && <bdi class="id">{mapping ?? "no mapping"}</bdi>}
+        <bdi class="id">
+          {[event === null ? null : hook, mapping === hook ? null : (mapping ?? "no mapping")]
+            .filter((one) => one !== null)
+            .map(visible)
+            .join(" · ")}
+        </bdi>
       </span>
       <span role="cell" class="cell-message">
         <bdi title={reason ?? undefined}>{visible(requestSummary(request))}</bdi>
-        {repeated && <span class="muted">repeats an earlier request</span>}
+        {(object !== null || repeated) && (
+          <span class="muted">{repeated ? "repeats an earlier request" : visible(object ?? "")}</span>
+        )}
       </span>
       <span role="cell" class="cell-status">
         <StatusMark status={outcome} />

@@ -176,7 +176,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       {run.stderr && <TextBlock title="Standard error" text={run.stderr} file={`${runId}-stderr.txt`} />}
       <FailedAttempts attempts={run.failedAttempts} />
       <Deliveries run={run} />
-      {request && <RequestView runId={runId} request={request} />}
+      {request && <RequestView run={run} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
         <p class="muted section-note">
           The reply was not delivered: the hook did not request a delivery, or the reply was empty.
@@ -213,7 +213,7 @@ function Deliveries({ run: { deliveries } }: { run: Run }) {
   );
 }
 
-function RequestView({ runId, request: { request, call } }: { runId: string; request: RunRequest }) {
+function RequestView({ run: { runId, requestId }, request: { request, call } }: { run: Run; request: RunRequest }) {
   const { message, instructions, ...options } = request ?? {};
   return (
     <>
@@ -232,7 +232,13 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
             ]}
           />
           {call.payload === null || call.payload === undefined ? (
-            <p class="muted section-note">The body is not stored after the mapping was applied.</p>
+            <p class="muted section-note">
+              {requestId === null ? (
+                "The body is not stored after the mapping was applied."
+              ) : (
+                <a href={address("/requests/:requestId", requestId)}>See the body that the sender sent</a>
+              )}
+            </p>
           ) : (
             <JsonBlock title="Body" value={call.payload} file={`${runId}-body`} />
           )}

@@ -76,6 +76,9 @@ interface CellsProps {
   readonly query: URLSearchParams;
 }
 
+/** The key of a session that one run has for itself. */
+const OF_ITS_OWN = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 function RunCells({ run, ahead, query }: CellsProps) {
   const { runId, mapping, sessionKey, agentId, status, error, reply, usage, createdAt, attempts } = run;
   const title = visible(titleOf(run));
@@ -86,7 +89,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
         <a href={address("/runs/:runId", runId)} dir="auto" title={title}>
           {title}
         </a>
-        {sessionKey !== null && (
+        {sessionKey !== null && !OF_ITS_OWN.test(sessionKey) && (
           <bdi class="id" title={sessionKey}>
             {visible(sessionKey)}
           </bdi>

@@ -1,7 +1,14 @@
 import { isObject } from "../../shared/text/json.ts";
 import { nearest } from "../../shared/text/nearest.ts";
 import { type HookCall, type Mapping, templateScope, wantedItems } from "./mapping.ts";
-import { describeUnmet, isAboutItems, shortJson, unmetCondition } from "./when.ts";
+import {
+  type ComparedCondition,
+  compareCondition,
+  describeUnmet,
+  isAboutItems,
+  shortJson,
+  unmetCondition,
+} from "./when.ts";
 
 /** A mapping that was compared with a request, in the order of the configuration. */
 export interface Considered {
@@ -61,6 +68,26 @@ function findUnmet(mapping: Mapping, call: HookCall, now: Date): Unmet | null {
   const ofItems = conditions.find(isAboutItems);
   const first = unmet ?? (ofItems && !wantedItems(mapping, call, now)?.length ? ofItems : undefined);
   return first ? { path: first.path, reason: describeUnmet(first, scope) } : null;
+}
+
+/** Returns each condition of a mapping with the value of the request, for people: one about items is met if an item meets all of them. */
+export function compareConditions(mapping: Mapping, call: HookCall, now: Date): ComparedCondition[] {
+  const { match, conditions } = mapping;
+  const source = isObject(call.payload) ? call.payload.source : undefined;
+  const scope = templateScope(mapping, call, now);
+  const hasItems = conditions.some(isAboutItems) && (wantedItems(mapping, call, now)?.length ?? 0) > 0;
+  const ofSource = {
+    condition: `source is ${JSON.stringify(match?.source)}`,
+    isMet: match?.source === source,
+    found: source === undefined ? null : shortJson(source),
+  };
+  return [
+    ...(match?.source === undefined ? [] : [ofSource]),
+    ...conditions.map((one) => {
+      const compared = compareCondition(one, scope);
+      return isAboutItems(one) ? { ...compared, isMet: hasItems, found: null } : compared;
+    }),
+  ];
 }
 
 /** Returns why mappings leave a request out, with the name of each if there are several; null without one. */

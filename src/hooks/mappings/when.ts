@@ -14,6 +14,15 @@ export interface Condition {
   readonly wanted: readonly Scalar[] | { readonly exists: boolean };
 }
 
+/** A condition with the value that a request has for it, for people. */
+export interface ComparedCondition {
+  /** Such as `payload.action is "opened"`. */
+  readonly condition: string;
+  readonly isMet: boolean;
+  /** The value as JSON, cut; null if there is none. */
+  readonly found: string | null;
+}
+
 /** Compiles the conditions of a mapping. @throws TemplateError if the configuration was not checked */
 export function compileWhen(when: Readonly<Record<string, WhenValue>> = {}): readonly Condition[] {
   return Object.entries(when).map(([path, value]) => ({
@@ -47,12 +56,31 @@ export function describeUnmet({ path, reference, wanted }: Condition, scope: Tem
   const value = lookUp(reference, scope);
   const isMissing = value === undefined || value === null;
   if ("exists" in wanted) return `${path} is ${isMissing ? "missing" : "present"}`;
-  const isSecret = ["headers", "query"].includes(reference.root) && reference.keys.some(isSecretName);
-  if (isSecret) return `${path} ${isMissing ? "is missing" : "has another value"}`;
+  if (isSecret(reference)) return `${path} ${isMissing ? "is missing" : "has another value"}`;
+  const found = value === undefined ? "is missing" : `is ${shortJson(value)}`;
+  return `${path} ${found}, not ${describeWanted(wanted)}`;
+}
+
+const isSecret = ({ root, keys }: Reference): boolean => ["headers", "query"].includes(root) && keys.some(isSecretName);
+
+/** Returns the wanted values, such as `one of "opened", "reopened"`. */
+function describeWanted(wanted: readonly Scalar[]): string {
   const shown = wanted.slice(0, MAX_WANTED).map((one) => JSON.stringify(one));
   const others = wanted.length > MAX_WANTED ? ", …" : "";
-  const found = value === undefined ? "is missing" : `is ${shortJson(value)}`;
-  return `${path} ${found}, not ${wanted.length > 1 ? "one of " : ""}${shown.join(", ")}${others}`;
+  return `${wanted.length > 1 ? "one of " : ""}${shown.join(", ")}${others}`;
+}
+
+/** Compares a request with a condition about the whole of it, for people. */
+export function compareCondition(condition: Condition, scope: TemplateScope): ComparedCondition {
+  const { path, reference, wanted } = condition;
+  const value = lookUp(reference, scope);
+  const isMissing = value === undefined || value === null;
+  const text = "exists" in wanted ? (wanted.exists ? "is present" : "is missing") : `is ${describeWanted(wanted)}`;
+  return {
+    condition: `${path} ${isSecret(reference) && !("exists" in wanted) ? "has the wanted value" : text}`,
+    isMet: isMet(condition, scope),
+    found: isMissing ? null : isSecret(reference) ? "***" : shortJson(value),
+  };
 }
 
 /** Returns a value as JSON, cut. */

@@ -1,7 +1,14 @@
 import { TEMPLATES } from "../../config/mappings/templates.ts";
 import { isObject } from "../../shared/text/json.ts";
 import { nearest } from "../../shared/text/nearest.ts";
-import { lookUp, type Reference, type Template, type TemplateScope } from "../../shared/text/template.ts";
+import {
+  lookUp,
+  type Reference,
+  renderTemplate,
+  type Template,
+  type TemplateScope,
+} from "../../shared/text/template.ts";
+import { referencesOf } from "../mappings/mappedJob.ts";
 import { type HookCall, type Mapping, templateScope } from "../mappings/mapping.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
 
@@ -44,10 +51,8 @@ export function missingValues(
 ): readonly MissingValue[] {
   const scope = templateScope(mapping, call, now);
   const set = transformed.kind === "result" ? (transformed.value as Readonly<Record<string, unknown>>) : {};
-  const isWake = (set.kind ?? mapping.action) === "wake";
-  const unused = isWake ? ["messageTemplate", "sessionKey", "to"] : ["textTemplate"];
-  const used = TEMPLATES.filter(
-    (key) => mapping.ownTemplates.includes(key) && !unused.includes(key) && set[FIELD_OF[key]] === undefined,
+  const used = usedTemplates((set.kind ?? mapping.action) === "wake").filter(
+    (key) => mapping.ownTemplates.includes(key) && set[FIELD_OF[key]] === undefined,
   );
   const isReport = mapping.job && (set.kind ?? mapping.action) === "job";
   const templates = isReport ? jobTemplates(mapping) : used.map((key) => mapping.templates[key] ?? []);
@@ -57,6 +62,34 @@ export function missingValues(
     0,
     MAX_REPORTED,
   );
+}
+
+const usedTemplates = (isWake: boolean) =>
+  TEMPLATES.filter((key) => !(isWake ? ["messageTemplate", "sessionKey", "to"] : ["textTemplate"]).includes(key));
+
+/** Maximum placeholders that are shown with their values, and maximum characters of each value. */
+const MAX_SHOWN = 30;
+const MAX_VALUE_CHARS = 200;
+
+/** Returns the placeholders of a mapping's templates with their values, each once: null where the request has none. */
+export function placeholderValues(
+  mapping: Mapping,
+  call: HookCall,
+  now: Date,
+): { path: string; value: string | null }[] {
+  const { action, job, templates } = mapping;
+  const scope = templateScope(mapping, call, now);
+  const references =
+    action === "job" && job
+      ? referencesOf(job)
+      : usedTemplates(action === "wake").flatMap((key) =>
+          (templates[key] ?? []).filter((part) => typeof part !== "string"),
+        );
+  const byPath = new Map(references.map((reference) => [pathOf(reference), reference]));
+  return [...byPath].slice(0, MAX_SHOWN).map(([path, reference]) => {
+    const { text, missing } = renderTemplate([reference], scope);
+    return { path, value: missing ? null : text.slice(0, MAX_VALUE_CHARS).toWellFormed() };
+  });
 }
 
 /** Returns the templates of a job that the operator wrote. A step of which not every request is may have no key. */

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import type { Documents } from "./documents.ts";
-import { date, free, object, optional, type Stored, schemaOf, string } from "./fields.ts";
+import { date, free, nullable, object, optional, type Stored, schemaOf, string } from "./fields.ts";
 import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
@@ -91,6 +91,8 @@ export const LeaseDoc = object({
   _id: string,
   holder: string,
   until: date,
+  /** Why its holder cannot carry out the task at present, as a sentence; null or missing if it can. */
+  fault: optional(nullable(string)),
   /** How far the task has come with each of its scans of a whole collection; missing without any. */
   scans: optional(free<Record<string, { dueAt: Date; after: unknown }>>()),
 });
@@ -123,6 +125,17 @@ export class Leases {
   async release(name: string, holder: string): Promise<void> {
     const change = { $set: { until: this.#clock.now() } };
     await this.collection.updateOne({ _id: name, holder }, change);
+  }
+
+  /** Stores why the holder of a lease cannot carry out the task, or null. @throws AppError unavailable */
+  async setFault(name: string, holder: string, fault: string | null): Promise<void> {
+    await this.collection.updateOne({ _id: name, holder }, { $set: { fault } });
+  }
+
+  /** Returns why the holder of a lease cannot carry out the task; null if it can, or nobody holds it. @throws AppError unavailable */
+  async faultOf(name: string): Promise<string | null> {
+    const held = await this.collection.findOne({ _id: name, until: { $gt: this.#clock.now() } });
+    return held?.fault ?? null;
   }
 
   /**

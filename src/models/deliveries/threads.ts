@@ -1,9 +1,11 @@
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { insertAll } from "../db/insertAll.ts";
 import { type DeliveryDoc, threadRef } from "./delivery.ts";
 import type { DeliveryStores } from "./deliveryStores.ts";
+import { KEEP_SECONDS, type ThreadLinkDoc } from "./threadLink.ts";
 
-/** How long an answer to a reply continues its session: 30 days. */
-const KEEP_MS = 30 * 86_400_000;
+type ThreadStores = Pick<DeliveryStores, "deliveries" | "threadLinks">;
+
 /** Maximum deliveries of a thread that are read to find its session. */
 const MAX_READ = 20;
 
@@ -15,14 +17,16 @@ const MAX_READ = 20;
  * @throws AppError unavailable
  */
 export async function findThreadSession(
-  { deliveries }: Pick<DeliveryStores, "deliveries">,
+  { deliveries, threadLinks }: ThreadStores,
   { channel, refs, now }: { readonly channel: string; readonly refs: readonly string[]; readonly now: Date },
 ): Promise<string | null> {
-  const createdAt = { $gt: new Date(now.getTime() - KEEP_MS) };
+  const createdAt = { $gt: keptSince(now) };
   const newest = { projection: { sessionKey: 1, replaces: 1 }, sort: { order: -1 }, limit: MAX_READ } as const;
   for (const ref of refs) {
     const query = { refs: threadRef(channel, ref), createdAt };
-    const found = await deliveries.collection.find<Pick<DeliveryDoc, "sessionKey" | "replaces">>(query, newest);
+    const stored = await deliveries.collection.find<Pick<DeliveryDoc, "sessionKey" | "replaces">>(query, newest);
+    // Deleted deliveries are older than all others.
+    const found = [...stored, ...(await threadLinks.find<ThreadLinkDoc>(query, newest))];
     const replaced = new Set(found.map(({ replaces }) => replaces));
     const keys = found.map(({ sessionKey = MAIN_SESSION }) => sessionKey);
     const current = keys.find((key) => !replaced.has(key));
@@ -30,3 +34,20 @@ export async function findThreadSession(
   }
   return null;
 }
+
+/**
+ * Keeps the sessions of replies whose deliveries are about to be deleted, as long as answers continue them.
+ * @throws AppError unavailable
+ */
+export async function keepThreadLinks(
+  { threadLinks }: ThreadStores,
+  deliveries: readonly (Omit<ThreadLinkDoc, "refs"> & Pick<DeliveryDoc, "refs">)[],
+  now: Date,
+): Promise<void> {
+  const kept = deliveries.flatMap(({ refs = [], ...one }) =>
+    refs.length > 0 && one.createdAt > keptSince(now) ? [{ ...one, refs }] : [],
+  );
+  if (kept.length > 0) await insertAll(threadLinks, [kept]);
+}
+
+const keptSince = (now: Date): Date => new Date(now.getTime() - KEEP_SECONDS * 1_000);

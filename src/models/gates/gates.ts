@@ -75,13 +75,13 @@ export class Gates {
    * Returns the gates whose job exists, as readers see them. The others await their deletion after a crash.
    * @throws AppError unavailable
    */
-  async withJobs(gates: readonly GateDoc[]): Promise<GateDoc[]> {
+  async withJobs(gates: readonly GateDoc[]): Promise<(GateDoc & { readonly jobName: string | null })[]> {
     const ids = { _id: { $in: gates.map(({ job }) => job) } };
-    const found = await this.#jobs.collection.find(ids, { projection: { status: 1 } });
+    const found = await this.#jobs.collection.find(ids, { projection: { status: 1, name: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     return gates.flatMap((gate) => {
       const job = byId.get(gate.job.toHexString());
-      return job ? [seenWith(job, gate)] : [];
+      return job ? [{ ...seenWith(job, gate), jobName: job.name }] : [];
     });
   }
 

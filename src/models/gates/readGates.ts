@@ -54,6 +54,10 @@ export async function listGates(
   const bytesOf = ({ title, message, requestedSchema, content }: GateDoc) =>
     [title, message, requestedSchema, content].reduce((sum, text) => sum + (text?.length ?? 0), 0);
   const { rows, nextCursor } = await readNewest(gates.collection, { query, limit, cursor, bytesOf });
-  const current = await Promise.all((await gates.withJobs(rows)).map((gate) => gates.expireIfDue(gate)));
-  return { gates: current.filter((gate) => !status || status.includes(gate.status)).map(viewGate), nextCursor };
+  const shown = (await gates.withJobs(rows)).map(async ({ jobName, ...gate }) => ({
+    ...viewGate(await gates.expireIfDue(gate)),
+    jobName,
+  }));
+  const current = await Promise.all(shown);
+  return { gates: current.filter((gate) => !status || status.includes(gate.status)), nextCursor };
 }

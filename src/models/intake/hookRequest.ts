@@ -16,6 +16,9 @@ export const HookRequestDoc = f.object({
   /** The key of the mapping that took the request or filtered it; null if none did. */
   mapping: f.nullable(f.string),
   outcome: f.oneOf(OUTCOMES),
+  /** What happened and to what, as the request names them; missing if it does not, or was refused. */
+  event: f.optional(f.string),
+  object: f.optional(f.string),
   /** The HTTP status of the response; null for a mail. */
   status: f.nullable(f.number),
   /** The error code of a refused request. */
@@ -65,7 +68,9 @@ export type NewHookRequest = Pick<
   HookRequestDoc,
   "_id" | "createdAt" | "hook" | "mapping" | "outcome" | "status" | "signature" | "address" | "contentType" | "head"
 > &
-  Partial<Pick<HookRequestDoc, "code" | "reason" | "bodyBytes" | "runIds" | "repeated" | "unconfirmed">> & {
+  Partial<
+    Pick<HookRequestDoc, "code" | "reason" | "event" | "object" | "bodyBytes" | "runIds" | "repeated" | "unconfirmed">
+  > & {
     readonly body: Uint8Array | null;
   };
 

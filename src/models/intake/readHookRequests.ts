@@ -72,12 +72,14 @@ const isVisible = ({ unconfirmed, runIds: [first = ""] }: HookRequestDoc, existi
 
 export function viewRow(request: HookRequestDoc): HookRequestRow {
   const { _id: requestId, hook, mapping, outcome, status, code, reason, signature, repeated } = request;
-  const { address, contentType, bodyBytes, runIds, jobIds = [] } = request;
+  const { event = null, object = null, address, contentType, bodyBytes, runIds, jobIds = [] } = request;
   return {
     requestId,
     createdAt: request.createdAt.toISOString(),
     hook,
     mapping,
+    event,
+    object,
     outcome,
     status,
     code,

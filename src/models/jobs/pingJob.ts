@@ -34,6 +34,8 @@ interface PingOptions {
   readonly mayCreate: boolean;
   /** Whether the newest run of the job is meant, and not only the job with this very id. */
   readonly followRuns: boolean;
+  /** The valid `traceparent` of the request, which counts if it creates the job. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function pingJob(
   stores: JobStores,
   jobId: string,
   ping: Ping,
-  { message, startNew, mayCreate, followRuns }: PingOptions,
+  { message, startNew, mayCreate, followRuns, traceparent }: PingOptions,
   clock: Clock,
 ): Promise<PingResult> {
   const id = followRuns ? await runId(stores, jobId, startNew, clock) : jobId;
@@ -53,7 +55,7 @@ export async function pingJob(
   const send = () => reportStep(stores, id, PING_STEP, report);
   let createdJob = false;
   const create = async () => {
-    createdJob = (await stores.jobs.put(id, {})).created;
+    createdJob = (await stores.jobs.put(id, { traceparent })).created;
   };
   const sent = await (mayCreate ? reportOrCreate(send, create) : send());
   return { jobId: id, createdJob, ...sent };

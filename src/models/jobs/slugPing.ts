@@ -16,6 +16,8 @@ export interface PingedRuns {
   readonly name: string;
   /** Identifies one run; undefined if the program does not name it. */
   readonly rid: string | undefined;
+  /** The valid `traceparent` of the request, which counts if it creates the job. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A ping that begins or ends a run, or adds to its log. */
@@ -172,9 +174,9 @@ async function apply(stores: JobStores, begun: Begun, report: StepReport) {
 }
 
 /** Creates the job of a run, unless another ping of the run has done so. */
-async function beginAs({ jobs }: JobStores, { pinged, name }: PingedRuns, id: string): Promise<Begun> {
+async function beginAs({ jobs }: JobStores, { pinged, name, traceparent }: PingedRuns, id: string): Promise<Begun> {
   const jobId = `${pinged}/${id}`;
-  const { created } = await jobs.put(jobId, { name, pinged, isQuiet: true });
+  const { created } = await jobs.put(jobId, { name, pinged, traceparent, isQuiet: true });
   return { jobId, createdJob: created };
 }
 

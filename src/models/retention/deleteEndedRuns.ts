@@ -1,4 +1,6 @@
 import type { mongo } from "mongoose";
+import type { DeliveryDoc } from "../deliveries/delivery.ts";
+import { keepThreadLinks } from "../deliveries/threads.ts";
 import { deleteRequestsOf } from "../intake/deleteHookRequests.ts";
 import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
@@ -8,12 +10,15 @@ const BATCH_SIZE = 500;
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes one batch of deliveries that ended before a time.
+ * Deletes one batch of deliveries that ended before a time. The sessions of replies that people may still answer are kept.
  * @returns the number of deleted deliveries; 0 if none are left
  */
-export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
+export async function deleteEndedDeliveries(stores: Stores, before: Date, now: Date): Promise<number> {
+  const { deliveries } = stores;
   const ended = { open: false, endedAt: { $lt: before }, notes: { $exists: false } };
-  const batch = await deliveries.collection.find(ended, { projection: { _id: 1 }, limit: BATCH_SIZE });
+  const projection = { refs: 1, sessionKey: 1, replaces: 1, order: 1, createdAt: 1 };
+  const batch = await deliveries.collection.find<DeliveryDoc>(ended, { projection, limit: BATCH_SIZE });
+  await keepThreadLinks(stores, batch, now);
   return deliveries.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
 }
 

@@ -279,7 +279,13 @@ export type MappingOutcome =
 /** How a run ended; `kind` becomes its status. */
 export type RunOutcome =
   | { readonly kind: "completed"; readonly reply: string; readonly replyCutOff?: boolean }
-  | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number; readonly cancelReason?: string };
+  | {
+      readonly kind: "failed";
+      readonly error: RunError;
+      readonly attempts?: number;
+      readonly cancelReason?: string;
+      readonly reply?: string | null;
+    };
 
 /** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */
 export interface DueRun {

@@ -1,8 +1,8 @@
 import type { AttemptReport, RunDoc } from "./run.ts";
 import { addUsage } from "./usage.ts";
 
-/** What ended attempts used: their usage and their time. */
-type Tried = Pick<AttemptReport, "usage" | "ms">;
+/** What attempts used: their usage and their time. */
+export type Tried = Pick<AttemptReport, "usage" | "ms">;
 
 /** Returns what attempts have spent, in the figures of budgets. A figure that was not reported counts as none. */
 export const spentOf = ({ usage, ms = 0 }: Tried) => ({

@@ -82,8 +82,10 @@ function deleter(
     const calls = await inBatches(context, deleteUnusedCalls(stores, ago(CALL_SETTLED_MS)));
     // Before runs are deleted: a request whose runs are gone looks like one whose runs were never stored.
     await untilNone(() => confirmRequests(stores, ago(CALL_SETTLED_MS)));
-    const end = (deleteBefore: typeof deleteEndedRuns) =>
-      runsAfter === undefined ? 0 : untilNone(() => deleteBefore(stores, ago(durationMs(runsAfter))));
+    const end = (deleteBefore: typeof deleteEndedDeliveries) =>
+      runsAfter === undefined
+        ? 0
+        : untilNone(() => deleteBefore(stores, ago(durationMs(runsAfter)), context.clock.now()));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
     const audit = await untilNone(() => stores.audit.deleteBefore(ago(durationMs(auditAfter))));

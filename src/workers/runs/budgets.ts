@@ -5,7 +5,7 @@ import { stateKey } from "../../models/budgets/readBudgets.ts";
 import { BY_BUDGET, type GateDoc } from "../../models/gates/gate.ts";
 import { findGateJob } from "../../models/gates/readGates.ts";
 import type { RunDoc } from "../../models/runs/run.ts";
-import { spentOf } from "../../models/runs/spending.ts";
+import { spentOf, type Tried } from "../../models/runs/spending.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -75,9 +75,9 @@ export class RunBudgets {
     await runs.markCounted(run);
   }
 
-  async #warn(run: RunDoc, budget: Budget): Promise<void> {
+  async #warn(run: RunDoc, budget: Budget, soFar: Tried = {}): Promise<void> {
     const { runs, budgets } = this.#stores;
-    const { key, used, state } = await this.#state(run, budget);
+    const { key, used, state } = await this.#state(run, budget, soFar);
     if (used === undefined || state.warned) return;
     // Noted first, under an id that every process derives, so that a crash neither loses nor repeats it.
     const id = createHash("sha256").update(key).digest("hex").slice(0, 24);
@@ -86,14 +86,16 @@ export class RunBudgets {
   }
 
   /**
-   * Decides whether a run may take a turn. A run that must ask has opened a gate on its job, or waits for the gate of another
-   * run. Repeated after a crash, it finds the same gate.
+   * Decides whether a run may take a turn, or go on with one. A run that must ask has opened a gate on its job, or waits for the
+   * gate of another run. Repeated after a crash, it finds the same gate.
+   * @param soFar what its present attempt has used
    * @throws AppError unavailable
    */
-  async check(run: RunDoc): Promise<BudgetVerdict> {
+  async check(run: RunDoc, soFar: Tried = {}): Promise<BudgetVerdict> {
     for (const budget of this.#of(run)) {
+      if (budget.then === "warn") await this.#warn(run, budget, soFar);
       if (budget.then === "warn") continue;
-      const verdict = await this.#checkOne(run, budget);
+      const verdict = await this.#checkOne(run, budget, soFar);
       if (verdict.kind !== "go") return verdict;
     }
     // The period may have ended before the answer, which counts for the runs that waited for it.
@@ -103,10 +105,10 @@ export class RunBudgets {
     return { kind: "refuse", error: new AppError("budget_exceeded", { detail }) };
   }
 
-  async #checkOne(run: RunDoc, budget: Budget): Promise<BudgetVerdict> {
+  async #checkOne(run: RunDoc, budget: Budget, soFar: Tried): Promise<BudgetVerdict> {
     const { budgets } = this.#stores;
     for (;;) {
-      const { key, used, state } = await this.#state(run, budget);
+      const { key, used, state } = await this.#state(run, budget, soFar);
       if (used === undefined) return { kind: "go" };
       if (budget.then === "refuse" || state.declined) return refused(budget, used, state);
       if (state.gateId !== null) {
@@ -115,7 +117,7 @@ export class RunBudgets {
         await budgets.change(key, state.gateId, { gateId: null, ...(await this.#changeBy(gate, state)) });
         continue;
       }
-      const gate = await this.#ask(run, budget, used);
+      const gate = await this.#ask(run, budget, { used, isRunning: soFar.ms !== undefined });
       if (!gate) return refused(budget, used, state);
       if (await budgets.change(key, null, { gateId: gate._id })) return waits(gate);
       const other = await budgets.read(key);
@@ -124,7 +126,7 @@ export class RunBudgets {
   }
 
   /** Returns the key of the budget in the period of a run, and what was used of it if that is all. */
-  async #state(run: RunDoc, budget: Budget) {
+  async #state(run: RunDoc, budget: Budget, soFar: Tried) {
     const { budgets } = this.#stores;
     const period = periodOf(budget, this.#clock.now(), this.#timezone);
     const key = stateKey(budget, period, `${run._id} ${run.round}`);
@@ -132,7 +134,13 @@ export class RunBudgets {
       budget.per === "run" ? spentOf({ usage: run.usage, ms: run.turnMs }) : budgets.sum(budget.id, period),
       budgets.read(key),
     ]);
-    return { key, state, used: usedUp(budget, spent, state.raises) };
+    const more = spentOf(soFar);
+    const all = {
+      usd: spent.usd + more.usd,
+      tokens: spent.tokens + more.tokens,
+      minutes: spent.minutes + more.minutes,
+    };
+    return { key, state, used: usedUp(budget, all, state.raises) };
   }
 
   /** Returns what a gate that is no longer open changes. */
@@ -144,7 +152,7 @@ export class RunBudgets {
   }
 
   /** Opens the gate of a run, on its job. @returns null if the run has no job that could ask */
-  async #ask(run: RunDoc, budget: Budget, used: string): Promise<GateDoc | null> {
+  async #ask(run: RunDoc, budget: Budget, state: { used: string; isRunning: boolean }): Promise<GateDoc | null> {
     const { runs, gates } = this.#stores;
     try {
       await trackAccepted(this.#stores, await runs.trackAsJob(run._id));
@@ -154,7 +162,10 @@ export class RunBudgets {
         const existing = await gates.find(job, key);
         if (existing?.status === "open" && existing.openedBy === BY_BUDGET) return existing;
         if (existing) continue;
-        const question = { title: `The budget ${budget.id} is used up. Go on?`, message: messageOf(run, budget, used) };
+        const question = {
+          title: `The budget ${budget.id} is used up. Go on?`,
+          message: messageOf(run, budget, state),
+        };
         const expiresAt = new Date(this.#clock.now().getTime() + ANSWER_WITHIN_MS);
         const asker = { actor: BY_BUDGET, mayAnswer: false };
         return (await gates.put(job, key, { ...question, expiresAt }, asker)).gate;
@@ -201,7 +212,11 @@ const shown = ({ id, per }: Budget) => ({ id, per });
 
 const PERIODS = { run: "by this run", day: "today", month: "this month" } as const;
 
-function messageOf({ _id, name, mapped, request }: RunDoc, budget: Budget, used: string): string {
+function messageOf(
+  { _id, name, mapped, request }: RunDoc,
+  budget: Budget,
+  { used, isRunning }: { readonly used: string; readonly isRunning: boolean },
+): string {
   const { mapping, agentId } = budget.where ?? {};
   const of = [mapping && `the mapping ${mapping}`, agentId && `the agent ${agentId}`].filter(Boolean).join(" and ");
   const more = Object.entries(budget).flatMap(([key, value]) =>
@@ -212,7 +227,7 @@ function messageOf({ _id, name, mapped, request }: RunDoc, budget: Budget, used:
   );
   return [
     `${used} were used ${PERIODS[budget.per]}${of && ` for ${of}`}.`,
-    `The run ${name ?? _id}${source.length > 0 ? ` (${source.join(", ")})` : ""} waits.`,
+    `The run ${name ?? _id}${source.length > 0 ? ` (${source.join(", ")})` : ""} ${isRunning ? "works on until you answer" : "waits"}.`,
     `Accept raises the limit by ${more.join(" and ")} once. Decline ends the run.`,
   ].join(" ");
 }

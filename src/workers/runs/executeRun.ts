@@ -1,6 +1,6 @@
 import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
-import type { AgentMessage, AgentReply } from "../../agents/runners/runner.ts";
+import type { AgentMessage, AgentReply, TurnEvent } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import type { AgentSettings, Agents } from "../../config/agents.ts";
 import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
@@ -20,6 +20,7 @@ import { modelLabel, type WorkerMetrics } from "../metrics.ts";
 import type { RunContext } from "../runWorkers.ts";
 import type { AgentTable } from "./agentTable.ts";
 import { type BudgetVerdict, type RunBudgets, resumeRuns } from "./budgets.ts";
+import { BudgetWatch } from "./budgetWatch.ts";
 import { reportingEnv, traceEnv } from "./reportingEnv.ts";
 import { retryWhileMongoIsDown } from "./retryWhileMongoIsDown.ts";
 import { RunProgress } from "./runProgress.ts";
@@ -112,7 +113,10 @@ async function turnWithin(
 }
 
 /** What the runner reports while the turn runs. */
-type Report = { -readonly [K in keyof AttemptReport]: AttemptReport[K] };
+type Report = { -readonly [K in keyof AttemptReport]: AttemptReport[K] } & {
+  /** What the agent has written, for the end by a budget. */
+  text?: string | null;
+};
 
 /** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
 const crashed = (): TurnOutcome => ({
@@ -132,12 +136,18 @@ function turnUnderLease(
     now: () => context.clock.now(),
   };
   const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
-  const work = (signal: AbortSignal) => turn(deps, run, report, { ...context, signal });
+  const work = (signal: AbortSignal, stop: (error: AppError) => void) =>
+    turn(deps, run, { report, stop }, { ...context, signal });
   return withLease(lease, context.timings.lease, (lost) => runTurn(work, { ...bounds, lost }));
 }
 
 /** Prepares the turn and runs it. */
-async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context: RunContext): Promise<AgentReply> {
+async function turn(
+  deps: ExecuteRunDeps,
+  run: AgentRun,
+  { report, stop }: { readonly report: Report; readonly stop: (error: AppError) => void },
+  context: RunContext,
+): Promise<AgentReply> {
   const { stores, agents, metrics } = deps;
   const { runner, settings } = agents.of(run.request.agentId);
   const { model = settings.model, thinking } = withoutNulls(run);
@@ -158,14 +168,20 @@ async function turn(deps: ExecuteRunDeps, run: AgentRun, report: Report, context
   const onStderr = (text: string) => {
     report.stderr = text;
   };
-  const { onEvent } = progress;
+  const watch = new BudgetWatch(deps.budgets, run, stop);
+  const onEvent = (event: TurnEvent) => {
+    if (event.type === "usage") report.usage = event.usage; // if the attempt ends without its sum
+    progress.onEvent(event);
+    watch.onEvent(event);
+  };
   try {
     return await runner.run(
       { kind: "run", messages, model, thinking, env, onUsage, onStderr, onEvent },
       context.signal,
     );
   } finally {
-    await progress.close();
+    report.text = watch.text;
+    await Promise.all([progress.close(), watch.close()]);
   }
 }
 
@@ -202,7 +218,7 @@ async function storeOutcome(
   deps: ExecuteRunDeps,
   run: AgentRun,
   outcome: TurnOutcome,
-  report: AttemptReport,
+  report: Report,
   { clock, timings }: RunContext,
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
@@ -239,8 +255,14 @@ async function storeOutcome(
         await requeue(run, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      const attempts = code === "budget_exceeded" ? run.attempts - 1 : Math.min(run.attempts, MAX_TRIES);
-      await runs.end(run, { kind: "failed", error, attempts }, report);
+      if (code === "budget_exceeded") {
+        const hasBegun = report.ms !== undefined;
+        const attempts = hasBegun ? run.attempts : run.attempts - 1;
+        const reply = report.text ?? null;
+        await runs.end(run, { kind: "failed", error, attempts, reply }, report);
+        return "ended";
+      }
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, report);
       return "ended";
     }
   }

@@ -38,6 +38,7 @@ export class RunProgress {
     const { showTools } = this.#deps;
     if (event.type === "message.delta") this.#writer.addText(event.type, "delta", event.delta);
     else if (event.type === "log") this.#writer.addText(event.type, "text", event.text);
+    else if (event.type === "usage") this.onUsage(event.usage);
     else if (showTools === "off") return;
     else if (event.type === "tool.started") {
       const { tool, preview } = event;

@@ -19,9 +19,10 @@ export interface TurnBounds {
 /**
  * Runs one agent turn and aborts it when its time is up, when the lease is lost, or when the process stops. Never throws: a
  * failure is an outcome.
+ * @param work runs the turn; with `stop` it ends itself as failed
  */
 export async function runTurn(
-  work: (signal: AbortSignal) => Promise<AgentReply>,
+  work: (signal: AbortSignal, stop: (error: AppError) => void) => Promise<AgentReply>,
   { timeoutMs, lost, stopping }: TurnBounds,
 ): Promise<TurnOutcome> {
   // Node never frees a signal of AbortSignal.any that still has a listener, and OpenAI's client leaves one.
@@ -30,16 +31,22 @@ export async function runTurn(
   const sources = [lost, stopping];
   for (const source of sources) source.addEventListener("abort", follow);
   if (sources.some(({ aborted }) => aborted)) follow();
+  let refusal: AppError | undefined;
+  const stop = (error: AppError) => {
+    refusal ??= error;
+    turn.abort(error);
+  };
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     turn.abort(new DOMException("The turn took too long.", "TimeoutError"));
   }, timeoutMs);
   try {
-    return { kind: "replied", reply: await work(turn.signal) };
+    return { kind: "replied", reply: await work(turn.signal, stop) };
   } catch (thrown) {
     if (lost.aborted) return { kind: "lost" };
     if (isLate) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
+    if (refusal) return { kind: "failed", error: refusal };
     if (stopping.aborted) return { kind: "stopped" };
     return { kind: "failed", error: toAppError(thrown) };
   } finally {

@@ -57,6 +57,33 @@ const CLAUDE_EVENTS = [
   { type: "message.delta", delta: "\n\nTwo files." },
 ];
 
+describe("the usage of Claude Code's messages", () => {
+  const message = (id: string, output_tokens: number, parent: string | null = null) => ({
+    type: "assistant",
+    message: { id, content: [], usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens } },
+    parent_tool_use_id: parent,
+  });
+  const usage = (inputTokens: number, cachedInputTokens: number, outputTokens: number) => ({
+    type: "usage",
+    usage: { inputTokens, cachedInputTokens, outputTokens },
+  });
+
+  it("is added up, each message once, also with those of a subagent in between", () => {
+    const output = lines(message("a", 1), message("b", 7, "toolu_1"), message("a", 3), message("c", 2));
+    expect(read(output).events).to.deep.equal([
+      usage(15, 5, 1),
+      usage(30, 10, 8),
+      usage(30, 10, 10),
+      usage(45, 15, 12),
+    ]);
+  });
+
+  it("is left out where it is no object with numbers", () => {
+    const odd = (usage: unknown) => ({ type: "assistant", message: { id: "a", content: [], usage } });
+    expect(read(lines(odd(null), odd("x"), odd({ input_tokens: "1" }), odd({}))).events).to.deep.equal([]);
+  });
+});
+
 const codexItem = (event: string, item: object) => ({ type: `item.${event}`, item });
 const CODEX = [
   "Reading prompt from stdin...",

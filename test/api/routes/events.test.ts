@@ -197,7 +197,7 @@ describe("live events", () => {
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const later = new Date(Date.now() + 1_000);
 
-    const ofDeliveries = await deleteEndedDeliveries(app.stores, later);
+    const ofDeliveries = await deleteEndedDeliveries(app.stores, later, later);
     const first = await events.next("reload");
     const ofRuns = await deleteEndedRuns(app.stores, later);
     const second = await events.next("reload");

@@ -43,6 +43,18 @@ describe("GET /api/hooks", () => {
     expect(body.requests.map((row: { hook: string }) => row.hook)).to.deep.equal(["gihub"]);
   });
 
+  it("sends a browser that opens the path of the hooks to the page about them, and nobody else", async () => {
+    const get = (path: string, accept: string) =>
+      fetch(app.url + path, { headers: { Accept: accept }, redirect: "manual" });
+    const browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+    const visit = await get("/hooks", browser);
+
+    expect([visit.status, visit.headers.get("location")]).to.deep.equal([302, "/requests"]);
+    expect((await get("/hooks", "application/json")).status).to.equal(401);
+    expect((await get("/hooks/ci", browser)).status).to.not.equal(302);
+  });
+
   it("counts from an index, without reading a request", async () => {
     await send("ci", { branch: "main" });
     await readHookFigures(app.stores, app.clock.now());

@@ -52,6 +52,8 @@ describe("kept requests", () => {
       runIds: sent.body.runIds,
       signature: { type: "hook-token", verdict: "valid" },
       reason: null,
+      event: null,
+      object: null,
     });
     expect(request).to.deep.include({ body: text, bodyEncoding: "utf8", query: { api_key: "***", n: "***" } });
     expect(request.url).to.equal("/hooks/ci?api_key=***&n=***");
@@ -160,7 +162,8 @@ describe("kept requests", () => {
 
     expect(status).to.equal(200);
     expect(body).to.deep.include({ dryRun: true, mapping: "ci", runCount: 1, transform: null });
-    expect(body.considered).to.deep.equal([{ mapping: "ci", unmet: null, reason: null }]);
+    expect(body.considered).to.deep.equal([{ mapping: "ci", unmet: null, reason: null, conditions: [] }]);
+    expect(body.runs[0].values).to.deep.equal([{ path: "branch", value: "main" }]);
     expect(body.runs[0]).to.include({
       kind: "agent",
       name: "CI main",
@@ -187,7 +190,15 @@ describe("kept requests", () => {
     expect([taken.mapping, taken.runs[0].message]).to.deep.equal(["github", '{"action":"opened"}']);
     expect(left).to.deep.include({ mapping: null, runCount: 0, runs: [] });
     const reason = 'payload.action is "labeled", not one of "opened", "reopened"';
-    expect(left.considered).to.deep.equal([{ mapping: "github", unmet: "payload.action", reason }]);
+    const conditions = [
+      { condition: 'headers.x-github-event is "issues"', isMet: true, found: '"issues"' },
+      { condition: 'payload.action is one of "opened", "reopened"', isMet: false, found: '"labeled"' },
+    ];
+    expect(left.considered).to.deep.equal([{ mapping: "github", unmet: "payload.action", reason, conditions }]);
+    const secret = await attempt({ hook: "secret", headers: { "X-Api-Key": "two" }, body: "{}" });
+    expect(secret.considered[0].conditions).to.deep.equal([
+      { condition: "headers.x-api-key has the wanted value", isMet: false, found: "***" },
+    ]);
     expect(named.runs[0].message).to.equal("Build of x");
     expect([wrong.code, wrong.errors[0].pointer]).to.deep.equal(["invalid_body", "/mapping"]);
     expect(broken.code).to.equal("invalid_json");

@@ -56,7 +56,7 @@ const WITH_SECRETS = {
   },
   channels: {
     telegram: { botToken: secret(), apiUrl: address() },
-    slack: { botToken: secret(), apiUrl: withQuery(), signingSecret: secret(), allowFrom: ["U1"] },
+    slack: { botToken: secret(), apiUrl: withQuery(), signingSecret: secret(), appToken: secret(), allowFrom: ["U1"] },
     discord: { botToken: secret(), apiUrl: withQuery() },
     mattermost: { botToken: secret(), apiUrl: withQuery() },
     msteams: { appId: "a", tenantId: "t", appPassword: secret(), apiUrl: withQuery(), loginUrl: withQuery() },

@@ -216,7 +216,10 @@ describeChannel(SCRIPT, (fixture) => {
   it("check returns the bot's name and sends no message", async () => {
     const found = await fixture.channel.check(new AbortController().signal);
 
-    expect(found).to.deep.equal({ ok: true, detail: "posts as signalbox" });
+    expect(found).to.deep.equal({
+      ok: true,
+      detail: "posts as signalbox; without buttons, because channels.discord.allowFrom is not set",
+    });
     expect(requestLines()).to.deep.equal(["GET /users/@me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });

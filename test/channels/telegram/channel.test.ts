@@ -17,7 +17,7 @@ const refuses = (status: number, description: unknown, parameters?: object): Beh
 const SCRIPT: ChannelScript = {
   title: "Telegram channel",
   usual: sends(),
-  channelAt: (apiUrl) => telegramChannel({ apiUrl, botToken: TOKEN }),
+  channelAt: (apiUrl) => telegramChannel({ apiUrl, botToken: TOKEN, inbound: "polling" }),
   to: TO,
   secrets: [TOKEN, "telegram-secret"],
   style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
@@ -213,7 +213,7 @@ describeChannel(SCRIPT, (fixture) => {
   });
 
   it("says in its check whether people can answer", async () => {
-    const channel = telegramChannel({ apiUrl: server.url, botToken: TOKEN, allowFrom: ["7", "8"] });
+    const channel = telegramChannel({ apiUrl: server.url, botToken: TOKEN, inbound: "polling", allowFrom: ["7", "8"] });
     const bot = answers(200, { ok: true, result: { id: 1, username: "signalbox_bot" } });
     const webhook = (url: string) => answers(200, { ok: true, result: { url } });
     const signal = AbortSignal.timeout(60_000);

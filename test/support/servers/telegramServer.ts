@@ -28,7 +28,10 @@ interface Said {
   readonly [field: string]: unknown;
 }
 
-/** Stands for the server of Telegram's Bot API: keeps updates until they are confirmed, allows one reader, and keeps messages. */
+/**
+ * Stands for the server of Telegram's Bot API: keeps updates until they are confirmed, allows one reader, sends updates to the
+ * webhook if one is set, and keeps messages.
+ */
 export class TelegramServer {
   readonly messages: BotMessage[] = [];
   /** The answers to presses. */
@@ -37,6 +40,10 @@ export class TelegramServer {
   reads = 0;
   conflicts = 0;
   webhook = "";
+  /** The secret that the webhook got. */
+  secret = "";
+  /** Where the requests to the webhook go, in place of its public address. */
+  webhookOrigin = "";
   /** Answers requests in place of the server while it is set. Returns false to let the server answer. */
   fault: ((method: string, response: ServerResponse) => boolean) | undefined;
   #updates: { readonly update_id: number }[] = [];
@@ -54,7 +61,9 @@ export class TelegramServer {
       editMessageText: () => this.#edit(body, response),
       answerCallbackQuery: () => this.#answer(body, response),
       getMe: () => succeed(response, { id: 1, is_bot: true, username: "signalbox_bot" }),
-      getWebhookInfo: () => succeed(response, { url: this.webhook }),
+      getWebhookInfo: () => succeed(response, { url: this.webhook, pending_update_count: this.unconfirmed }),
+      setWebhook: () => this.#setWebhook(body, response),
+      deleteWebhook: () => this.#setWebhook({ url: "" }, response),
     };
     (known[method] ?? (() => fail(response, 404, "Not Found")))();
   });
@@ -95,6 +104,23 @@ export class TelegramServer {
   push(update: object): void {
     this.#updates.push({ update_id: ++this.#lastUpdate, ...update });
     this.#events.emit("update");
+    void this.sendUpdates();
+  }
+
+  /** Sends the oldest updates to the webhook, as long as it takes them. */
+  async sendUpdates(): Promise<void> {
+    while (this.webhook && this.#updates[0]) {
+      const [update] = this.#updates;
+      if (!(await this.sendUpdate(update, this.secret)).ok) return;
+      this.#updates = this.#updates.filter((one) => one !== update);
+    }
+  }
+
+  /** Sends an update to the webhook. */
+  sendUpdate(update: object, secret: string): Promise<Response> {
+    const { pathname } = new URL(this.webhook);
+    const headers = { "Content-Type": "application/json", "X-Telegram-Bot-Api-Secret-Token": secret };
+    return fetch(this.webhookOrigin + pathname, { method: "POST", headers, body: JSON.stringify(update) });
   }
 
   /** Sends updates again that were confirmed, as after a failure of the service. */
@@ -135,6 +161,12 @@ export class TelegramServer {
     response.once("close", stop);
     if (this.#updates.length > 0) answer();
     return undefined;
+  }
+
+  #setWebhook({ url, secret_token: secret = "" }: Json, response: ServerResponse): void {
+    Object.assign(this, { webhook: url, secret });
+    succeed(response, true);
+    void this.sendUpdates();
   }
 
   #send({ chat_id, text, reply_markup, message_thread_id: topic }: Json, response: ServerResponse): void {

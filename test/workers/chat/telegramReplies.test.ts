@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { deleteEndedDeliveries } from "../../../src/models/retention/deleteEndedRuns.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { hangs, type ModelServer, startModelServer } from "../../support/servers/modelServer.ts";
@@ -170,9 +171,30 @@ describe("answers to replies in Telegram", () => {
     expect(fresh?.sessionKey).to.match(/^chat:telegram:[\da-f-]{36}$/);
   });
 
+  /** Deletes the ended deliveries, as the retention does, until a session has none left. */
+  const deleteDeliveries = (sessionKey: string) =>
+    eventually(async () => {
+      await deleteEndedDeliveries(app.stores, app.clock.now(), app.clock.now());
+      return (await app.stores.deliveries.collection.native.countDocuments({ sessionKey })) === 0;
+    }, "the deletion of the delivery");
+
+  it("are known for 30 days, also if their deliveries are deleted earlier", async () => {
+    const reply = await delivered("kept", "60");
+    app.clock.advance(8 * 86_400_000);
+    await deleteDeliveries("kept");
+
+    await nextMessage(() => telegram.say("Still there?", { from: ANN, chat: 60, quotes: reply }), 60);
+
+    expect(await runsOf("kept")).to.have.length(2);
+    const [link] = await app.database.collections.threadLinks.find({ sessionKey: "kept" }).toArray();
+    expect(Object.keys(link ?? {})).to.have.members(["_id", "refs", "sessionKey", "order", "createdAt"]);
+  });
+
   it("are forgotten after 30 days", async () => {
     const reply = await delivered("old");
-    app.clock.advance(31 * 86_400_000);
+    app.clock.advance(23 * 86_400_000);
+    await deleteDeliveries("old");
+    app.clock.advance(8 * 86_400_000);
 
     telegram.say("Still there?", { from: ANN, quotes: reply });
     await handled();

@@ -11,6 +11,7 @@ const PUBLIC_URL = "https://signalbox.example.com";
 const INTERNAL = 1;
 const SERVER = 2;
 const CALLER = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
+const PING = "0193d0a8-7d2e-4000-8000-0000000000aa";
 const header = (flags: string, version = "00") => `${version}-${CALLER.trace}-${CALLER.span}-${flags}`;
 
 describe("traces of jobs", () => {
@@ -20,6 +21,7 @@ describe("traces of jobs", () => {
     receiver = await startOtlpReceiver();
     fixture = await NotifyFixture.start([], {
       server: { publicUrl: PUBLIC_URL },
+      expect: [{ id: "pinged", name: "Pinged", every: "1d", ping: PING }],
       otel: { traces: true, endpoint: `${receiver.url}/`, headers: { "X-Key": "secret" } },
     });
   });
@@ -140,6 +142,24 @@ describe("traces of jobs", () => {
       expect(root?.links).to.deep.equal([{ traceId: CALLER.trace, spanId: CALLER.span, flags: 0x301 }]);
       expect(root?.parentSpanId).to.equal(undefined);
       expect(root?.traceId).to.not.equal(CALLER.trace);
+    }
+  });
+
+  it("link to the trace of a ping or a run event that created the job", async () => {
+    const { app } = fixture;
+    const traceparent = { traceparent: header("01") };
+    const runId = "0193d0a8-7d2e-7000-8000-000000000001";
+    const job = { namespace: "n", name: "load" };
+    const event = { eventType: "COMPLETE", eventTime: "2026-01-01T00:00:00Z", run: { runId }, job, producer: "x" };
+    await app.call("POST", "/api/ping/traced/done", undefined, traceparent);
+    await app.call("POST", `/ping/${PING}/start`, undefined, traceparent);
+    await app.call("POST", `/ping/${PING}`, undefined, { traceparent: header("00") });
+    expect((await app.call("POST", "/api/v1/lineage", event, traceparent)).status).to.equal(201);
+    const { jobs } = (await app.call("GET", "/api/jobs?name=Pinged")).body;
+
+    for (const id of ["traced", jobs[0].jobId, runId]) {
+      const [root] = await received((await readJob(`/api/jobs/${encodeURIComponent(id)}`)).traceparent, 1);
+      expect(root?.links, id).to.deep.equal([{ traceId: CALLER.trace, spanId: CALLER.span, flags: 0x301 }]);
     }
   });
 

@@ -303,6 +303,8 @@ class GateRecord(_GateRecord, total=False):
     #: Present in the response to `PUT`, and to `GET` of one gate, once cancellation of the job was requested: stop
     #: waiting for the answer.
     cancelRequested: Literal[True]
+    #: Name of the job. Only in lists.
+    jobName: str | None
 
 
 class UsageRecord(TypedDict):
@@ -401,7 +403,7 @@ class RunRecord(TypedDict, total=False):
     startedAt: str | None
     #: When the run ended.
     endedAt: str | None
-    #: The answer of the agent; null until the run completes.
+    #: The answer of the agent, or what it had written when a budget ended its turn; null otherwise.
     reply: str | None
     #: Whether the end of the reply is missing, because the model reached its length limit.
     replyCutOff: bool

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import Type from "typebox";
 import type { Config } from "../../../config/config.ts";
 import type { JsonBody, Mapping } from "../../../hooks/mappings/mapping.ts";
+import { labelOf } from "../../../hooks/mappings/requestLabel.ts";
 import type { SnsAuth, SnsMessage } from "../../../hooks/signatures/sns.ts";
 import type { NewHookRequest } from "../../../models/intake/hookRequest.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -156,6 +157,7 @@ function keptRequest(sender: AuthenticatedSender, createdAt: Date, status: numbe
     createdAt,
     hook: call.path,
     mapping: mapping.key,
+    ...labelOf(call),
     status,
     ...(kind === "filtered" ? { outcome: kind, reason: sender.reason } : { outcome: "accepted" }),
     signature,

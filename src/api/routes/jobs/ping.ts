@@ -7,6 +7,7 @@ import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
 import { route } from "../../route.ts";
 import * as q from "../../schemas/requests.ts";
+import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -22,6 +23,8 @@ const query = Type.Object(
   },
   closed,
 );
+
+const headers = Type.Object(traceHeader);
 
 const answers = {
   200: Type.String({
@@ -40,18 +43,21 @@ interface Request {
   readonly authContext: Caller;
   readonly params: { readonly jobId: string };
   readonly query: { readonly new?: "1" };
+  readonly headers: { readonly traceparent?: string };
   readonly text: string;
 }
 
 async function answerPing(
-  { params, query, text, authContext }: Request,
+  { params, query, headers, text, authContext }: Request,
   ping: Ping,
   { stores, metrics, clock }: ApiDeps,
 ) {
   const mayCreate = mayDo(authContext, "jobs:create");
   // a job token is for this very job
   const followRuns = jobOf(authContext)?.jobId !== params.jobId;
-  const options = { message: messageOf(text), startNew: query.new === "1" && followRuns, mayCreate, followRuns };
+  const startNew = query.new === "1" && followRuns;
+  const trace = keptTraceparent(stores, headers);
+  const options = { message: messageOf(text), startNew, mayCreate, followRuns, ...trace };
   const result = await pingJob(stores, params.jobId, ping, options, clock);
   metrics.countPing(result);
   return { status: 200 as const, body: query.new === "1" ? `ok ${result.jobId}\n` : "ok\n" };
@@ -69,7 +75,7 @@ const ping = route({
     "For scripts and cron jobs: plain text and no JSON. Reports on the newest run of the job, if `new=1` has begun others. Creates the job if it does not exist, which needs the scope `jobs:create`, and reports on its step `ping`, which covers the whole job. The body, if there is one, becomes the message.",
   example: examples.ping,
   textBody: true,
-  schemas: { params: Type.Object({ jobId: s.JobId }), query },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query, headers },
   answers,
   errors,
   handler: (input, deps) => answerPing(input, { kind: "running" }, deps),
@@ -96,6 +102,7 @@ const pingPercent = route({
       }),
     }),
     query,
+    headers,
   },
   answers,
   errors,
@@ -132,6 +139,7 @@ const pingExit = route({
       }),
     }),
     query,
+    headers,
   },
   answers,
   errors,
@@ -154,7 +162,7 @@ const pingLog = route({
   example: examples.pingLog,
   textBody: true,
   bodyLimit: MAX_LOG_BYTES,
-  schemas: { params: Type.Object({ jobId: s.JobId }), query },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query, headers },
   answers,
   errors,
   handler(input, deps) {

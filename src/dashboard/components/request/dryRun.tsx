@@ -1,24 +1,21 @@
 import { describeMissing } from "../../../client/calls/hookRequests.ts";
 import type { DryRun, RunPreview } from "../../../wire/hookRequest.ts";
+import { visible } from "../../text.ts";
 import { Facts } from "../values/facts.tsx";
 import { JsonBlock, TextBlock } from "../values/json.tsx";
 
-/** Shows the result that the mappings would have for a request. */
+/** Shows what the mappings make of a request with the present configuration: their conditions, placeholders and runs. */
 export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
   return (
-    <section class="card section" aria-label="Dry run" aria-live="polite">
+    <section class="card section" aria-label="Mapping" aria-live="polite">
       <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
+      {considered.map((one) => (
+        <Compared key={one.mapping} {...one} />
+      ))}
       <Facts
         facts={[
-          ["Runs", runCount],
           ["Reason", reason],
-          [
-            "Not met",
-            considered
-              .filter(({ unmet }) => unmet !== null)
-              .map((one) => `${one.mapping}: ${one.reason}`)
-              .join("; "),
-          ],
+          ["Runs", runCount],
           ["Transform", transform && `${transform} is not run here: signalbox hooks test runs it.`],
         ]}
       />
@@ -29,10 +26,41 @@ export function DryRunView({ result: { mapping, reason, considered, transform, r
   );
 }
 
+/** A mapping with each of its conditions and the value that the request has for it. */
+function Compared({ mapping, conditions }: DryRun["considered"][number]) {
+  if (conditions.length === 0) return null;
+  return (
+    <ul class="conditions" aria-label={`Conditions of ${mapping}`}>
+      {conditions.map(({ condition, isMet, found }, at) => (
+        <li key={at} class={isMet ? "is-met" : "fault"}>
+          <span aria-hidden="true">{isMet ? "✓" : "✗"}</span>
+          <span class="unseen">{isMet ? "Met: " : "Not met: "}</span>
+          <bdi>{visible(condition)}</bdi>
+          {!isMet && <span class="muted"> found {found === null ? "nothing" : <bdi>{visible(found)}</bdi>}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const KINDS = { agent: "agent turn", wake: "main session event", job: "report of a job" } as const;
 
 function Preview({ run, at }: { run: RunPreview; at: number }) {
-  const { kind, name, message, sessionKey, wakeMode, deliver, channel, to, model, missingValues, error, reports } = run;
+  const {
+    kind,
+    name,
+    message,
+    sessionKey,
+    wakeMode,
+    deliver,
+    channel,
+    to,
+    model,
+    missingValues,
+    values,
+    error,
+    reports,
+  } = run;
   return (
     <>
       {error && (
@@ -51,6 +79,12 @@ function Preview({ run, at }: { run: RunPreview; at: number }) {
           ["Note", describeMissing(missingValues)],
         ]}
       />
+      {values.length > 0 && (
+        <details>
+          <summary>{values.length === 1 ? "1 placeholder" : `${values.length} placeholders`}</summary>
+          <Facts facts={values.map(({ path, value }) => [path, value === null ? "—" : <bdi>{visible(value)}</bdi>])} />
+        </details>
+      )}
       {message !== null && <TextBlock title={`Message ${at + 1}`} text={message} file={`message-${at + 1}.txt`} />}
       {reports && <JsonBlock title={`Reports ${at + 1}`} value={reports} file={`reports-${at + 1}`} />}
     </>

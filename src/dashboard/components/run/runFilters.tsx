@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+import { hookRequests, service } from "../../data/service.ts";
 import { navigate, withQuery } from "../../router.ts";
 import { SpanSelect } from "../forms/spanSelect.tsx";
 
@@ -15,8 +17,8 @@ export function RunFilters({ query }: { query: URLSearchParams }) {
   return (
     <search class="filters">
       <TextFilter query={query} name="search" title="Words of the name, or an id" />
-      <TextFilter query={query} name="mapping" title="Hook: name of a mapping" />
-      <TextFilter query={query} name="sessionKey" title="Session: its whole key" />
+      <TextFilter query={query} name="mapping" title="Hook: name of a mapping" suggest={mappingNames} />
+      <TextFilter query={query} name="sessionKey" title="Session: its whole key" suggest={sessionKeys} />
       <SpanSelect query={query} label="Accepted" />
       {CHIPS.map(
         ([name, title]) =>
@@ -30,15 +32,27 @@ export function RunFilters({ query }: { query: URLSearchParams }) {
   );
 }
 
+const mappingNames = async () => (await hookRequests.hooks()).hooks.flatMap(({ mappings }) => mappings);
+
+const sessionKeys = async () =>
+  (await service.sessions.list({ limit: 100 })).sessions.map(({ sessionKey }) => sessionKey);
+
 interface TextFilterProps {
   readonly query: URLSearchParams;
   readonly name: string;
   readonly title: string;
+  /** Loads values to choose from, when the field is first entered. */
+  readonly suggest?: () => Promise<readonly string[]>;
 }
 
 /** A field that sets a filter when Enter is pressed. */
-function TextFilter({ query, name, title }: TextFilterProps) {
+function TextFilter({ query, name, title, suggest }: TextFilterProps) {
+  const [values, setValues] = useState<readonly string[] | null>(null);
   const value = query.get(name) ?? "";
+  const load = () => {
+    if (!suggest || values) return;
+    suggest().then(setValues, () => {}); // The field works without them.
+  };
   return (
     <form
       onSubmit={(event) => {
@@ -47,7 +61,21 @@ function TextFilter({ query, name, title }: TextFilterProps) {
         navigate(withQuery(query, { [name]: text || null }));
       }}
     >
-      <input key={value} type="search" name={name} defaultValue={value} placeholder={title} aria-label={title} />
+      <input
+        key={value}
+        type="search"
+        name={name}
+        defaultValue={value}
+        placeholder={title}
+        aria-label={title}
+        list={`${name}-values`}
+        onFocus={load}
+      />
+      <datalist id={`${name}-values`}>
+        {values?.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
     </form>
   );
 }

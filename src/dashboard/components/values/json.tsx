@@ -15,14 +15,16 @@ interface JsonProps {
   readonly value: unknown;
   /** The file name of the download, without its extension. */
   readonly file: string;
+  /** The size in bytes as it was sent; the size of the compact JSON if it is unknown. */
+  readonly size?: number | null;
 }
 
 /** A JSON value as a tree. Copy and download contain all of it; the document contains only the start of a large value. */
-export function JsonBlock({ title, value, file }: JsonProps) {
+export function JsonBlock({ title, value, file, size }: JsonProps) {
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
-  const sent = useMemo(() => JSON.stringify(value), [value]);
+  const sent = useMemo(() => size ?? new Blob([JSON.stringify(value)]).size, [value, size]);
   return (
-    <Block title={title} text={text} sent={sent} file={`${file}.json`} isJson>
+    <Block title={title} text={text} size={sent} file={`${file}.json`} isJson>
       <JsonView title={title} value={value} isLarge={text.length > OPEN_CHARS} />
     </Block>
   );
@@ -36,8 +38,9 @@ interface TextProps {
 
 /** A text of any length, with copy and download. */
 export function TextBlock(props: TextProps) {
+  const size = useMemo(() => new Blob([props.text]).size, [props.text]);
   return (
-    <Block {...props}>
+    <Block {...props} size={size}>
       <div class="code prose" role="region" aria-label={`${props.title}, content`}>
         <Clamp as="div" lines={20}>
           <RichText text={props.text} />
@@ -48,14 +51,12 @@ export function TextBlock(props: TextProps) {
 }
 
 interface BlockProps extends TextProps {
+  readonly size: number;
   readonly isJson?: boolean;
-  /** The text as it was sent, whose size is shown, if it differs. */
-  readonly sent?: string;
   readonly children: ComponentChildren;
 }
 
-function Block({ title, text, file, isJson = false, sent = text, children }: BlockProps) {
-  const size = useMemo(() => new Blob([sent]).size, [sent]);
+function Block({ title, text, size, file, isJson = false, children }: BlockProps) {
   return (
     <section class="block" aria-label={title}>
       <details open={text.length <= OPEN_CHARS}>
