@@ -1,7 +1,8 @@
 import type { Clock } from "../../shared/clock.ts";
-import { withTimeSuffix } from "../../shared/text/text.ts";
+import { suffixedIds, withTimeSuffix } from "../../shared/text/text.ts";
 import type { StepReceipt } from "../../wire/step.ts";
-import type { Status } from "./job.ts";
+import type { Documents } from "../db/documents.ts";
+import type { JobDoc, Status } from "./job.ts";
 import type { JobStores } from "./jobStores.ts";
 import type { LogLines } from "./log/logLine.ts";
 import { reportOrCreate, reportStep, type StepReport } from "./reports/reportStep.ts";
@@ -85,8 +86,38 @@ const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} 
 
 /** Returns the id of the newest run; with `startNew`, if that one has ended, the id of the run that follows it. */
 async function runId({ jobs }: JobStores, jobId: string, startNew: boolean, clock: Clock): Promise<string> {
-  const newest = await jobs.newestRun(jobId);
+  const newest = await newestRun(jobs.collection, jobId);
   if (!newest) return jobId;
   if (!startNew || newest.status === "running") return newest.jobId;
-  return jobs.nextRunId(newest, withTimeSuffix(jobId, clock.now()));
+  return nextRunId(jobs.collection, newest, withTimeSuffix(jobId, clock.now()));
+}
+
+/** Returns the newest of a job and the runs that have its id with a time as suffix; null if there is none. */
+async function newestRun(
+  collection: Documents<JobDoc>,
+  jobId: string,
+): Promise<Pick<JobDoc, "_id" | "jobId" | "status" | "createdAt"> | null> {
+  const { prefix, pattern } = suffixedIds(jobId);
+  // The years 2000 to 2999, so that other ids with this prefix are not read.
+  const range = { $gte: `${prefix}-2`, $lt: `${prefix}-3`, $regex: pattern };
+  const projection = { jobId: 1, status: 1, createdAt: 1 } as const;
+  const [own, suffixed] = await collection.read(() =>
+    Promise.all([
+      collection.findOne({ jobId }, { projection }),
+      collection.findOne({ jobId: range }, { projection, sort: { jobId: -1 } }),
+    ]),
+  );
+  return own && suffixed ? (own.createdAt > suffixed.createdAt ? own : suffixed) : (own ?? suffixed);
+}
+
+/** Returns the id of the run that follows an ended one: the given id, or the one that a concurrent call has given. */
+async function nextRunId(
+  collection: Documents<JobDoc>,
+  { _id }: Pick<JobDoc, "_id">,
+  proposed: string,
+): Promise<string> {
+  const set = [{ $set: { nextRunId: { $ifNull: ["$nextRunId", { $literal: proposed }] } } }];
+  const options = { returnDocument: "after", projection: { nextRunId: 1 } } as const;
+  const job = await collection.findOneAndUpdate({ _id }, set, options);
+  return job?.nextRunId ?? proposed;
 }

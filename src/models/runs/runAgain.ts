@@ -3,7 +3,8 @@ import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { WaitsFor } from "../../wire/run.ts";
 import { isHeld } from "../db/lease.ts";
-import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";
+import type { NewRun } from "./acceptance.ts";
+import { MAIL_RUN, type RunDoc } from "./run.ts";
 import type { RunStores } from "./runStores.ts";
 import { trackAccepted } from "./trackRun.ts";
 

@@ -1,3 +1,4 @@
+import type { Documents } from "../db/documents.ts";
 import type { AttemptReport, RunDoc } from "./run.ts";
 import { addUsage } from "./usage.ts";
 
@@ -19,4 +20,13 @@ export function addTried({ usage, ms }: Tried, id: string, at: Date) {
     $inc: { ...$inc, ...(ms !== undefined && { turnMs: ms }) },
     $push: ms === undefined ? {} : { uncounted },
   };
+}
+
+/** Removes the attempts of a run that budgets have counted. @throws AppError unavailable */
+export async function markCounted(
+  collection: Documents<RunDoc>,
+  { _id, uncounted = [] }: Pick<RunDoc, "_id" | "uncounted">,
+): Promise<void> {
+  const ids = uncounted.map(({ id }) => id);
+  await collection.updateOne({ _id }, { $pull: { uncounted: { id: { $in: ids } } } });
 }

@@ -42,3 +42,9 @@ export class AgentTable {
     });
   }
 }
+
+/** Returns the name of the runner for people, with the address of its model server. */
+export function runnerName({ defaults: { runner }, runners }: Agents): string {
+  const address = runner === "openai" && runners.openai?.baseUrl;
+  return address ? `the model server at ${address}` : `the runner ${runner}`;
+}
