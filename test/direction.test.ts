@@ -65,7 +65,7 @@ const REST = {
   "src/models/jobs/step.ts": 'import type { Status } from "./job.ts"; import "mongoose";',
   "src/models/runs/runs.ts": "export type R = string;",
   "src/shared/clock.ts": "",
-  "src/wire/run.ts": "",
+  "src/wire/runs/run.ts": "",
   "src/dashboard/data/store.ts": "",
   "src/dashboard/paths.ts": "",
   "src/gmail/mail/mailboxStatus.ts": "",

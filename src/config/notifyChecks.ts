@@ -2,11 +2,11 @@ import { LIVE_CHANNELS } from "../shared/channelNames.ts";
 import { aboutOf, type NotificationType } from "../shared/notifications/catalogue.ts";
 import { cronFault, isTimezone } from "../shared/text/cron.ts";
 import { parseTemplate, TemplateError } from "../shared/text/template.ts";
-import type { Channels } from "./channels.ts";
+import type { Channels } from "./channels/channels.ts";
+import { recipientFault } from "./channels/recipients.ts";
 import type { Check } from "./nodes.ts";
 import { PROGRESS, type Rule } from "./notify.ts";
 import { webhookFaults } from "./outbound.ts";
-import { recipientFault } from "./recipients.ts";
 
 type Target = Rule["to"];
 type Webhook = NonNullable<Target["webhook"]>;

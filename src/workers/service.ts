@@ -1,8 +1,8 @@
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
-import { blindBudgets } from "../config/budgetChecks.ts";
-import { ChatAccess } from "../config/chatAccess.ts";
+import { blindBudgets } from "../config/agents/budgetChecks.ts";
+import { ChatAccess } from "../config/channels/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";

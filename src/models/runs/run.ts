@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
 import { ownTrace, type TraceContext } from "../../shared/traceContext.ts";
-import { RETURN_EVENTS } from "../../wire/return.ts";
+import { RETURN_EVENTS } from "../../wire/runs/return.ts";
 import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
-import { StoredUsage } from "./usage.ts";
+import { StoredUsage } from "./usage/usage.ts";
 
 /*
  * The states of a run, the values of `status`:

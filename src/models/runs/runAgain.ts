@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
-import type { WaitsFor } from "../../wire/run.ts";
+import type { WaitsFor } from "../../wire/runs/run.ts";
 import { isHeld } from "../db/lease.ts";
 import type { NewRun } from "./acceptance.ts";
 import { MAIL_RUN, type RunDoc } from "./run.ts";

@@ -20,7 +20,7 @@ import {
   type RunError,
   type RunOutcome,
 } from "./run.ts";
-import { addTried } from "./spending.ts";
+import { addTried } from "./usage/spending.ts";
 
 export class Runs {
   readonly collection: Documents<RunDoc>;

@@ -1,7 +1,7 @@
 import { createRunner } from "../../agents/runners/createRunner.ts";
 import type { AgentRunner } from "../../agents/runners/runner.ts";
-import { resolveModel } from "../../config/agent.ts";
-import { type AgentSettings, type Agents, agentFault, agentSettings, programOf } from "../../config/agents.ts";
+import { resolveModel } from "../../config/agents/agent.ts";
+import { type AgentSettings, type Agents, agentFault, agentSettings, programOf } from "../../config/agents/agents.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** An agent that runs turns. */

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { type Budget, FIGURES, periodOf } from "../../config/budget.ts";
+import { type Budget, FIGURES, periodOf } from "../../config/agents/budget.ts";
 import type { BudgetDoc, Spent } from "../../models/budgets/budget.ts";
 import { stateKey } from "../../models/budgets/readBudgets.ts";
 import { BY_BUDGET, type GateDoc } from "../../models/gates/gate.ts";
 import { findGateJob } from "../../models/gates/readGates.ts";
 import { listAwaitedGates } from "../../models/runs/dueRuns.ts";
 import type { RunDoc } from "../../models/runs/run.ts";
-import { markCounted, spentOf, type Tried } from "../../models/runs/spending.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
+import { markCounted, spentOf, type Tried } from "../../models/runs/usage/spending.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
