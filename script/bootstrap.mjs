@@ -1,6 +1,7 @@
 /**
  * Prepares a fresh clone and does only what is missing: `node script/bootstrap.mjs start` for a run, `… test` for the
- * first tier of tests, `… slow` for both tiers, `… package` to build the package. It has no dependencies, because it runs before they are installed.
+ * first tier of tests, `… slow` for both tiers, `… package` to build the package, `… release` to make the files of a release. It has no
+ * dependencies, because it runs before they are installed.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -9,4 +10,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 const { bootstrap } = await import("./bootstrap/steps.mjs");
 const mode = process.argv[2];
-process.exitCode = await bootstrap(mode === "test" || mode === "slow" || mode === "package" ? mode : "start");
+const isKnown = mode === "test" || mode === "slow" || mode === "package" || mode === "release";
+process.exitCode = await bootstrap(isKnown ? mode : "start");

@@ -4,9 +4,9 @@
  * what the dependencies reach. Optional peers, such as typescript, do not count.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { START_ONLY } from "./startOnly.mjs";
 
 const { devDependencies, ...project } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -27,14 +27,16 @@ const overrides = JSON.parse(JSON.stringify(project.overrides), (_, value) =>
   typeof value === "string" && value.startsWith("$") ? (devDependencies[value.slice(1)] ?? value) : value,
 );
 
-const dir = mkdtempSync(join(tmpdir(), "signalbox-sbom-"));
+// npm names the subject of the document after the folder.
+const dir = join(mkdtempSync(join(tmpdir(), "signalbox-sbom-")), project.name);
 try {
+  mkdirSync(dir);
   writeFileSync(join(dir, "package.json"), JSON.stringify({ ...project, overrides }));
   writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ ...lock, packages: Object.fromEntries(reached) }));
   const args = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx"];
   writeFileSync("sbom.json", execFileSync("npm", args, { cwd: dir, maxBuffer: 64 * 1024 * 1024 }));
 } finally {
-  rmSync(dir, { recursive: true });
+  rmSync(dirname(dir), { recursive: true });
 }
 
 /** @param {any} entry */

@@ -50,6 +50,7 @@ interface Bom {
   readonly bomFormat: string;
   readonly specVersion: string;
   readonly serialNumber: string;
+  readonly metadata: { readonly component: { readonly name: string; readonly version: string } };
   readonly components: readonly { "bom-ref": string; name: string; version: string; purl: string; hashes?: object[] }[];
   readonly dependencies: readonly { ref: string; dependsOn: string[] }[];
 }
@@ -61,11 +62,13 @@ describe("npm run sbom", () => {
     bom = JSON.parse(readFileSync("sbom.json", "utf8"));
   });
 
-  it("writes a CycloneDX document whose references all lead somewhere", () => {
+  it("writes a CycloneDX document about the service whose references all lead somewhere", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8"));
     const refs = new Set(bom.components.map((component) => component["bom-ref"]));
     const [root, ...others] = bom.dependencies.map(({ ref }) => ref);
 
     expect([bom.bomFormat, bom.specVersion]).to.deep.equal(["CycloneDX", "1.5"]);
+    expect(bom.metadata.component).to.include({ name: "signalbox", version });
     expect(bom.serialNumber).to.match(/^urn:uuid:[0-9a-f-]{36}$/);
     expect(bom.components.filter(({ purl }) => !purl.startsWith("pkg:npm/"))).to.deep.equal([]);
     expect(root).to.match(/^signalbox@/);

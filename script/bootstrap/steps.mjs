@@ -15,7 +15,8 @@ import { mongod, redis } from "./servers.mjs";
  * @typedef {object} Context
  * @property {string} root the clone
  * @property {string} tools the directory for programs, git-ignored
- * @property {"start" | "package" | "test" | "slow"} mode for a run, to build the package, for the first tier of tests, or for both tiers
+ * @property {"start" | "package" | "release" | "test" | "slow"} mode for a run, to build the package, to make the files of
+ *   a release, for the first tier of tests, or for both tiers
  * @property {Progress} progress
  * @property {Promise<void>} [installed] resolves when the packages are installed
  *
@@ -32,8 +33,8 @@ import { mongod, redis } from "./servers.mjs";
  */
 const SEQUENCES = [[sdks, dashboard], [node], [mongod, redis], [pythonPackages, chromium]];
 
-/** The sequences that are enough to build the package. */
-const FOR_PACKAGE = [[dashboard], [node]];
+/** The sequences of the modes that run no tests; the first of each as above. @type {Partial<Record<Context["mode"], typeof SEQUENCES>>} */
+const FOR_FILES = { package: [[dashboard], [node]], release: [[dashboard], [node], [pythonPackages]] };
 
 /**
  * @param {Context["mode"]} mode
@@ -57,7 +58,7 @@ export async function bootstrap(mode) {
   }
   try {
     const installed = carryOut([packages], begin());
-    const [withPackages = [], ...others] = mode === "package" ? FOR_PACKAGE : SEQUENCES;
+    const [withPackages = [], ...others] = FOR_FILES[mode] ?? SEQUENCES;
     await Promise.all([
       installed.then(() => carryOut(withPackages, begin())),
       ...others.map((steps) => carryOut(steps, { ...begin(), installed })),
