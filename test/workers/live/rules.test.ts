@@ -19,7 +19,7 @@ describe("a rule whose messages follow jobs", () => {
     expect(fixture.messages.map(({ text }) => /Chosen|Other/.exec(text)?.[0])).to.deep.equal(["Chosen", "Other"]);
   });
 
-  it("shows how much time is left once the progress is steady", async () => {
+  it("shows how much time is left once the progress is steady, and at the end how long it took", async () => {
     fixture = await LiveFixture.start("telegram");
     const { path } = await createJob(fixture.app, { name: "Steady" });
     const first = await fixture.shows("Steady");
@@ -29,8 +29,14 @@ describe("a rule whose messages follow jobs", () => {
       await fixture.shows(`${progress} %`);
     }
 
+    const { text } = first;
+    await fixture.recorded();
+    await fixture.app.call("PUT", path, { status: "completed" });
+    await fixture.shows("✅");
+
     expect(first.edits[1]).to.include("10 %").and.not.include("left");
-    expect(first.text).to.match(/40 %, about [23] min left/);
+    expect(text).to.match(/40 %, about [23] min left/);
+    expect(first.text).to.match(/completed after \d/);
   });
 
   it("sends one message, which rings, about a job that ends soon after its creation", async () => {
