@@ -320,7 +320,7 @@ describe("a mapping with action job", () => {
         ["test: lint", "completed"],
         ["test: unit", "failed"],
       ]);
-      await pipeline("failed", []);
+      await pipeline("failed", [{ id: 380, stage: "test", name: "lint", status: "success" }]);
       expect(await read(`gl/gitlab/${id}/31`)).to.include({ status: "failed" });
     });
   });
