@@ -47,7 +47,9 @@ type Events = ReadonlyMap<string, RunEvent>;
 async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events): Promise<void> {
   const { stores, metrics, clock } = deps;
   const { runId, facets } = event.run;
-  const time = Math.min(Date.parse(event.eventTime), clock.now().getTime());
+  const time = Date.parse(event.eventTime);
+  // A sender whose clock is ahead makes no record of the future, but its own times order its events.
+  const at = new Date(Math.min(time, clock.now().getTime()));
   const status = STATUS[event.eventType ?? "OTHER"];
   const message = facets?.errorMessage?.message.slice(0, MAX_MESSAGE).toWellFormed();
   const { url = "" } = event.job.facets?.sourceCodeLocation ?? {};
@@ -65,14 +67,14 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
       metadata: metadataOf(event),
       ...content,
       ...(status === "completed" && { output: { status: "COMPLETE" } }),
-      ...(event.eventType === "ABORT" && { abortedAt: new Date(time) }),
+      ...(event.eventType === "ABORT" && { abortedAt: at }),
     });
     return;
   }
   const root = await rootOf(deps, prefix, parent, inList);
   const jobId = prefix + root.runId;
   const progress = status === "completed" ? { progress: 100 } : {};
-  const report = { ...content, ...progress, stepName: name, at: new Date(time), countsSteps: true };
+  const report = { ...content, ...progress, stepName: name, at, countsSteps: true };
   const { created, step } = await reportOrCreate(
     () => reportStep(stores, jobId, runId, report),
     () => putJob(deps, jobId, { name: nameOf(root.job) }),
