@@ -65,8 +65,9 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
     await putJob(deps, prefix + runId, {
       name,
       metadata: metadataOf(event),
+      // The error of a try that failed is not the message of a job that has succeeded.
+      ...(status === "completed" && { message: null, output: { status: "COMPLETE" } }),
       ...content,
-      ...(status === "completed" && { output: { status: "COMPLETE" } }),
       ...(event.eventType === "ABORT" && { abortedAt: at }),
     });
     return;

@@ -115,7 +115,7 @@ describe("senders of OpenLineage", () => {
     await send(airflowEvents());
 
     const job = await read(0);
-    expect(job).to.include({ name: "orders", status: "completed", progress: 100 });
+    expect(job).to.include({ name: "orders", status: "completed", progress: 100, message: null });
     expect(job.metadata).to.deep.equal({
       namespace: "production",
       nominalTime: { nominalStartTime: "2026-02-05T00:00:00Z", nominalEndTime: "2026-02-06T00:00:00Z" },
