@@ -104,19 +104,19 @@ function parentOf({ run: { runId, facets } }: RunEvent): Parent | undefined {
 }
 
 /**
- * Returns the run at the top: the one that the facet names, or what is known of the parent from this list and from the runs of a
- * day.
+ * Returns the run at the top: the one that the facet names, or that above it in this list and among the runs of a day. A sender
+ * that a task of a scheduler starts takes this task for its root.
  */
-async function rootOf({ stores }: Deps, prefix: string, { root, run, job }: Parent, inList: Events) {
-  if (root) return { runId: root.run.runId, job: root.job };
+async function rootOf({ stores }: Deps, prefix: string, parent: Parent, inList: Events) {
+  const { run, job } = parent.root ?? parent;
   let top = { runId: run.runId, job };
   const seen = new Set<string>();
   for (let event = inList.get(top.runId); event && !seen.has(top.runId); event = inList.get(top.runId)) {
     seen.add(top.runId);
     const next = parentOf(event);
     if (!next) return top;
-    if (next.root) return { runId: next.root.run.runId, job: next.root.job };
-    top = { runId: next.run.runId, job: next.job };
+    const above = next.root ?? next;
+    top = { runId: above.run.runId, job: above.job };
   }
   const known = await stores.idempotencyKeys.find(rootKey(prefix, top.runId));
   return known ? { runId: String(known.ids.root), job: top.job } : top;
