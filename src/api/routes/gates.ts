@@ -187,6 +187,7 @@ const getGates = route({
             description: "Gates with this status. Repeat the parameter for several.",
           }),
         ),
+        jobId: Type.Optional(s.Identifier("The gates of this job.")),
         ...q.idPaging,
       },
       { additionalProperties: false },

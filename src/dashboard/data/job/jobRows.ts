@@ -1,6 +1,6 @@
 import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
 import type { FreeObject, JobFilter, JobSummary, StatusCounts } from "../../../client/client.ts";
-import { ago, duration } from "../../time.ts";
+import { ago, count, duration } from "../../time.ts";
 import { LiveList } from "../live/liveList.ts";
 import { service } from "../service.ts";
 import { mergeJob } from "./mergeJob.ts";
@@ -64,8 +64,8 @@ export const countOf = ({ running, completed, failed }: StatusCounts): number =>
 export function stepsText(counts: StatusCounts): string {
   const all = countOf(counts);
   if (all === 0) return "";
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return `${counts.completed} of ${all} ${all === 1 ? "step" : "steps"}${failed}`;
+  const failed = counts.failed > 0 ? `, ${count(counts.failed)} failed` : "";
+  return `${count(counts.completed)} of ${count(all)} ${all === 1 ? "step" : "steps"}${failed}`;
 }
 
 /** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
