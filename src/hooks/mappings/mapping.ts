@@ -73,10 +73,12 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
   return {
     ...config,
     key: mappingKey(config),
-    job: config.job && compileJob(config.job, {
-      isPreset: config.preset !== undefined,
-      attempt: attemptPathOf(config.preset),
-    }),
+    job:
+      config.job &&
+      compileJob(config.job, {
+        isPreset: config.preset !== undefined,
+        attempt: attemptPathOf(config.preset),
+      }),
     idPrefix: jobPrefixOf(config),
     templates: Object.fromEntries(templates),
     ownTemplates: TEMPLATES.filter((key) => !ofPreset.includes(config[key])),
