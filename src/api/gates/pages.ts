@@ -34,7 +34,7 @@ ${schema && formFields(schema, { times: UTC, entered: rejected?.submitted, fault
 <div class="buttons">
 <button name="action" value="accept">Accept</button>
 <button name="action" value="decline" formnovalidate>Decline</button>
-<button name="action" value="cancel" formnovalidate>Cancel</button>
+<button name="action" value="cancel" formnovalidate>Dismiss</button>
 </div>
 </form>`,
   );

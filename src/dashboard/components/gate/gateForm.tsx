@@ -85,7 +85,7 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
           Decline
         </button>
         <button type="submit" value="cancel" formNoValidate disabled={isPending}>
-          Cancel
+          Dismiss
         </button>
       </div>
     </form>
