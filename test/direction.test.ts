@@ -22,8 +22,12 @@ const REFUSED: readonly Case[] = [
   ["src/hooks/thread.mjs", 'import "../models/jobs/job.ts";', ["hooks-imports"]],
   ["src/dashboard/page.tsx", 'import "../shared/clock.ts"; export const page = <p />;', ["dashboard-imports"]],
   ["src/client/shared.ts", 'import "../shared/clock.ts";', ["client-imports"]],
-  ["src/client/run.ts", 'import type { Run } from "../wire/run.ts";', ["client-without-wire"]],
-  ["src/client/calls/schema.ts", 'import { Run } from "../../wire/run.ts"; export type R = Run;', ["wire-types-only"]],
+  ["src/client/run.ts", 'import type { Run } from "../wire/runs/run.ts";', ["client-without-wire"]],
+  [
+    "src/client/calls/schema.ts",
+    'import { Run } from "../../wire/runs/run.ts"; export type R = Run;',
+    ["wire-types-only"],
+  ],
   ["src/models/jobs/test.ts", 'import "../../../test/support.ts";', ["models-imports"]],
   ["src/models/jobs/run.ts", 'import type { R } from "../runs/runs.ts";', ["models-jobs-imports"]],
   ["src/models/jobs/stores.ts", 'import type { S } from "../stores.ts";', ["models-jobs-imports"]],
@@ -51,7 +55,7 @@ const ALLOWED: readonly Case[] = [
   ["src/models/runs/track.ts", 'import "../jobs/step.ts"; export type R = string;', []],
   ["src/models/stores.ts", 'import "./jobs/step.ts"; import "./runs/track.ts"; export type S = string;', []],
   ["src/api/status.ts", 'import "../gmail/mail/mailboxStatus.ts"; import "../dashboard/paths.ts";', []],
-  ["src/client/calls/type.ts", 'import type { Run } from "../../wire/run.ts"; export type R = Run;', []],
+  ["src/client/calls/type.ts", 'import type { Run } from "../../wire/runs/run.ts"; export type R = Run;', []],
   ["src/shared/queue/producer.ts", 'import "bullmq"; import "../clock.ts"; import "../../../package.json";', []],
   ["src/workers/runWorkers.ts", 'import "bullmq"; import "../shared/queue/producer.ts"; export type T = string;', []],
   [
