@@ -85,7 +85,7 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   const apiMount = mountApi(common, { isHook: hookMount.owns, readMetrics: settings.readMetrics });
   const mounts: Mount[] = [chatMount, apiMount, hookMount, mountMcp(common), mountPings(common)];
   const { shareFrameAncestors: frameAncestors = [], publicBadges = [], oidc, publicUrl } = settings;
-  const sendPage = mountPages(common, { basePath, version, frameAncestors, publicBadges });
+  const sendPage = mountPages(common, { basePath, version, api: apiMount, frameAncestors, publicBadges });
   if (oidc && publicUrl !== undefined) mountLoginPages(common.router, oidc, publicUrl, deps);
   const isHook = (path: string) => hookMount.owns(path) || chatMount.owns(path);
   const isData = (path: string) => isUnder(path, "/api") || isHook(path);

@@ -155,6 +155,12 @@ export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mo
   };
 }
 
+interface PageOptions extends ShareSettings {
+  readonly basePath: string;
+  readonly version: string;
+  readonly api: Mount;
+}
+
 /**
  * Adds the pages: the API's reference, the dashboard, the pages behind the links of gates and jobs, and the guide. They need no caller: the
  * dashboard reads through the API, and the link is its own authority. Each of them sets its own cache headers.
@@ -162,11 +168,15 @@ export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mo
  */
 export function mountPages(
   { deps, router, options, routes, auth, countFailure, recordRefusal }: MountDeps,
-  { basePath, version, ...share }: { readonly basePath: string; readonly version: string } & ShareSettings,
+  { basePath, version, api, ...share }: PageOptions,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
-  const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
+  const answer = router.routes() as Middleware;
+  const sendDashboard = mountDashboard(router, DASHBOARD, {
+    basePath,
+    api: (ctx, next) => api.enter(ctx, () => answer(ctx, next)),
+  });
   mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
   mountPresses(router, { stores: deps.stores, access: deps.access, countFailure, recordRefusal });
   mountShare(router, { ...share, deps, auth, countFailure, recordRefusal });

@@ -9,8 +9,9 @@ import { isNotified, useNotification } from "../components/job/notifyWhenDone.ts
 import { StepPanel } from "../components/job/stepPanel.tsx";
 import { Steps } from "../components/job/steps.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
+import { takeFirst } from "../data/first.ts";
 import { useJobGates } from "../data/gate/jobGates.ts";
-import { isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
+import { type FirstOfJob, isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
 import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
 import { orderSteps } from "../data/job/stepOrder.ts";
@@ -24,7 +25,7 @@ import { useTitle } from "../title.ts";
 const [MIN_POLL_MS, MAX_POLL_MS] = [3_000, 30_000];
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
-  const record = useMemo(() => new JobRecord(service.jobs, jobId, shownRow(jobId)), [jobId]);
+  const record = useMemo(() => new JobRecord(service.jobs, jobId, firstOf(jobId) ?? shownRow(jobId)), [jobId]);
   const snapshot = record.snapshot.value;
   const { job, error } = snapshot;
   const [isRefused, setRefused] = useState(false);
@@ -60,6 +61,13 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
     </>
   );
+}
+
+/** Returns the job and the steps that came with the document, if they are of this job. */
+function firstOf(jobId: string): FirstOfJob | null {
+  const [job, urgent, completed] = [takeFirst("job"), takeFirst("urgent"), takeFirst("completed")];
+  if (job?.jobId !== jobId) return null;
+  return { job, steps: [...(urgent?.steps ?? []), ...(completed?.steps ?? [])] };
 }
 
 const stateOf = (job: Job): string => (isStale(job, now.value) ? "stale" : shownStatus(job));

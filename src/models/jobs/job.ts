@@ -37,7 +37,7 @@ export const JobDoc = f.object({
   _id: f.objectId,
   jobId: f.string,
   name: f.nullable(f.string),
-  /** The name as the search by prefix compares it. */
+  /** The name as the search by prefix compares it, and then as it is: see `storedNameKey`. */
   nameKey: f.nullable(f.string),
   /** The words of the name as the search by words compares them. */
   nameWords: f.listOf(f.string),
@@ -124,6 +124,8 @@ export type JobHead = Omit<JobDoc, "steps">;
 
 /** The index that counts children. */
 export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
+/** The index that finds the failed jobs of a name, apart from the cancelled ones. */
+export const FAILED_INDEX = { nameKey: 1, "cancel.requestedAt": 1, createdAt: -1 } as const;
 
 export const jobSchema = f
   .schemaOf(JobDoc)
@@ -131,6 +133,7 @@ export const jobSchema = f
   .index({ createdAt: -1, _id: -1 })
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
+  .index(FAILED_INDEX, { partialFilterExpression: { status: "failed" } })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
   .index({ failedWords: 1, createdAt: -1, _id: -1 }, { sparse: true })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })

@@ -9,24 +9,10 @@ import {
   type StepSummary,
 } from "../../../client/client.ts";
 import { type ProgressPoint, withPoint } from "../../../shared/timeLeft.ts";
+import { FIRST_PAGE, STEP_ROW } from "../../firstReads.ts";
 import { throttle } from "../live/throttle.ts";
 import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
-
-/** The fields of a row of the list of steps, without the jobId, which is the same for all. */
-const STEP_ROW: readonly (keyof Step)[] = [
-  "stepId",
-  "stepName",
-  "status",
-  "progress",
-  "message",
-  "createdAt",
-  "updatedAt",
-  "startedAt",
-  "attempts",
-  "lastReportAt",
-  "stale",
-];
 
 export interface JobSnapshot {
   readonly job: Job | null;
@@ -44,8 +30,7 @@ export interface JobSnapshot {
   readonly error: unknown;
 }
 
-/** Rows of the first page, which is soon there on a slow network, and of the others. */
-const FIRST_PAGE = 100;
+/** Rows of the pages after the first one. */
 const PAGE = 1_000;
 const NO_COUNTS: StatusCounts = { running: 0, completed: 0, failed: 0 };
 
@@ -64,6 +49,12 @@ const NOT_IN_ROWS = {
 const MAX_STEPS = 10_000;
 const MAX_MESSAGES = 50;
 const RENDER_EVERY_MS = 16;
+
+/** A job and the first of its steps, as they came with the document. */
+export interface FirstOfJob {
+  readonly job: Job;
+  readonly steps: readonly Step[];
+}
 
 /** The calls of the API that the record makes. */
 type Reader = Pick<Client["jobs"], "get" | "steps">;
@@ -93,13 +84,16 @@ export class JobRecord {
   /** Renders a burst of events once. */
   readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
-  /** @param row the job's row of a list, which is shown until the job is read */
-  constructor(jobs: Reader, jobId: string, row: JobRow | null = null) {
+  /** @param first what is shown until the job is read: the job with some of its steps, or its row of a list */
+  constructor(jobs: Reader, jobId: string, first: FirstOfJob | JobRow | null = null) {
     this.#jobs = jobs;
     this.#jobId = jobId;
-    if (!row) return;
-    const job = { ...NOT_IN_ROWS, ...row, metadata: row.metadata ?? null };
-    this.snapshot.value = { ...this.snapshot.value, job, isRow: true, ...this.#noteReport(row) };
+    if (!first) return;
+    const isRow = !("job" in first);
+    const job = isRow ? { ...NOT_IN_ROWS, ...first, metadata: first.metadata ?? null } : first.job;
+    if (!isRow) for (const step of first.steps) this.#steps.set(step.stepKey, { ...step, jobId });
+    const steps = [...this.#steps.values()];
+    this.snapshot.value = { ...this.snapshot.value, job, isRow, steps, ...this.#noteReport(job) };
   }
 
   /** Reads the job and its steps, and shows each part as it arrives. Replaces a reload that is in progress. */
