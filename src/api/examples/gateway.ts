@@ -204,7 +204,9 @@ export const listMessages: Example = {
 
 const deliveryParams = { deliveryId: DELIVERY.deliveryId };
 
-export const listDeliveries: Example = { answers: { 200: { deliveries: [DELIVERY], nextCursor: null } } };
+export const listDeliveries: Example = {
+  answers: { 200: { deliveries: [{ ...DELIVERY, runName: "CI main" }], nextCursor: null } },
+};
 
 export const countDeliveries: Example = {
   answers: { 200: { total: 214, pending: 1, sent: 210, failed: 3, capped: false } },

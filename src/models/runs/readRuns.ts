@@ -166,3 +166,13 @@ export function runHead(run: RunDoc): RunHead {
     endedAt: run.endedAt?.toISOString() ?? null,
   };
 }
+
+/** Returns the names of runs by their ids, without those that have none or are deleted. @throws AppError unavailable */
+export async function readRunNames(
+  { runs }: Pick<RunStores, "runs">,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (runIds.length === 0) return new Map();
+  const found = await runs.collection.find({ _id: { $in: [...runIds] } }, { projection: { name: 1 } });
+  return new Map(found.flatMap(({ _id, name }) => (name ? [[_id, name] as const] : [])));
+}

@@ -115,6 +115,11 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
       { sessionKey: "main", on: ["started"] },
       "returnTo/on/0 must be one of completed, failed, stale, gate.",
     ],
+    [
+      "a transition that is named twice",
+      { sessionKey: "main", on: ["failed", "failed"] },
+      "returnTo/on must not have the same item twice.",
+    ],
     ["no transition", { sessionKey: "main", on: [] }, "returnTo/on must not be empty."],
     ["a recipient of another type", { sessionKey: "main", to: 5 }, "returnTo/to must be a string or null."],
     ["an unknown channel", { sessionKey: "main", channel: "fax" }, /^returnTo\/channel must be one of /],
