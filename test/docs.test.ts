@@ -15,6 +15,16 @@ const PACKAGES = { exclude: ["**/node_modules/**"] };
 
 const PAGES = globSync(["*.md", "{docs,bench,examples,test,.github}/**/*.md"], PACKAGES).sort();
 
+/** Pages that `npm run docs` makes from the code, but for their first sentences. */
+const isGenerated = (page: string): boolean =>
+  /reference\/(cli|configuration|dependencies|errors|metrics|notification-events)\.md$/.test(page);
+
+/** Counts the words of a page, without code blocks and the rows of tables that `npm run docs` writes. */
+function proseWords(text: string): number {
+  const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/^\| `(?:GET|PUT|POST|DELETE|\w+_\w+)\b.*$/gm, "");
+  return prose.split(/\s+/).filter((word) => word !== "").length;
+}
+
 describe("the documents", () => {
   for (const [path, text] of Object.entries(generatedDocs())) {
     it(`${path} says what the code says (npm run docs)`, () => {
@@ -44,6 +54,18 @@ describe("the documents", () => {
     const named = PAGES.flatMap((page) => [...read(page).matchAll(/signalbox-(?:client-)?(\d[\w.-]*)\.tgz/g)]);
 
     expect(new Set(named.map(([, given]) => given))).to.deep.equal(new Set([version]));
+  });
+
+  it("have at most 35,000 words that people wrote, 620 in a how-to page and 1,000 in a tutorial", () => {
+    const pages = PAGES.filter((page) => page.startsWith("docs/") && !isGenerated(page));
+    const words = pages.map((page) => [page, proseWords(read(page))] as const);
+
+    const long = words.filter(
+      ([page, count]) =>
+        (page.startsWith("docs/how-to/") && count > 620) || (page.startsWith("docs/tutorials/") && count > 1_000),
+    );
+    expect(long).to.deep.equal([]);
+    expect(words.reduce((sum, [, count]) => sum + count, 0)).to.be.at.most(35_000);
   });
 
   it("are each linked from another page", () => {

@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
+import { allTokens } from "../config/access/tokenList.ts";
 import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
-import { allTokens } from "../config/tokenList.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
@@ -21,9 +21,9 @@ import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
 import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
-import type { AnyRoute } from "./route.ts";
-import { addRoutes, type RouterOptions } from "./router.ts";
 import { moveOpenClawToken } from "./routes/hooks/openclaw.ts";
+import type { AnyRoute } from "./routing/route.ts";
+import { addRoutes, type RouterOptions } from "./routing/router.ts";
 import { mountShare, type ShareSettings } from "./share/share.ts";
 
 const HOOK_ADVICE =
@@ -155,6 +155,12 @@ export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mo
   };
 }
 
+interface PageOptions extends ShareSettings {
+  readonly basePath: string;
+  readonly version: string;
+  readonly api: Mount;
+}
+
 /**
  * Adds the pages: the API's reference, the dashboard, the pages behind the links of gates and jobs, and the guide. They need no caller: the
  * dashboard reads through the API, and the link is its own authority. Each of them sets its own cache headers.
@@ -162,11 +168,15 @@ export function mountMcp({ deps, router, options, routes, auth }: MountDeps): Mo
  */
 export function mountPages(
   { deps, router, options, routes, auth, countFailure, recordRefusal }: MountDeps,
-  { basePath, version, ...share }: { readonly basePath: string; readonly version: string } & ShareSettings,
+  { basePath, version, api, ...share }: PageOptions,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
   mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
-  const sendDashboard = mountDashboard(router, DASHBOARD, basePath);
+  const answer = router.routes() as Middleware;
+  const sendDashboard = mountDashboard(router, DASHBOARD, {
+    basePath,
+    api: (ctx, next) => api.enter(ctx, () => answer(ctx, next)),
+  });
   mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
   mountPresses(router, { stores: deps.stores, access: deps.access, countFailure, recordRefusal });
   mountShare(router, { ...share, deps, auth, countFailure, recordRefusal });

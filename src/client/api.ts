@@ -2,7 +2,7 @@ import { filterQuery, pathSegment } from "./connection.ts";
 import { withOwnSession } from "./environment.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "./records/deliveries.ts";
 import type { Gate, GateAnswer, GateStatus } from "./records/gates.ts";
-import type { FreeObject, Job, JobChange, Step } from "./records/jobs.ts";
+import type { FreeObject, Job, JobChange, Status, Step } from "./records/jobs.ts";
 import type { AgentHook, JobFilter, Page, WakeMode } from "./records/options.ts";
 import type { Run, RunRequest, RunStatus } from "./records/runs.ts";
 import type {
@@ -73,7 +73,7 @@ type DeliveryQuery = Page & {
   rule?: string;
   kind?: DeliveryKind;
 };
-type GateQuery = Page & { status?: GateStatus | readonly GateStatus[] };
+type GateQuery = Page & { status?: GateStatus | readonly GateStatus[]; jobId?: string };
 type AuditQuery = Page & {
   actor?: string;
   action?: AuditAction | readonly AuditAction[];
@@ -178,7 +178,10 @@ export function apiCalls(call: Call, wait: Wait, { hookToken, hooksPath = "/hook
           query: deletionQuery(filterQuery(Object(filter))),
         });
       },
-      steps: readOne<Page & Fields<Step>, List<"steps", Step>>(jobs, "/steps"),
+      steps: readOne<Page & Fields<Step> & { status?: Status | readonly Status[] }, List<"steps", Step>>(
+        jobs,
+        "/steps",
+      ),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
         call<Step>("GET", partOf(jobId, "/steps", stepKey), options),
     },

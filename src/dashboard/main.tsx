@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { startClock } from "./clock.ts";
-import { followLoginChanges, readAccess } from "./data/access.ts";
+import { access, followLoginChanges, readAccess } from "./data/access.ts";
 import { followLinks } from "./router.ts";
 import { applyTheme } from "./theme.ts";
 
@@ -9,5 +9,5 @@ applyTheme();
 followLinks();
 followLoginChanges();
 startClock();
-void readAccess();
+if (!access.value) void readAccess();
 render(<App />, document.getElementById("page") as HTMLElement);

@@ -12,7 +12,7 @@ const KEYS = [
   ["Enter", "Open"],
   ["x", "Select a row of the list of jobs"],
   ["Escape", "Go back or close"],
-  ["j or →, k or ←", "Next or previous step while one is open"],
+  ["→ or ←", "Next or previous step while one is open"],
   ["g then j, i, q, h, r, s", "Go to jobs, history, questions, hooks, runs, sessions"],
   ["g then d, n, c, a, t", "Go to deliveries, notifications, channels, audit, settings"],
   ["?", "Show this help"],
@@ -103,7 +103,9 @@ function listenToKeys(): () => void {
     isGoing = event.key === "g";
     const to = wasGoing && GO[event.key];
     const search = event.key === "/" && document.querySelector<HTMLInputElement>("input[type=search]");
-    const up = isEscape && document.querySelector<HTMLAnchorElement>("a[data-up]");
+    const up =
+      isEscape &&
+      (document.querySelector<HTMLElement>(".panel-close") ?? document.querySelector<HTMLElement>("a[data-up]"));
     if (to) navigate(address(to));
     else if (event.key === "?") showHelp();
     else if (search) search.select();

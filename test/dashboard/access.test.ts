@@ -3,6 +3,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
+import { chooseAction } from "./jobMenu.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const TOKEN = "an-api-token-of-length";
@@ -47,7 +48,7 @@ describe("dashboard login", () => {
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Behind the door" }).click();
-    await page.getByRole("button", { name: "Delete" }).click();
+    await chooseAction(page, "Delete");
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No jobs yet").waitFor();
 
@@ -65,8 +66,8 @@ describe("dashboard login", () => {
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
     await page.getByText("Read-only").waitFor();
-    await untilPasses(async () => expect(await page.getByRole("button", { name: "Delete" }).count()).to.equal(0));
-    await untilPasses(async () => expect(await page.getByRole("button", { name: "Copy JSON" }).count()).to.equal(1));
+    await untilPasses(async () => expect(await page.locator("button.danger").count()).to.equal(0));
+    await untilPasses(async () => expect(await page.getByText("Copy JSON").count()).to.equal(1));
   });
 
   it("appears when the login has expired, and then opens the requested page", async () => {

@@ -4,6 +4,7 @@ import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { chooseAction } from "./jobMenu.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard page of a job", () => {
@@ -49,7 +50,7 @@ describe("dashboard page of a job", () => {
     );
   });
 
-  it("draws each step as a bar on a time axis, with its duration and its attempts", async () => {
+  it("draws when each step ran on a strip of time, and lists its duration and its attempts", async () => {
     app.clock.advance(-100_000);
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { stepName: "First" });
@@ -64,22 +65,18 @@ describe("dashboard page of a job", () => {
     const page = await openLive(jobId);
     await page.getByText("attempt 2").waitFor();
 
-    const shares = await page.locator(".cell-bar").evaluateAll((cells) =>
-      cells.map((cell) => {
-        const room = cell.getBoundingClientRect();
-        const share = (px: number) => Math.round((px / room.width) * 20) / 20;
-        return [...cell.querySelectorAll(".bar")].map((bar) => {
-          const { left, width } = bar.getBoundingClientRect();
-          return [share(left - room.left), share(width)];
-        });
-      }),
-    );
+    const shares = await page.locator(".strip").evaluate((strip) => {
+      const room = strip.getBoundingClientRect();
+      const share = (px: number) => Math.round((px / room.width) * 20) / 20;
+      return [...strip.querySelectorAll(".mark")].map((mark) => {
+        const { left, width } = mark.getBoundingClientRect();
+        return [mark.className, share(left - room.left), share(width)];
+      });
+    });
     expect(shares).to.deep.equal([
-      [[0, 0.5]],
-      [
-        [0.5, 0.25],
-        [0.75, 0.25],
-      ],
+      ["mark mark-completed", 0, 0.5],
+      ["mark mark-earlier", 0.5, 0.25],
+      ["mark mark-completed", 0.75, 0.25],
     ]);
     await untilPasses(async () =>
       expect((await page.locator(".cell-time").allTextContents()).join()).to.match(/^5\d s,2\d s$/),
@@ -91,7 +88,7 @@ describe("dashboard page of a job", () => {
     await report(app, path, "a%2Fb", { stepName: "A step", message: "Half way", progress: 50, output: { rows: 12 } });
     const page = await openLive(jobId);
     await page.getByRole("link", { name: "A step" }).click();
-    const panel = page.getByRole("dialog", { name: "A step" });
+    const panel = page.getByRole("region", { name: "A step" });
     await panel.getByText('"rows": 12').waitFor();
     await waitForAddress(page, "search", "?step=a%2Fb");
 
@@ -122,11 +119,11 @@ describe("dashboard page of a job", () => {
   it("deletes a job after a confirmation", async () => {
     const { jobId, path } = await createJob(app, { name: "To be deleted" });
     const page = await openLive(jobId);
-    await page.getByRole("button", { name: "Delete" }).click();
+    await chooseAction(page, "Delete");
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     expect((await app.call("GET", path)).status).to.equal(200);
 
-    await page.getByRole("button", { name: "Delete" }).click();
+    await chooseAction(page, "Delete");
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 
     await page.getByText("To be deleted deleted").waitFor();

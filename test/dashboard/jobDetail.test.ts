@@ -10,7 +10,7 @@ describe("dashboard details of a job", () => {
     app = started;
   });
 
-  it("shows a failure with its step, filters the steps, and marks what was left open", async () => {
+  it("shows a failure with its step, searches the steps, and marks what was left open", async () => {
     const { jobId, path } = await createJob(app, { name: "Import" });
     for (let at = 1; at <= 11; at++) await report(app, path, `s${at}`, { stepName: `Part ${at}`, status: "completed" });
     await report(app, path, "open", { stepName: "Watcher" });
@@ -44,10 +44,9 @@ describe("dashboard details of a job", () => {
     await page.getByLabel("Search steps").fill("part 1");
     await page.getByText("3 of 13 steps", { exact: true }).waitFor();
     await page.getByLabel("Search steps").fill("");
-    await page.getByLabel("Failed only (1)").check();
-    await page.getByText("1 of 13 steps", { exact: true }).waitFor();
+    await page.getByRole("row").nth(1).getByText("Error: no such file").waitFor();
     await failure.getByRole("link", { name: "Load" }).click();
-    const panel = page.getByRole("dialog", { name: "Load" });
+    const panel = page.getByRole("region", { name: "Load" });
     await panel.getByRole("region", { name: "Failure" }).getByText("no such file").waitFor();
     await panel.getByRole("listitem").filter({ hasText: "Attempt 1" }).getByText("no such file").waitFor();
     await page.keyboard.press("Escape");
@@ -55,6 +54,30 @@ describe("dashboard details of a job", () => {
     await page.getByRole("link", { name: "Jobs" }).first().click();
     await page.getByRole("heading", { level: 1, name: "Jobs" }).or(page.getByText("Import")).first().waitFor();
     await untilPasses(async () => expect(await iconOf()).to.match(/^\/assets\/icon/));
+  });
+
+  it("shows the size of JSON as it was sent, and the beginning of a long one with Show all", async () => {
+    const output = { rows: Array.from({ length: 40 }, (_, n) => n) };
+    const { jobId, path } = await createJob(app, { input: { x: 1 } });
+    await report(app, path, "a", { ...whole(100), status: "completed", output });
+    const page = await openLive(`/jobs/${jobId}`);
+    const block = page.getByRole("region", { name: "Output", exact: true });
+    const heightOf = async () => (await block.getByRole("region", { name: "Output, content" }).boundingBox())?.height;
+
+    await block.getByText(`${JSON.stringify(output).length} B`, { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Input", exact: true }).getByText("7 B", { exact: true }).waitFor();
+    await untilPasses(async () => expect(await heightOf()).to.be.within(380, 480));
+    await block.getByRole("button", { name: "Show all" }).click();
+
+    await untilPasses(async () => expect(await heightOf()).to.be.greaterThan(900));
+    await untilPasses(async () =>
+      expect(
+        await page
+          .getByRole("region", { name: "Input", exact: true })
+          .getByRole("button", { name: "Show all" })
+          .count(),
+      ).to.equal(0),
+    );
   });
 
   it("renders Markdown and links with a switch, and violates no policy with hostile texts", async () => {

@@ -1,10 +1,13 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../support/app.ts";
+import { expectAccessible } from "../support/axe.ts";
 import { addressOf, waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
+
+const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
 describe("dashboard page of one job", () => {
   let app: TestApp;
@@ -13,24 +16,60 @@ describe("dashboard page of one job", () => {
   });
 
   describe("panel of a step", () => {
-    async function openSteps() {
+    async function openSteps(options = {}) {
       const { jobId, path } = await createJob(app, { name: "Import" });
       for (const key of ["a", "b", "c"]) {
         await report(app, path, key, { stepName: `Step ${key}`, status: "completed", output: { key } });
       }
-      const page = await openLive(`/jobs/${jobId}`);
+      const page = await openLive(`/jobs/${jobId}`, options);
       await page.getByRole("link", { name: "Step a" }).click();
       await shows(page, "a");
       return page;
     }
     async function shows(page: Page, key: string) {
-      const panel = page.getByRole("dialog", { name: `Step ${key}` });
+      const panel = page.locator(".panel").filter({ has: page.getByRole("heading", { name: `Step ${key}` }) });
       await panel.getByText(`"key": "${key}"`).waitFor();
       await waitForAddress(page, "search", `?step=${key}`);
     }
 
-    it("moves to the next and the previous step by keys, and back to the row that was opened", async () => {
+    const isFocused = (page: Page, name: string) =>
+      untilPasses(async () => expect(await page.evaluate("document.activeElement.textContent")).to.equal(name));
+
+    it("is beside the list, where the keyboard alone selects steps, and closes to the row that was selected", async () => {
       const page = await openSteps();
+      await isFocused(page, "Step a");
+
+      await page.keyboard.press("ArrowDown");
+      await isFocused(page, "Step b");
+      await shows(page, "a");
+      await page.keyboard.press("Enter");
+      await shows(page, "b");
+      await expectAccessible(page);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole("region", { name: "Step b" }).waitFor();
+      for (const [key, step] of [
+        ["ArrowRight", "c"],
+        ["ArrowRight", "c"],
+        ["ArrowLeft", "b"],
+      ] as const) {
+        await page.keyboard.press(key);
+        await shows(page, step);
+      }
+      await page.getByRole("button", { name: "Next step" }).focus();
+      await page.keyboard.press("Enter");
+      await shows(page, "c");
+      await page.keyboard.press("Escape");
+
+      await isFocused(page, "Step c");
+      await waitForAddress(page, "search", "");
+      await page.getByRole("region", { name: "Details" }).waitFor();
+      await page.keyboard.press("Escape");
+      await waitForAddress(page, "pathname", "/");
+    });
+
+    it("is a sheet on a phone, which moves to the next and the previous step by keys, and closes to the row", async () => {
+      const page = await openSteps(PHONE);
+      await page.getByRole("dialog", { name: "Step a" }).waitFor();
 
       const moves = [
         ["j", "b"],
@@ -47,9 +86,7 @@ describe("dashboard page of one job", () => {
       await page.keyboard.press("Escape");
 
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      await untilPasses(async () =>
-        expect(await page.evaluate("document.activeElement.textContent")).to.equal("Step a"),
-      );
+      await isFocused(page, "Step a");
       await waitForAddress(page, "search", "");
       await page.goBack();
       await untilPasses(async () => expect(await addressOf(page)).to.not.include("step="));

@@ -10,7 +10,7 @@ describe("dashboard panel of a step", () => {
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
     const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, options);
-    return { page, panel: page.getByRole("dialog") };
+    return { page, panel: page.locator(".panel") };
   };
 
   it("shows the outputs that a step reports while it runs, and its end", async () => {

@@ -14,7 +14,7 @@ import { eventually } from "../support/eventually.ts";
 import { type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
-const PAGE = readFileSync("docs/how-to/map-a-sender.md", "utf8");
+const PAGE = readFileSync("examples/senders/README.md", "utf8");
 
 /** Returns the code blocks of a language in a text. */
 const blocks = (text: string, language: string): string[] =>
@@ -146,7 +146,7 @@ const SENDERS: Sender[] = [
   },
 ];
 
-describe("docs/how-to/map-a-sender.md", () => {
+describe("examples/senders/README.md", () => {
   let model: ModelServer;
   let app: TestApp;
   let worker: TestWorker;
@@ -242,7 +242,7 @@ describe("docs/how-to/map-a-sender.md", () => {
   });
 });
 
-describe("transforms of docs/how-to/map-a-sender.md", () => {
+describe("transforms of examples/senders/README.md", () => {
   const call = <Body extends object>(transform: Transform<Body>, payload: object, event?: string) =>
     transform({ payload: payload as Body, headers: { "x-github-event": event }, url: "/", path: "", query: {} });
   const [push, issue, workflowRun, payment, invoice, mention] = [

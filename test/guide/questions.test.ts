@@ -26,7 +26,7 @@ const QUESTIONS: readonly [question: string, page: string, heading: string, answ
   ["How do I go on after a crash?", "how-to/report-from-an-orchestrator", "Continue a job after a crash", "completed"],
   ["How do I connect Ollama?", "how-to/set-up-an-agent", "Use a model server", "Ollama"],
   ["How do I receive GitHub's webhooks?", "how-to/map-a-sender", "GitHub", "secret"],
-  ["How do I serve it over TLS?", "how-to/deploy", "TLS with a proxy", "nginx"],
+  ["How do I serve it over TLS?", "how-to/put-tls-in-front", "TLS with a proxy", "nginx"],
   ["How do I back it up?", "how-to/back-up", "Your own MongoDB", "mongodump"],
   ["How do I change a token?", "how-to/rotate-secrets", "A secret in the file", "Write a new value"],
 ];

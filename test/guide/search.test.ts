@@ -9,7 +9,7 @@ const docs = new Docs(readBuiltFiles("docs"));
 const QUESTIONS: readonly [query: string, answer: string][] = [
   ["parallel steps progress", "how-to/report-from-an-orchestrator#parallel-steps"],
   ["retry a failed job", "how-to/report-from-an-orchestrator#retry-a-failed-job"],
-  ["change the port", "how-to/deploy#change-the-port"],
+  ["change the port", "how-to/operate#change-the-port"],
   ["backup", "how-to/back-up"],
   ["restore", "how-to/back-up"],
   ["share link job", "how-to/use-the-dashboard#share-a-link"],
@@ -17,13 +17,13 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["rate limit 429", "how-to/debug-a-failed-run#the-model-server-answers-429"],
   ["test a webhook without sending", "how-to/map-a-sender#try-a-mapping-without-sending"],
   ["job stale after minutes", "how-to/debug-a-failed-run#a-job-is-stale"],
-  ["delete old jobs", "how-to/deploy#how-long-jobs-are-kept"],
+  ["delete old jobs", "how-to/operate#how-long-jobs-are-kept"],
   ["several web processes", "how-to/scale-out"],
-  ["disk full", "how-to/deploy#the-disk-is-full"],
+  ["disk full", "how-to/operate#the-disk-is-full"],
   ["windows", "how-to/deploy#which-systems-it-runs-on"],
   ["postgres", "how-to/deploy#which-systems-it-runs-on"],
-  ["airflow", "how-to/report-from-an-orchestrator#run-the-steps-with-retries"],
-  ["how long are jobs kept", "how-to/deploy#how-long-jobs-are-kept"],
+  ["airflow", "how-to/report-from-airflow"],
+  ["how long are jobs kept", "how-to/operate#how-long-jobs-are-kept"],
   ["cancel", "how-to/cancel-a-job"],
   ["wait", "how-to/wait-for-a-job"],
   ["rotate token", "how-to/rotate-secrets"],
@@ -32,17 +32,42 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["claude code", "how-to/set-up-an-agent#claude-code"],
   ["systemd", "how-to/deploy#systemd"],
   ["docker", "how-to/deploy#docker-compose"],
-  ["nginx tls", "how-to/deploy#tls-with-a-proxy"],
+  ["nginx tls", "how-to/put-tls-in-front#tls-with-a-proxy"],
   ["upgrade", "how-to/upgrade"],
   ["webhook did nothing", "how-to/see-why-a-webhook-did-nothing"],
+  ["wake the session when a job ends", "how-to/wake-claude-code"],
+  ["healthchecks ping address", "how-to/report-backups"],
+  ["dbt", "how-to/report-from-dbt"],
+  ["gitlab pipeline", "how-to/report-from-gitlab"],
+  ["log of a step", "reference/api#log-lines"],
+  ["job takes longer than usual", "how-to/notice-slow-jobs"],
+  ["share a job without a log-in", "how-to/share-a-job"],
+  ["badge", "how-to/share-a-job"],
+  ["approve in slack", "how-to/answer-in-slack"],
+  ["telegram buttons", "how-to/answer-in-telegram"],
+  ["discord buttons", "how-to/answer-in-discord"],
+  ["log in with keycloak", "how-to/log-in-with-keycloak"],
+  ["entra groups", "how-to/log-in-with-entra"],
+  ["watch tools of a run", "how-to/watch-a-run"],
+  ["limit spending", "how-to/set-budgets"],
+  ["opentelemetry", "how-to/send-traces"],
+  ["openclaw", "how-to/move-from-openclaw"],
+  ["several agents", "how-to/use-several-agents"],
+  ["kubernetes cronjob", "how-to/report-kubernetes-cronjobs"],
+  ["message that follows a job", "how-to/get-notified-when-a-job-fails#follow-a-job-in-one-message"],
+  ["github actions", "how-to/report-from-github-actions"],
 ];
 
 describe("a search in the guide", () => {
   for (const [query, answer] of QUESTIONS) {
-    it(`finds ${answer} among the first three: ${query}`, async () => {
+    it(`finds ${answer} among the first two: ${query}`, async () => {
       const paths = (await docs.search(query)).map(({ path }) => path);
+      const [page] = answer.split("#");
 
-      expect(paths.slice(0, 3)).to.include(answer);
+      // A question about a whole page is answered by any part of it.
+      expect(paths.slice(0, 2)).to.satisfy((first: string[]) =>
+        first.some((path) => path === answer || (answer === page && path.split("#")[0] === page)),
+      );
       expect(paths[0]).to.match(/^(how-to|tutorials)\//);
     });
   }

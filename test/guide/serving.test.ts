@@ -134,7 +134,7 @@ describe("the guide", () => {
     });
     await page.getByRole("button", { name: "Copy the code" }).first().click();
     await untilPasses(async () =>
-      expect(await page.evaluate("navigator.clipboard.readText()")).to.include("npx signalbox start"),
+      expect(await page.evaluate("navigator.clipboard.readText()")).to.include("npx signalbox init"),
     );
 
     await page.evaluate("localStorage.setItem('signalbox.theme', 'dark')");

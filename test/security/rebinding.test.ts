@@ -22,7 +22,10 @@ describe("a page whose name resolves to this machine (DNS rebinding)", () => {
     app = await startApp({
       allowedHosts: ["Signalbox.internal"],
       trustProxy: 1,
-      config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }',
+      config: `{
+        hooks: { enabled: true, token: "a-hook-token-of-length" },
+        channels: { slack: { botToken: "xoxb-1", signingSecret: "a-signing-secret", allowFrom: ["U1"] } },
+      }`,
     });
     await app.call("PUT", "/api/jobs/kept", {});
   });
@@ -57,6 +60,13 @@ describe("a page whose name resolves to this machine (DNS rebinding)", () => {
       expect((await visit(app, host, "GET", "/api/jobs/kept")).status).to.equal(200);
     });
   }
+
+  it("is not a chat service, which proves who it is: any name will do", async () => {
+    expect(await visit(app, "tunnel.example", "POST", "/hooks/slack")).to.deep.equal({
+      status: 401,
+      code: "unauthorized",
+    });
+  });
 
   it("is not who has a token of the hooks, which have one always: any name will do, as behind a tunnel", async () => {
     const bearer = { Authorization: "Bearer a-hook-token-of-length" };

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type Router from "@koa/router";
-import type { Context } from "koa";
-import { PATHS } from "../../dashboard/paths.ts";
+import type { Context, Middleware } from "koa";
+import { PATHS, type Path } from "../../dashboard/paths.ts";
 import { AppError } from "../../shared/errors.ts";
 import { howToBuild } from "../../shared/process/ownCommands.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 import { CACHING, readBuiltFiles, replaceInFile, sendBuiltFile } from "./builtFiles.ts";
+import { firstAnswers } from "./firstAnswers.ts";
 
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "..", "dist", "dashboard");
@@ -26,6 +28,13 @@ export const POLICY = [
   "form-action 'self'",
 ].join("; ");
 
+/** Time after which the document is sent without the answers of the API. */
+const ANSWERS_TIMEOUT_MS = 1_000;
+
+/** The element of the document that the page is drawn in, and the request that its answers make needless. */
+const PAGE = '<div id="page">';
+const PRELOAD = /<link rel="preload"[^>]*>/;
+
 const unbuilt = (basePath: string) =>
   noticePage(
     "The dashboard is not built",
@@ -37,19 +46,30 @@ The API works without the dashboard: see the <a href="${basePath}/docs">API refe
  * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets.
  * @param directory the build; without one, the paths answer 503 with instructions to build it
  * @param basePath the path that the paths in the document follow in the browser
+ * @param api the layers that authenticate and answer requests to the API, whose first answers the document contains
  * @returns a function that responds with the document to a browser at an unknown address, and returns whether it has responded
  */
-export function mountDashboard(router: Router, directory: string, basePath = ""): (ctx: Context) => boolean {
+export function mountDashboard(
+  router: Router,
+  directory: string,
+  { basePath = "", api }: { readonly basePath?: string; readonly api?: Middleware } = {},
+): (ctx: Context) => boolean {
   const files = readBuiltFiles(directory);
   const index = files.get("index.html");
   const document = index && replaceInFile(index, '="/', `="${basePath}/`);
-  const show = (ctx: Context) => {
-    if (document) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
-    ctx.status = 503;
+  const html = String(document?.bodies.identity).replace(PRELOAD, "");
+  const show = async (ctx: Context, path: Path) => {
+    const reading = document && api ? firstAnswers(ctx, path, api) : null;
+    const answers = reading && (await withTimeout(reading, ANSWERS_TIMEOUT_MS).catch(() => null));
+    if (document && !answers) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
+    if (!document) ctx.status = 503;
     ctx.type = "html";
-    ctx.body = unbuilt(basePath);
+    ctx.body = document
+      ? html.replace(PAGE, () => `<script type="application/json" id="first">${answers}</script>${PAGE}`)
+      : unbuilt(basePath);
+    if (answers) ctx.set({ "Content-Security-Policy": POLICY, "Cache-Control": "no-store" });
   };
-  for (const path of PATHS) router.get(path, show);
+  for (const path of PATHS) router.get(path, (ctx) => show(ctx, path));
   router.get("/assets/:name", (ctx) => {
     const file = files.get(`assets/${ctx.params.name}`);
     if (!file)

@@ -35,7 +35,8 @@ function readPress(update: Json): ChatEvent | null {
   const { id, from, message, data } = update?.callback_query ?? {};
   const button = readButtonData(data);
   const [ref] = telegramRefs(message, undefined);
-  if (!button || ref === undefined || typeof id !== "string" || !isId(from?.id) || from.is_bot) return null;
+  if (!button || ref === undefined || !isId(from?.id) || from.is_bot) return null;
+  if (typeof id !== "string" || !/^[\w-]{1,64}$/.test(id)) return null;
   return { kind: "press", person: personOf(from), ...button, ref, reply: id };
 }
 

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
 import { type Access, SignalboxError } from "../../client/client.ts";
 import { address, navigate, place } from "../router.ts";
+import { takeFirst } from "./first.ts";
 import { service } from "./service.ts";
 
 /** The access of this browser; null until the service has responded. */
-export const access = signal<Access | null>(null);
+export const access = signal<Access | null>(takeFirst("session") ?? null);
 
 /** The error of the last request for the access; null if it succeeded. */
 export const accessError = signal<unknown>(null);

@@ -1,43 +1,33 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Job, StepSummary } from "../../client/client.ts";
-import { type ProgressPoint, roundEstimate, timeLeft } from "../../shared/timeLeft.ts";
+import type { Job } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { JobGates } from "../components/gate/jobGates.tsx";
 import { Icon } from "../components/icon.tsx";
-import { CancelNote } from "../components/job/cancelJob.tsx";
-import { ChildJobs } from "../components/job/childJobs.tsx";
-import { FailurePanel } from "../components/job/failurePanel.tsx";
-import { JobActions } from "../components/job/jobActions.tsx";
-import { Links } from "../components/job/links.tsx";
+import { JobDetails } from "../components/job/jobDetails.tsx";
+import { JobHead } from "../components/job/jobHead.tsx";
 import { isNotified, useNotification } from "../components/job/notifyWhenDone.tsx";
 import { StepPanel } from "../components/job/stepPanel.tsx";
 import { Steps } from "../components/job/steps.tsx";
 import { Failure, NotFound } from "../components/notice.tsx";
-import { Clamp } from "../components/values/clamp.tsx";
-import { Facts } from "../components/values/facts.tsx";
-import { JsonBlock } from "../components/values/json.tsx";
-import { ProgressBar } from "../components/values/progress.tsx";
-import { RichText } from "../components/values/richText.tsx";
-import { StatusMark } from "../components/values/status.tsx";
-import { When } from "../components/values/when.tsx";
-import { isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
-import { isStale, shownStatus, stepsText, titleOf } from "../data/job/jobRows.ts";
+import { takeFirst } from "../data/first.ts";
+import { useJobGates } from "../data/gate/jobGates.ts";
+import { type FirstOfJob, isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
+import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
-import { endOf } from "../data/job/timeline.ts";
+import { orderSteps } from "../data/job/stepOrder.ts";
 import { followLive } from "../data/live/live.ts";
 import { service } from "../data/service.ts";
+import { isNarrow } from "../narrow.ts";
 import { address, goBackTo, navigate, type Place, withQuery } from "../router.ts";
-import { shownText } from "../text.ts";
-import { clockTime, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 /** Intervals of polling for a job that does not exist yet: soon at first, because its page may be opened as it is created. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [3_000, 30_000];
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
-  const record = useMemo(() => new JobRecord(service.jobs, jobId, shownRow(jobId)), [jobId]);
+  const record = useMemo(() => new JobRecord(service.jobs, jobId, firstOf(jobId) ?? shownRow(jobId)), [jobId]);
   const snapshot = record.snapshot.value;
-  const { job, error, isDeleted } = snapshot;
+  const { job, error } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
   useTitle(job ? titleOf(job) : jobId, job ? stateOf(job) : undefined);
@@ -60,23 +50,24 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
       },
     );
   }, [record, isAwaited]);
-  const stepKey = query.get("step");
   return (
     <>
       <JobCrumbs jobId={jobId} />
-      {job ? <JobView {...snapshot} job={job} /> : <JobError jobId={jobId} error={error} record={record} />}
-      {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
-      {job && stepKey !== null && !isDeleted && (
-        <StepPanel
-          job={job}
-          stepKey={stepKey}
-          steps={snapshot.steps}
-          onMove={(step) => navigate(withQuery(query, { step }), { replace: true })}
-          onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
-        />
+      {job ? (
+        <JobView {...snapshot} job={job} query={query} />
+      ) : (
+        <JobError jobId={jobId} error={error} record={record} />
       )}
+      {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
     </>
   );
+}
+
+/** Returns the job and the steps that came with the document, if they are of this job. */
+function firstOf(jobId: string): FirstOfJob | null {
+  const [job, urgent, completed] = [takeFirst("job"), takeFirst("urgent"), takeFirst("completed")];
+  if (job?.jobId !== jobId) return null;
+  return { job, steps: [...(urgent?.steps ?? []), ...(completed?.steps ?? [])] };
 }
 
 const stateOf = (job: Job): string => (isStale(job, now.value) ? "stale" : shownStatus(job));
@@ -107,11 +98,12 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
   );
 }
 
-function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted }: JobSnapshot & { job: Job }) {
-  const { jobId, description, progress, message, input, metadata, output } = job;
-  const title = titleOf(job);
-  const stale = isStale(job, now.value);
-  const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
+function JobView(props: JobSnapshot & { job: Job; query: URLSearchParams }) {
+  const { job, steps, isWhole, points, isDeleted, query } = props;
+  const selected = isDeleted ? null : query.get("step");
+  const ordered = useMemo(() => orderSteps(steps), [steps]);
+  const gates = useJobGates(job);
+  const hrefOf = (step: string) => withQuery(query, { step });
   return (
     <>
       {isDeleted && (
@@ -120,74 +112,24 @@ function JobView({ job, isRow, steps, hasMoreSteps, messages, points, isDeleted 
           <a href={address("/")}>See all jobs</a>
         </p>
       )}
-      <div class="page-head">
+      <JobHead {...props} hrefOf={hrefOf} />
+      <div class="job-columns">
         <div>
-          <Clamp as="h1" lines={3} title={title}>
-            <bdi>{shownText(title)}</bdi>
-          </Clamp>
-          {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
+          {!isDeleted && <JobGates gates={gates} />}
+          <Steps {...{ job, steps, ordered, isWhole, selected, hrefOf }} gates={gates.value ?? []} />
         </div>
-        <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
+        {selected !== null && (
+          <StepPanel
+            job={job}
+            stepKey={selected}
+            steps={[...ordered.first, ...ordered.completed]}
+            onMove={(step) => navigate(withQuery(query, { step }), { replace: true })}
+            onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
+          />
+        )}
+        {(selected === null || isNarrow.value) && <JobDetails job={job} points={points} />}
       </div>
-      <section class="card" aria-label="Progress">
-        <div class="headline">
-          <StatusMark status={shownStatus(job)} stale={stale} />
-          <ProgressBar value={progress} status={shownStatus(job)} stale={stale} label={`Progress of ${title}`} />
-        </div>
-        {shownStatus(job) === "failed" ? (
-          <FailurePanel message={message} failedSteps={steps.filter(isFailed)} hrefOf={hrefOf} />
-        ) : (
-          <div class="said" aria-live="polite">
-            <RichText text={message ?? "No message yet"} isClamped />
-          </div>
-        )}
-        {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
-        <CancelNote job={job} />
-        {stale && !job.cancel && <StaleNote job={job} />}
-        <JobFacts job={job} points={points} />
-        {stepsText(job.stepCounts) && <p class="muted">{stepsText(job.stepCounts)}</p>}
-        <Links links={job.links} />
-        {description && (
-          <div class="description">
-            <RichText text={description} isClamped />
-          </div>
-        )}
-      </section>
-      {!isDeleted && <JobGates job={job} />}
-      <ChildJobs job={job} />
-      {(!isRow || steps.length > 0) && <Steps job={job} steps={steps} hasMoreSteps={hasMoreSteps} hrefOf={hrefOf} />}
-      {output && <JsonBlock title="Output" value={output} file={`${jobId}-output`} />}
-      {input && <JsonBlock title="Input" value={input} file={`${jobId}-input`} />}
-      {metadata && <JsonBlock title="Metadata" value={metadata} file={`${jobId}-metadata`} />}
     </>
-  );
-}
-
-const isFailed = ({ status }: StepSummary): boolean => status === "failed";
-
-function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
-  const present = now.value;
-  return (
-    <details class="earlier">
-      <summary>Earlier messages ({messages.length})</summary>
-      <ol tabIndex={0} aria-label="Earlier messages, newest first">
-        {messages.map(({ text, at }) => (
-          <li key={`${at} ${text}`}>
-            <time dateTime={at}>{clockTime(at, present)}</time> <bdi title={text}>{shownText(text)}</bdi>
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
-}
-
-function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
-  const since = Date.parse(lastReportAt ?? createdAt);
-  return (
-    <p class="silent">
-      <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
-      running.
-    </p>
   );
 }
 
@@ -214,60 +156,5 @@ function JobCrumbs({ jobId }: { jobId: string }) {
         )}
       </span>
     </p>
-  );
-}
-
-/** The runs by which a job has woken a session. */
-function Returns({ job: { returns } }: { job: Job }) {
-  return (
-    <>
-      {returns.map(({ event, runId, at }, i) => (
-        <span key={`${event} ${at}`}>
-          {i > 0 && ", "}
-          {runId === null ? (
-            `${event}: the session no longer existed`
-          ) : (
-            <a href={address("/runs/:runId", runId)}>{event}</a>
-          )}
-        </span>
-      ))}
-    </>
-  );
-}
-
-/** Returns the time to the usual end of a running job; null without a history, and when it takes longer than usual. */
-function usualTimeLeft({ expectedEndAt }: Job, present: number): number | null {
-  const left = expectedEndAt === null ? 0 : Date.parse(expectedEndAt) - present;
-  return left > 0 ? left : null;
-}
-
-/** The times of a job. A running one has an estimate from its reports while it progresses steadily, else from its history. */
-function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
-  const { status, createdAt, lastReportAt, staleAfterSeconds, cancel } = job;
-  const present = now.value;
-  const isWorking = shownStatus(job) === "running" && !isStale(job, present) && !cancel;
-  const left = isWorking ? (timeLeft(points, present) ?? usualTimeLeft(job, present)) : null;
-  const took = duration(endOf(job, present) - Date.parse(createdAt));
-  return (
-    <Facts
-      facts={[
-        ["Created", <When time={createdAt} />],
-        ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
-        [
-          status === "running" ? "Running for" : "Duration",
-          job.usual ? `${took}, usually ${duration(job.usual.p50Ms)}` : took,
-        ],
-        ["Time left", left !== null && `about ${duration(roundEstimate(left))}`],
-        ["Cancel requested", cancel && <When time={cancel.requestedAt} />],
-        ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
-        [
-          "Returns to",
-          job.returnTo && (
-            <a href={address("/sessions/:sessionKey", job.returnTo.sessionKey)}>the session that it wakes</a>
-          ),
-        ],
-        ["Returned", job.returns.length > 0 && <Returns job={job} />],
-      ]}
-    />
   );
 }

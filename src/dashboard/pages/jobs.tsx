@@ -13,6 +13,7 @@ import { Checklist } from "../components/onboarding/checklist.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
 import { List } from "../components/tables/list.tsx";
 import { neededApiToken, serviceUrl } from "../data/commands.ts";
+import { takeFirst } from "../data/first.ts";
 import { type JobRow, jobList, lacksMetadata, readMetadata } from "../data/job/jobRows.ts";
 import { emptyTitle, isFiltered, spanStart, toFilter, withoutState } from "../data/job/jobSearch.ts";
 import { shownList } from "../data/job/shownJobs.ts";
@@ -99,7 +100,10 @@ function NoJobs({ query }: { query: URLSearchParams }) {
 function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: Stats | null } {
   const key = query.toString();
   const filter = useMemo(() => toFilter(query, now.peek()), [key]);
-  const list = useMemo(() => shownList(key, () => jobList(() => toFilter(query, now.peek()))), [key]);
+  const list = useMemo(
+    () => shownList(key, () => jobList(() => toFilter(query, now.peek()), key === "" ? takeFirst("jobs") : undefined)),
+    [key],
+  );
   const { stats, reloadSoon } = useStats(query);
   useLiveList(
     list,

@@ -41,6 +41,7 @@ export const gateSchema = f
   .schemaOf(GateDoc)
   .index({ jobId: 1, job: 1, key: 1 }, { unique: true })
   .index({ createdAt: -1, _id: -1 })
+  .index({ jobId: 1, createdAt: -1, _id: -1 })
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ expiresAt: 1 }, { partialFilterExpression: { status: "open" } });
 

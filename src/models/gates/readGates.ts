@@ -34,6 +34,7 @@ export const findGate = async (stores: GateStores, jobId: string, key: string): 
 
 interface GateListQuery {
   readonly status?: readonly GateDoc["status"][] | undefined;
+  readonly jobId?: string | undefined;
   /** The jobs to which the caller is confined. */
   readonly scope?: JobScope | undefined;
   readonly limit: number;
@@ -43,11 +44,12 @@ interface GateListQuery {
 /** Returns a page of the gates of all jobs, the newest first. @throws AppError unavailable */
 export async function listGates(
   { gates }: GateStores,
-  { status, scope, limit, cursor }: GateListQuery,
+  { status, jobId, scope, limit, cursor }: GateListQuery,
 ): Promise<{ gates: Gate[]; nextCursor: string | null }> {
   const query = {
     ...(status && { status: { $in: [...status] } }),
-    ...(scope && scopeQuery(scope)),
+    ...(jobId !== undefined && { jobId }),
+    ...(scope && { $and: [scopeQuery(scope)] }),
   };
   const bytesOf = ({ title, message, requestedSchema, content }: GateDoc) =>
     [title, message, requestedSchema, content].reduce((sum, text) => sum + (text?.length ?? 0), 0);

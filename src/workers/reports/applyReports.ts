@@ -2,8 +2,9 @@ import type { MappedReport } from "../../hooks/mappings/mappedJob.ts";
 import { reportOrCreate, reportStep, type StepReport } from "../../models/jobs/reports/reportStep.ts";
 import type { Stores } from "../../models/stores.ts";
 
-/** The orders of reports, so that one that comes late does not undo an end, and a failure stays. */
+/** The orders of the reports of one try, so that one that comes late does not undo an end, and a failure stays. */
 const ORDER = { running: 0, completed: 1, failed: 2 } as const;
+const ORDERS = 3;
 
 /**
  * Applies the reports of a mapping to their job, one after the other. Safe to repeat.
@@ -19,10 +20,10 @@ export async function applyReports(
 }
 
 async function applyToJob({ jobs }: Stores, report: MappedReport, traceparent?: string): Promise<void> {
-  const { jobId, name, status, progress, message, output, links } = report;
+  const { jobId, attempt, name, status, progress, message, output, links } = report;
   await jobs.put(jobId, {
     ...given({ name, status, progress, message, output, links }),
-    order: ORDER[status ?? "running"],
+    order: attempt * ORDERS + ORDER[status ?? "running"],
     isQuiet: true,
     traceparent,
   });

@@ -161,7 +161,7 @@ describe("gates", () => {
     expect([later.stale, later.currentStep.stale]).to.deep.equal([true, true]);
   });
 
-  it("lists the gates of all jobs, newest first, by pages and by status", async () => {
+  it("lists the gates of all jobs, newest first, by pages, by status and by job", async () => {
     const keys = ["a", "b", "c", "d", "e"];
     for (const key of keys) await put(key);
     await answer("c", { action: "accept" });
@@ -171,6 +171,10 @@ describe("gates", () => {
     expect(next.body.gates.map(({ key }: { key: string }) => key)).to.deep.equal(["a"]);
     const closed = await app.call("GET", "/api/gates?status=answered&status=withdrawn&limit=1");
     expect(closed.body.gates[0]).to.include({ jobId, key: "c" });
+    const other = await createJob(app);
+    await app.call("PUT", `${other.path}/gates/f`, { title: "f?" });
+    const ofJob = await app.call("GET", `/api/gates?jobId=${jobId}`);
+    expect(ofJob.body.gates.map(({ key }: { key: string }) => key)).to.deep.equal(["e", "d", "c", "b", "a"]);
     const rows = await app.call("GET", `/api/jobs?jobId=${jobId}&fields=waitingFor`);
     expect(rows.body.jobs).to.deep.equal([{ jobId, waitingFor: ["a", "b", "d", "e"] }]);
   });

@@ -462,6 +462,28 @@ describe("GET steps of a job", () => {
     expect(seen).to.deep.equal(keys);
   });
 
+  it("lists the steps of some states over pages, also when some of them end between two pages", async () => {
+    const job = await createJob(app);
+    for (let n = 0; n < 9; n++) {
+      const status = ["running", "completed", "failed"][n % 3];
+      await report(app, job.path, `s${n}`, { status });
+    }
+    const read = async (query: string) => (await app.call("GET", `${job.path}/steps?fields=status&${query}`)).body;
+    const keysOf = ({ steps }: { steps: { stepKey: string }[] }) => steps.map(({ stepKey }) => stepKey);
+
+    const first = await read("status=running&status=failed&limit=3");
+    await report(app, job.path, "s0", { status: "completed" });
+    const second = await read(`status=running&status=failed&limit=3&cursor=${first.nextCursor}`);
+    const completed = await read("status=completed");
+
+    expect([keysOf(first), keysOf(second)]).to.deep.equal([
+      ["s0", "s2", "s3"],
+      ["s5", "s6", "s8"],
+    ]);
+    expect([keysOf(completed), completed.nextCursor]).to.deep.equal([["s0", "s1", "s4", "s7"], null]);
+    expect((await app.call("GET", `${job.path}/steps?status=ended`)).status).to.equal(400);
+  });
+
   it("lists only the requested fields, then with pages as long as the limit, and rejects unknown fields", async () => {
     const large = await createJob(app);
     for (const key of ["a", "b", "c", "d"])

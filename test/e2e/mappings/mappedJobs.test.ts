@@ -258,6 +258,7 @@ describe("a mapping with action job", () => {
           run_id: 9,
           run_attempt: attempt,
           workflow_name: "CI",
+          html_url: `https://github.com/job/${attempt}`,
           name,
           status,
           conclusion,
@@ -276,7 +277,10 @@ describe("a mapping with action job", () => {
       const first = await read(`ci/octo/${id}/9/1`);
       expect(first).to.deep.include({ name: "CI", status: "failed", message: "Fix it" });
       expect(first.links).to.deep.equal([{ title: "GitHub", url: "https://github.com/run/9" }]);
-      expect(first.steps.map((one: Body) => [one.stepName, one.status])).to.deep.equal([["lint", "failed"]]);
+      const stepLinks = [{ title: "GitHub", url: "https://github.com/job/1" }];
+      expect(first.steps.map((one: Body) => [one.stepName, one.status, one.links])).to.deep.equal([
+        ["lint", "failed", stepLinks],
+      ]);
       expect(await read(`ci/octo/${id}/9/2`)).to.include({ status: "running" });
       await run(2, "completed", "success");
       expect(await read(`ci/octo/${id}/9/2`)).to.deep.include({ status: "completed", output: { status: "success" } });
@@ -322,7 +326,7 @@ describe("a mapping with action job", () => {
         ["test: lint", "completed"],
         ["test: unit", "failed"],
       ]);
-      await pipeline("failed", []);
+      await pipeline("failed", [{ id: 380, stage: "test", name: "lint", status: "success" }]);
       expect(await read(`gl/gitlab/${id}/31`)).to.include({ status: "failed" });
     });
   });

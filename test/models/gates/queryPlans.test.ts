@@ -33,6 +33,7 @@ describe("queries of gates", () => {
     await app.call("GET", `/api/gates?status=open&limit=5&cursor=${page.body.nextCursor}`);
     await app.call("GET", "/api/gates?limit=5");
     await app.call("GET", "/api/gates?status=answered&status=expired&limit=5");
+    await app.call("GET", `/api/gates?jobId=${jobId}&limit=5`);
     app.clock.advance(60_000);
     await expireGates(app.stores);
     await repairGates(app.stores);

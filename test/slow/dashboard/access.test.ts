@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
@@ -120,7 +121,7 @@ describe("dashboard login", () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Delete" }).click();
+    await chooseAction(page, "Delete");
     await page.context().clearCookies();
 
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

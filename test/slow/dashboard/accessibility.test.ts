@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { openShowcase, pagesOf, type Showcase } from "../../dashboard/showcase.ts";
 import { startApp } from "../../support/app.ts";
 import { expectAccessible, findings } from "../../support/axe.ts";
@@ -38,7 +39,7 @@ describe("dashboard accessibility", function () {
       await page.getByText("No jobs yet").waitFor();
       await expectNoFindings();
       await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);
-      await page.getByRole("button", { name: "Delete" }).click();
+      await chooseAction(page, "Delete");
       await page.getByRole("dialog").waitFor();
       await expectNoFindings();
       await page.keyboard.press("Escape");
@@ -77,21 +78,22 @@ describe("dashboard accessibility", function () {
   });
 
   it("leaves the arrow keys to a focused region that scrolls", async () => {
-    const { path } = await createJob(showcase.app, { input: { lines: Array.from({ length: 100 }, (_, at) => at) } });
+    const { path } = await createJob(showcase.app);
     await report(showcase.app, path, "a", { stepName: "A step" });
-    const page = await contexts.openLive(showcase.app.url + path.replace("/api", ""));
-    const region = page.getByRole("region", { name: "Input, content" });
+    const log = "a line\n".repeat(100);
+    await showcase.app.call("POST", `${path}/steps/a/log`, log, { "Content-Type": "text/plain" });
+    const page = await contexts.openLive(`${showcase.app.url}${path.replace("/api", "")}?step=a`);
+    const region = page.getByRole("log", { name: "Lines" });
     await page.getByRole("link", { name: "A step" }).waitFor();
+    await region.getByText("a line").first().waitFor();
     await region.focus();
 
-    await page.keyboard.press("ArrowDown");
+    const scrollTop = () => region.evaluate((one) => (one as unknown as { scrollTop: number }).scrollTop);
+    await eventually(async () => (await scrollTop()) > 0, "the end of the log");
+    const before = await scrollTop();
+    await page.keyboard.press("ArrowUp");
 
-    await eventually(
-      () => region.evaluate((one) => (one as unknown as { scrollTop: number }).scrollTop > 0),
-      "it to scroll",
-    );
-    await untilPasses(async () =>
-      expect(await region.evaluate("document.activeElement.ariaLabel")).to.equal("Input, content"),
-    );
+    await eventually(async () => (await scrollTop()) < before, "it to scroll");
+    await untilPasses(async () => expect(await region.evaluate("document.activeElement.ariaLabel")).to.equal("Lines"));
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { addressOf, waitForAddress } from "../../support/browser.ts";
@@ -23,7 +24,7 @@ describe("dashboard back navigation", () => {
     [
       "the deletion of the job",
       async (page) => {
-        await page.getByRole("button", { name: "Delete" }).click();
+        await chooseAction(page, "Delete");
         await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
       },
     ],
@@ -49,7 +50,7 @@ describe("dashboard back navigation", () => {
     await page.getByRole("link", { name: "Running 1" }).click();
     await open(page, "With a step");
     await page.getByRole("link", { name: "A step" }).click();
-    await page.getByRole("dialog", { name: "A step" }).waitFor();
+    await page.getByRole("region", { name: "A step" }).waitFor();
     await page.keyboard.press("Escape");
     await page.waitForURL(({ search }) => search === "");
 

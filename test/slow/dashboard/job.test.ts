@@ -55,7 +55,7 @@ describe("dashboard page of a job", () => {
     });
     await page.goto(`${app.url}/jobs/${jobId}`);
     await page.getByText("Live", { exact: true }).waitFor();
-    await eventually(() => read === 2, "job and steps to be read");
+    await eventually(() => read === 3, "job and steps to be read");
 
     await report(app, path, "b", { stepName: "Second", status: "completed" });
     await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
@@ -97,7 +97,7 @@ describe("dashboard page of a job", () => {
     await untilPasses(async () =>
       expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal("Short-lived"),
     );
-    await untilPasses(async () => expect(await page.getByRole("button", { name: "Delete" }).count()).to.equal(0));
+    await untilPasses(async () => expect(await page.locator("button.danger").count()).to.equal(0));
     await app.call("PUT", path, { name: "Made anew" });
 
     await page.getByRole("heading", { name: "Made anew" }).waitFor();

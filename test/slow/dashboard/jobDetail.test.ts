@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
@@ -19,12 +20,12 @@ describe("dashboard details of a job", () => {
       Notification.permission = "granted";
       Notification.requestPermission = async () => "granted"`);
     await page.goto(`${app.url}/jobs/${jobId}`);
-    await page.getByRole("button", { name: "Notify when done" }).click();
-    await page.getByRole("button", { name: "Notify when done", pressed: true }).waitFor();
+    await chooseAction(page, "Notify when done");
+    await page.locator("[aria-pressed=true]").getByText("Notify when done").waitFor({ state: "attached" });
 
     await report(app, path, "a", { ...whole(100), status: "completed", message: "All rows", output: {} });
     await page.getByText("Completed").first().waitFor();
-    await page.getByRole("button", { name: "Notify when done" }).waitFor({ state: "detached" });
+    await page.getByText("Notify when done").waitFor({ state: "detached" });
 
     await untilPasses(async () =>
       expect(await page.evaluate("shown")).to.deep.equal([["Import: completed", "All rows"]]),

@@ -48,7 +48,7 @@ describe("dashboard lists", () => {
       await route.continue();
     });
 
-    await page.goto(app.url);
+    await page.goto(`${app.url}/runs`);
     await page.getByText("Live", { exact: true }).waitFor();
 
     expect(sessions.length).to.equal(1);

@@ -4,6 +4,8 @@ import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
+const PHONE = { viewport: { width: 390, height: 780 } };
+
 describe("dashboard panel of a step", () => {
   let app: TestApp;
   const { openLive } = useDashboard((started) => {
@@ -11,7 +13,7 @@ describe("dashboard panel of a step", () => {
   });
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
-    const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, options);
+    const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, { ...PHONE, ...options });
     return { page, panel: page.getByRole("dialog") };
   };
 
@@ -34,7 +36,7 @@ describe("dashboard panel of a step", () => {
     );
   });
 
-  it("marks a step as stale, as the timeline does", async () => {
+  it("marks a step as stale, as the list does", async () => {
     const { jobId, path } = await createJob(app, { staleAfterSeconds: 1 });
     await report(app, path, "a", { progress: 10 });
 

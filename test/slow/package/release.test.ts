@@ -233,11 +233,30 @@ describe("npm run release:version", function () {
 
   describe("with --publish", () => {
     let former: string;
+    let refused: Awaited<ReturnType<typeof release>>;
+    /** The state of the work tree, its last commit and its tags after the command that the refusal names. */
+    let undone: string[];
     before(async () => {
+      const hook = join(origin, "hooks/pre-receive");
+      writeFileSync(hook, "#!/bin/sh\necho Not today.\nexit 1\n", { mode: 0o755 });
+      refused = await release(VERSION, "--publish");
+      rmSync(hook);
+      const [, undo = ""] = /undo it with `(.+)`/.exec(refused.stderr) ?? [];
+      await run("sh", ["-c", undo], { cwd: clone });
+      undone = await Promise.all([git("status", "--porcelain"), git("log", "-1", "--format=%s"), git("tag")]);
+
       former = JSON.parse(readClone("package.json")).version;
       const { stderr, stdout } = await release(VERSION, "--publish");
       expect(stderr).to.equal("");
       expect(stdout).to.include(`v${VERSION} is pushed`);
+    });
+
+    it("states how to undo what origin has refused", () => {
+      expect(refused.code).to.equal(1);
+      expect(refused.stderr)
+        .to.include("Not today.")
+        .and.match(/push it with `git push --quiet --atomic origin .*`, or undo it/);
+      expect(undone).to.deep.equal(["", "All that is there\n", ""]);
     });
 
     it("pushes a commit with the version, and its tag", async () => {

@@ -29,6 +29,12 @@ export function failFinds(
   return setFailPoint({ mode: { times }, data: { failCommands: ["find"], namespace, ...how } });
 }
 
+/** Makes the next insert into a collection wait for longer than any test, and `clearFailPoint` with it. */
+export function holdInsert({ namespace }: Pick<mongo.Collection, "namespace">): Promise<void> {
+  const held = { blockConnection: true, blockTimeMS: 600_000 };
+  return setFailPoint({ mode: { times: 1 }, data: { failCommands: ["insert"], namespace, ...held } });
+}
+
 export function clearFailPoint(): Promise<void> {
   return setFailPoint({ mode: "off" });
 }

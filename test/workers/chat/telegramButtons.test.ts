@@ -104,6 +104,21 @@ describe("buttons for gates in Telegram", () => {
     expect([message.buttons, copy.buttons]).to.deep.equal([[], []]);
   });
 
+  it("count once if one person presses on two phones, the same button or the other", async () => {
+    const { message, read, jobId } = await ask("phones");
+
+    const presses = ["Accept", "Accept", "Decline"].map((label) => telegram.press(message, label, ANN));
+
+    expect(await Promise.all(presses.map(answerTo))).to.deep.equal([
+      "You have accepted it.",
+      "You have accepted it.",
+      "The question was already accepted by telegram:7 (Ann Lee).",
+    ]);
+    expect(await read()).to.include({ status: "answered", action: "accept" });
+    const entries = await auditOf(`${jobId}/phones`);
+    expect(entries.map(({ action }: { action: string }) => action)).to.deep.equal(["gate.answer"]);
+  });
+
   it("answer a stranger privately, change nothing, and leave one entry in the audit log", async () => {
     const { message, read, jobId } = await ask("guarded");
 
@@ -209,6 +224,29 @@ describe("buttons for gates in Telegram", () => {
     expect(await answerTo(press)).to.equal("You have accepted it.");
     expect(await read()).to.include({ status: "answered" });
     await becomes(message, "Accepted</b>");
+  });
+
+  it("lose no press and no edit while the service is away for ten minutes", async () => {
+    const [pressed, elsewhere] = [await ask("kept"), await ask("shown")];
+    let refused = 0;
+    telegram.fault = (_, response) => {
+      refused++;
+      response.destroy();
+      return true;
+    };
+    const press = telegram.press(pressed.message, "Accept", ANN);
+    await app.call("POST", `${elsewhere.gate}/answer`, { action: "decline", answeredBy: "Dan" });
+    for (let minute = 1; minute <= 10; minute++) {
+      const before = refused;
+      app.clock.advance(60_000);
+      await eventually(() => refused > before, "a failed request");
+    }
+    telegram.fault = undefined;
+    app.clock.advance(300_000); // the longest pause between two tries of an edit
+
+    expect(await answerTo(press)).to.equal("You have accepted it.");
+    await becomes(pressed.message, "Accepted</b>");
+    await becomes(elsewhere.message, "Declined</b> by Dan");
   });
 
   it("are edited later if the service fails when the question is answered", async () => {

@@ -19,6 +19,26 @@ describe("a rule whose messages follow jobs", () => {
     expect(fixture.messages.map(({ text }) => /Chosen|Other/.exec(text)?.[0])).to.deep.equal(["Chosen", "Other"]);
   });
 
+  it("shows how much time is left once the progress is steady, and at the end how long it took", async () => {
+    fixture = await LiveFixture.start("telegram");
+    const { path } = await createJob(fixture.app, { name: "Steady" });
+    const first = await fixture.shows("Steady");
+    for (const progress of [10, 20, 30, 40]) {
+      fixture.app.clock.advance(20_000);
+      await report(fixture.app, path, "load", whole(progress));
+      await fixture.shows(`${progress} %`);
+    }
+
+    const { text } = first;
+    await fixture.recorded();
+    await fixture.app.call("PUT", path, { status: "completed" });
+    await fixture.shows("✅");
+
+    expect(first.edits[1]).to.include("10 %").and.not.include("left");
+    expect(text).to.match(/40 %, about [23] min left/);
+    expect(first.text).to.match(/completed after \d/);
+  });
+
   it("sends one message, which rings, about a job that ends soon after its creation", async () => {
     const live = { ...LIVE_TIMINGS.live, afterMs: 600_000 };
     fixture = await LiveFixture.start("telegram", { timings: { ...LIVE_TIMINGS, live } });

@@ -3,7 +3,7 @@ import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
 import * as s from "../../../wire/blocks.ts";
 import { SingleStep, STEP_FIELDS, StepRow } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 import { putStep } from "./reportStep.ts";
 
@@ -17,6 +17,13 @@ const fields = Type.Optional(
   }),
 );
 
+const status = Type.Optional(
+  Type.Array(s.Status, {
+    minItems: 1,
+    description: "Steps with this status. Repeat the parameter for several.",
+  }),
+);
+
 const getSteps = route({
   method: "get",
   path: "/api/jobs/:jobId/steps",
@@ -27,12 +34,12 @@ const getSteps = route({
   description:
     "Returns the steps of a job, oldest first, with their outputs. Use `fields` to leave out what you do not need. A page can have fewer rows than `limit` when its rows are large; the list ends when `nextCursor` is null.",
   example: examples.listSteps,
-  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...q.paging }, closed) },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ status, fields, ...q.paging }, closed) },
   answers: { 200: Type.Object({ steps: s.Rows(StepRow), nextCursor: s.nextCursor }, s.named("StepList")) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
-    const { limit = 100, cursor, fields } = query;
-    return { status: 200, body: await listSteps(stores, params.jobId, { limit, cursor, fields }) };
+    const { limit = 100, ...rest } = query;
+    return { status: 200, body: await listSteps(stores, params.jobId, { limit, ...rest }) };
   },
 });
 

@@ -27,7 +27,7 @@ export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
   return (
     <>
       <button type="button" class="danger" onClick={() => setAsking(true)}>
-        <Icon name="cancel" /> {force ? "Force cancel" : "Cancel"}
+        <Icon name="cancel" /> {force ? "Force cancel" : "Cancel job"}
       </button>
       {isAsking && force && (
         <Confirm

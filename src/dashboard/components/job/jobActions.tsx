@@ -1,6 +1,4 @@
-import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job } from "../../../client/client.ts";
 import { copyText, downloadText } from "../../copy.ts";
 import { access, hasScope } from "../../data/access.ts";
@@ -12,7 +10,7 @@ import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 import { CancelJob } from "./cancelJob.tsx";
 import { NotifyWhenDone } from "./notifyWhenDone.tsx";
-import { ShareJob } from "./shareJob.tsx";
+import { CopyLink, ShareDialog } from "./shareJob.tsx";
 
 interface JobActionsProps {
   readonly job: Job;
@@ -21,10 +19,12 @@ interface JobActionsProps {
   readonly isDeleted: boolean;
 }
 
-/** The actions on a job. A phone has those that change nothing in a menu. */
+/** The actions on a job: the link to it and its cancellation, and a menu with all others. */
 export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
   const { jobId } = job;
-  const [isConfirming, setConfirming] = useState(false);
+  const [dialog, setDialog] = useState<"share" | "delete" | null>(null);
+  const menu = useRef<HTMLDetailsElement>(null);
+  useClosing(menu);
   const isRunning = !isDeleted && job.status === "running";
   const canWrite = hasScope(access.value, "jobs:write") && !isDeleted;
   const remove = () =>
@@ -35,58 +35,61 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
   const jobJson = () => JSON.stringify(job, null, 2);
   return (
     <div class="acts">
-      <MoreActions>
-        {!isDeleted && <ShareJob job={job} />}
-        <button type="button" disabled={isRow} onClick={() => copyText(jobJson(), "Job")}>
-          <Icon name="copy" /> Copy JSON
-        </button>
-        <button type="button" disabled={isRow} onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
-          <Icon name="download" /> Download
-        </button>
-        {isRunning && <NotifyWhenDone jobId={jobId} />}
-      </MoreActions>
+      {!isDeleted && <CopyLink />}
       {canWrite && isRunning && <CancelJob job={job} />}
-      {canWrite && (
-        <button type="button" class="danger" onClick={() => setConfirming(true)}>
-          <Icon name="trash" /> Delete
-        </button>
-      )}
-      {isConfirming && (
+      <details class="more-actions" ref={menu}>
+        <summary aria-label="More actions" title="More actions">
+          <Icon name="more" />
+        </summary>
+        <div>
+          {!isDeleted && (
+            <button type="button" onClick={() => setDialog("share")}>
+              <Icon name="out" /> Share
+            </button>
+          )}
+          <button type="button" disabled={isRow} onClick={() => copyText(jobJson(), "Job")}>
+            <Icon name="copy" /> Copy JSON
+          </button>
+          <button type="button" disabled={isRow} onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
+            <Icon name="download" /> Download
+          </button>
+          {isRunning && <NotifyWhenDone jobId={jobId} />}
+          {canWrite && (
+            <button type="button" class="danger" onClick={() => setDialog("delete")}>
+              <Icon name="trash" /> Delete
+            </button>
+          )}
+        </div>
+      </details>
+      {dialog === "share" && <ShareDialog jobId={jobId} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && (
         <Confirm
           title="Delete this job?"
           text={`This permanently deletes ${titleOf(job)} and all its steps. Later reports for it are rejected with 404.`}
           action="Delete"
           onYes={remove}
-          onClose={() => setConfirming(false)}
+          onClose={() => setDialog(null)}
         />
       )}
     </div>
   );
 }
 
-const narrow = matchMedia("(max-width: 760px)");
-const isNarrow = signal(narrow.matches);
-narrow.addEventListener("change", ({ matches }) => {
-  isNarrow.value = matches;
-});
-
-/** Buttons beside each other, or in a menu in a narrow window, where they would fill rows. Escape closes the menu. */
-function MoreActions({ children }: { children: ComponentChildren }) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  if (!isNarrow.value) return <>{children}</>;
-  return (
-    <details
-      class="more-actions"
-      ref={menu}
-      onFocusOut={({ relatedTarget }) => {
-        const { current } = menu;
-        if (current && relatedTarget instanceof Node && !current.contains(relatedTarget)) current.open = false;
-      }}
-    >
-      <summary aria-label="More actions">
-        <Icon name="more" />
-      </summary>
-      <div>{children}</div>
-    </details>
-  );
+/** Closes a menu after a choice, and when the focus leaves it or something beside it is pressed. Escape closes it too. */
+function useClosing(menu: { readonly current: HTMLDetailsElement | null }): void {
+  useEffect(() => {
+    const close = ({ type, target }: Event) => {
+      const { current } = menu;
+      if (!current?.open || !(target instanceof Element)) return;
+      const isChoice = type === "click" && current.contains(target) && target.closest("button") !== null;
+      if (!isChoice && current.contains(target)) return;
+      current.open = false;
+      if (isChoice) current.querySelector("summary")?.focus();
+    };
+    const types = ["click", "focusin", "pointerdown"];
+    for (const type of types) addEventListener(type, close);
+    return () => {
+      for (const type of types) removeEventListener(type, close);
+    };
+  }, []);
 }

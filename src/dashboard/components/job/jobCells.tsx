@@ -1,11 +1,9 @@
-import type { FreeObject, JobSummary } from "../../../client/client.ts";
+import type { JobSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { JOB_COLUMNS, type JobColumn, jobColumns } from "../../data/job/jobColumns.ts";
 import { cancelNote, countOf, isStale, type JobRow, shownStatus, stepsText, titleOf } from "../../data/job/jobRows.ts";
-import { withSearch } from "../../data/job/jobSearch.ts";
 import { selectedJobs, selectJob } from "../../data/job/jobSelection.ts";
-import { metadataPairs } from "../../data/job/metadata.ts";
 import { endOf } from "../../data/job/timeline.ts";
 import { address, place } from "../../router.ts";
 import { visible } from "../../text.ts";
@@ -13,6 +11,7 @@ import { duration } from "../../time.ts";
 import { ProgressBar } from "../values/progress.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
+import { MetadataChips } from "./metadataChips.tsx";
 
 /** Whether this access can delete and cancel jobs, and the list therefore lets people select some. */
 const canSelect = (): boolean => hasScope(access.value, "jobs:write");
@@ -76,7 +75,7 @@ function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: strin
     case "message":
       return <Message job={job} />;
     case "metadata":
-      return <MetadataChips metadata={job.metadata} />;
+      return <MetadataChips metadata={job.metadata} max={1} query={place.value.query} />;
     case "progress":
       // A completed job needs no bar.
       if (status === "completed") return <Steps counts={stepCounts} />;
@@ -120,31 +119,3 @@ function Message({ job }: { job: JobSummary }) {
 const Steps = ({ counts }: { counts: JobSummary["stepCounts"] }) => (
   <span class={counts.failed > 0 ? "fault" : "muted"}>{stepsText(counts)}</span>
 );
-
-/** Number of chips in a row. */
-const MAX_CHIPS = 1;
-
-/** The first values of a job's metadata, each a link to the jobs that have it too. */
-function MetadataChips({ metadata }: { metadata: FreeObject | null | undefined }) {
-  const pairs = metadataPairs(metadata);
-  const { query } = place.value;
-  const words = query.get("search") ?? "";
-  return (
-    <>
-      {pairs.slice(0, MAX_CHIPS).map(([key, value]) => {
-        const search = withSearch(query, { words, terms: [[`metadata.${key}`, value]] });
-        const text = visible(`${key} = ${value}`);
-        return (
-          <a key={text} class="chip" href={`${address("/")}?${search}`} title={`Show jobs with ${text}`}>
-            <bdi>{text}</bdi>
-          </a>
-        );
-      })}
-      {pairs.length > MAX_CHIPS && (
-        <span class="muted" title={visible(pairs.map(([key, value]) => `${key} = ${value}`).join("\n"))}>
-          +{pairs.length - MAX_CHIPS}
-        </span>
-      )}
-    </>
-  );
-}

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { JobSummary } from "../../../client/client.ts";
 import { copyText } from "../../copy.ts";
 import { access } from "../../data/access.ts";
 import { share } from "../../data/service.ts";
@@ -9,32 +8,26 @@ import { Icon } from "../icon.tsx";
 const DAY_SECONDS = 86_400;
 const TIMES = { "a day": 1, "a week": 7, "a month": 30, "a year": 365 } as const;
 
-/** The buttons that copy the address of a job's page, and that create a link which needs no log-in. */
-export function ShareJob({ job: { jobId } }: { job: JobSummary }) {
-  const [isOpen, setOpen] = useState(false);
+/** The button that copies the address of a job's page. */
+export function CopyLink() {
   const needsLogin = access.value?.needsToken === true;
   const copyAddress = () => {
     const what = needsLogin ? "Link, which needs a log-in," : "Link, which needs no log-in,";
     return copyText(location.origin + location.pathname, what);
   };
   return (
-    <>
-      <button
-        type="button"
-        onClick={copyAddress}
-        title={needsLogin ? "The link needs a log-in" : "The link needs no log-in"}
-      >
-        <Icon name="copy" /> Copy link
-      </button>
-      <button type="button" onClick={() => setOpen(true)}>
-        <Icon name="out" /> Share
-      </button>
-      {isOpen && <ShareDialog jobId={jobId} onClose={() => setOpen(false)} />}
-    </>
+    <button
+      type="button"
+      onClick={copyAddress}
+      title={needsLogin ? "The link needs a log-in" : "The link needs no log-in"}
+    >
+      <Icon name="copy" /> Copy link
+    </button>
   );
 }
 
-function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => void }) {
+/** The dialog that creates a link to a job which needs no log-in. */
+export function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [days, setDays] = useState<number>(TIMES["a week"]);
   const [hasOutput, setOutput] = useState(false);

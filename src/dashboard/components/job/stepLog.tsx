@@ -30,7 +30,9 @@ export function StepLog({ jobId, stepKey }: { readonly jobId: string; readonly s
   const count = Math.ceil((box.current?.clientHeight ?? 400) / ROW_PX) + 2 * MARGIN_ROWS;
   const onScroll = ({ currentTarget }: { currentTarget: HTMLDivElement }) => {
     const { scrollTop, scrollHeight, clientHeight } = currentTarget;
-    follows.current = scrollHeight - scrollTop - clientHeight < ROW_PX;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < ROW_PX;
+    // Lines may have been added since the page scrolled: only a person scrolls up.
+    follows.current = isAtEnd || (follows.current && scrollTop >= top);
     setTop(scrollTop);
   };
   const download = async () => downloadText(await readAllText(jobId, stepKey), `${jobId}-${stepKey}.log`, false);

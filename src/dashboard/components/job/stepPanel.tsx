@@ -1,10 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { barOf, endOf, isStepStale, shownStepStatus } from "../../data/job/timeline.ts";
 import { useThrottle } from "../../data/live/useThrottle.ts";
 import { service } from "../../data/service.ts";
 import { type Query, useQuery } from "../../data/useQuery.ts";
+import { isNarrow } from "../../narrow.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
 import { Toasts } from "../frame/toasts.tsx";
@@ -26,54 +27,112 @@ import { StepLog } from "./stepLog.tsx";
 interface StepPanelProps {
   readonly job: JobSummary;
   readonly stepKey: string;
-  /** The rows of the timeline, oldest first. */
+  /** The steps in the order of the list. */
   readonly steps: readonly StepSummary[];
   /** Opens another step in the same panel. */
   readonly onMove: (stepKey: string) => void;
   readonly onClose: () => void;
 }
 
-/** One step with its output, beside the job. The arrows, and j and k, move to the next and the previous step. */
-export function StepPanel({ job, stepKey, steps, onMove, onClose }: StepPanelProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  const at = steps.findIndex((step) => step.stepKey === stepKey);
-  const [previous, next] = at < 0 ? [] : [steps[at - 1], steps[at + 1]];
-  const move = (step: StepSummary | undefined) => step && onMove(step.stepKey);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const isOther = event.ctrlKey || event.metaKey || event.altKey || !MOVES.has(event.key);
-    if (isOther || (event.target as Element).closest("input, textarea, [tabindex='0']")) return;
-    event.preventDefault();
-    move(MOVES.get(event.key) === 1 ? next : previous);
-  };
+/**
+ * One step with its output and its log: beside the list of steps, in a narrow window in a sheet above the page. The arrows to
+ * the sides move to the next and the previous step, in the sheet also j and k.
+ */
+export function StepPanel(props: StepPanelProps) {
+  const isSheet = isNarrow.value;
+  const box = useRef<HTMLDialogElement & HTMLElement>(null);
+  useMoves(box, props);
+  useEffect(() => {
+    if (isSheet) box.current?.showModal();
+  }, [isSheet]);
+  useFocusOnClose(box);
+  const content = (
+    <>
+      <PanelActs {...props} isSheet={isSheet} />
+      <StepContent
+        key={props.stepKey}
+        {...props}
+        summary={props.steps.find(({ stepKey }) => stepKey === props.stepKey)}
+      />
+    </>
+  );
+  if (!isSheet)
+    return (
+      <section ref={box} class="card panel" aria-labelledby="step-title">
+        {content}
+      </section>
+    );
   return (
-    <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose} onKeyDown={onKeyDown}>
+    <dialog ref={box} class="panel" aria-labelledby="step-title" onClose={props.onClose}>
       {/* The dialog covers the page's own toasts. */}
       <Toasts />
-      <form method="dialog" class="panel-acts">
-        <IconButton label="Previous step" icon="back" isInert={!previous} onClick={() => move(previous)} />
-        <IconButton label="Next step" icon="next" isInert={!next} onClick={() => move(next)} />
+      {content}
+    </dialog>
+  );
+}
+
+function PanelActs({ stepKey, steps, onMove, onClose, isSheet }: StepPanelProps & { readonly isSheet: boolean }) {
+  const [previous, next] = neighboursOf(steps, stepKey);
+  const move = (step: StepSummary | undefined) => step && onMove(step.stepKey);
+  return (
+    <form method="dialog" class="panel-acts">
+      <IconButton label="Previous step" icon="back" isInert={!previous} onClick={() => move(previous)} />
+      <IconButton label="Next step" icon="next" isInert={!next} onClick={() => move(next)} />
+      {isSheet ? (
         <button type="submit" class="icon-button" aria-label="Close" autofocus>
           <Icon name="cancel" />
         </button>
-      </form>
-      <StepContent key={stepKey} job={job} stepKey={stepKey} summary={steps[at]} />
-    </dialog>
+      ) : (
+        <IconButton label="Close" icon="cancel" class="panel-close" onClick={onClose} />
+      )}
+    </form>
   );
 }
 
 /** The keys that move to another step, with the direction. */
 const MOVES: ReadonlyMap<string, 1 | -1> = new Map([
-  ["j", 1],
   ["ArrowRight", 1],
-  ["k", -1],
   ["ArrowLeft", -1],
 ]);
+const SHEET_MOVES: ReadonlyMap<string, 1 | -1> = new Map([...MOVES, ["j", 1], ["k", -1]]);
+
+const neighboursOf = (steps: readonly StepSummary[], stepKey: string) => {
+  const at = steps.findIndex((step) => step.stepKey === stepKey);
+  return at < 0 ? [] : [steps[at - 1], steps[at + 1]];
+};
+
+function useMoves(box: { readonly current: HTMLElement | null }, { stepKey, steps, onMove }: StepPanelProps): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const dialog = document.querySelector("dialog[open]");
+      const direction = (dialog ? SHEET_MOVES : MOVES).get(event.key);
+      if (!direction || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (dialog && dialog !== box.current) return;
+      if ((event.target as Element).closest("input, textarea, select, [tabindex='0']")) return;
+      const step = neighboursOf(steps, stepKey)[direction === 1 ? 1 : 0];
+      event.preventDefault();
+      if (step) onMove(step.stepKey);
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, [stepKey, steps]);
+}
+
+/** Moves the focus from a panel that closes to the row of its step. A dialog does so by itself. */
+function useFocusOnClose(box: { readonly current: HTMLElement | null }): void {
+  useLayoutEffect(
+    () => () => {
+      if (!box.current?.contains(document.activeElement)) return;
+      document.querySelector<HTMLElement>(".table-steps a[aria-current]")?.focus();
+    },
+    [],
+  );
+}
 
 interface StepContentProps {
   readonly job: JobSummary;
   readonly stepKey: string;
-  /** The step's row of the timeline, or undefined if the timeline lacks it. */
+  /** The step's row of the list, or undefined if the list lacks it. */
   readonly summary: StepSummary | undefined;
 }
 

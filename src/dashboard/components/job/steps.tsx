@@ -1,10 +1,18 @@
 import { useState } from "preact/hooks";
-import type { Job, StepSummary } from "../../../client/client.ts";
+import type { Gate, Job, StepSummary } from "../../../client/client.ts";
+import { now } from "../../clock.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { reportStepCommand } from "../../data/commands.ts";
-import { count } from "../../time.ts";
+import { countOf } from "../../data/job/jobRows.ts";
+import { type Fold, foldOf, type OrderedSteps } from "../../data/job/stepOrder.ts";
+import { endOf } from "../../data/job/timeline.ts";
+import { visible } from "../../text.ts";
+import { count, duration } from "../../time.ts";
 import { Command } from "../emptyState.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Icon } from "../icon.tsx";
+import { Rows } from "../tables/rows.tsx";
+import { StepCells } from "./stepCells.tsx";
+import { TimeStrip } from "./timeStrip.tsx";
 
 /** Number of steps from which a search is offered. */
 const MANY_STEPS = 10;
@@ -12,63 +20,95 @@ const MANY_STEPS = 10;
 interface StepsProps {
   readonly job: Job;
   readonly steps: readonly StepSummary[];
-  readonly hasMoreSteps: boolean;
+  readonly ordered: OrderedSteps;
+  /** Whether all steps are read. */
+  readonly isWhole: boolean;
+  readonly gates: readonly Gate[];
+  /** The stepKey of the step that the panel shows. */
+  readonly selected: string | null;
   readonly hrefOf: (stepKey: string) => string;
 }
 
-/** The steps of a job on a time axis, with a search if there are many. */
-export function Steps({ job, steps, hasMoreSteps, hrefOf }: StepsProps) {
+/** The steps of a job as a list, below a strip that shows when they ran; with a search if there are many. */
+export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }: StepsProps) {
   const [text, setText] = useState("");
-  const [failedOnly, setFailedOnly] = useState(false);
-  const failed = steps.filter(({ status }) => status === "failed").length;
-  const isMany = steps.length >= MANY_STEPS;
-  const wanted = isMany ? text.trim().toLowerCase() : "";
-  const onlyFailed = failedOnly && failed > 0;
-  const shown = steps.filter(
-    ({ status, stepName, stepKey, message }) =>
-      (!onlyFailed || status === "failed") &&
-      (wanted === "" || [stepName, stepKey, message ?? ""].some((part) => part.toLowerCase().includes(wanted))),
-  );
+  const [isOpen, setOpen] = useState(false);
+  const all = Math.max(countOf(job.stepCounts), steps.length);
+  const wanted = all >= MANY_STEPS ? text.trim().toLowerCase() : "";
+  const { first, completed } = ordered;
+  const fold = wanted === "" ? foldOf(ordered, job, isWhole) : null;
+  const matches = ({ stepName, stepKey, message }: StepSummary) =>
+    [stepName, stepKey, message ?? ""].some((part) => part.toLowerCase().includes(wanted));
+  const shown = wanted === "" ? [] : [...first, ...completed].filter(matches);
+  const rows: readonly (StepSummary | Fold)[] =
+    wanted !== "" ? shown : [...first, ...(fold ? [fold] : []), ...(fold && !isOpen ? [] : completed)];
+  const end = endOf(job, now.value);
   return (
     <section aria-labelledby="steps-title" class="steps">
-      <h2 id="steps-title">
-        Steps <span class="muted">{steps.length > 0 && count(steps.length)}</span>
-      </h2>
-      {(isMany || failed > 0) && (
-        <div class="step-filter">
-          {isMany && (
-            <input
-              type="search"
-              aria-label="Search steps"
-              placeholder="Search steps"
-              value={text}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          )}
-          {failed > 0 && (
-            <label>
-              <input
-                type="checkbox"
-                checked={failedOnly}
-                onChange={({ currentTarget }) => setFailedOnly(currentTarget.checked)}
-              />
-              Failed only ({count(failed)})
-            </label>
-          )}
-          <span class="muted" role="status">
-            {shown.length < steps.length && `${count(shown.length)} of ${count(steps.length)} steps`}
-          </span>
-        </div>
+      <div class="step-filter">
+        <h2 id="steps-title">
+          Steps <span class="muted">{all > 0 && count(all)}</span>
+        </h2>
+        <span class="muted" role="status">
+          {wanted !== "" && `${count(shown.length)} of ${count(all)} steps`}
+        </span>
+        {all >= MANY_STEPS && (
+          <input
+            type="search"
+            aria-label="Search steps"
+            placeholder="Search steps"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </div>
+      {all === 0 && <NoSteps job={job} />}
+      {(steps.length > 0 || gates.length > 0) && <TimeStrip {...{ job, steps, gates, selected, hrefOf }} />}
+      {rows.length > 0 && (
+        <Rows
+          rows={rows}
+          idOf={(row) => ("stepId" in row ? row.stepId : "fold")}
+          label="Steps: failed and running ones first"
+          kind="steps"
+          columns={["State", "Step", "Message", "Duration"]}
+          cells={(row) =>
+            "stepId" in row ? (
+              <StepCells job={job} step={row} end={end} selected={selected} href={hrefOf(row.stepKey)} />
+            ) : (
+              <FoldCells fold={row} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+            )
+          }
+        />
       )}
-      {steps.length === 0 && <NoSteps job={job} />}
-      {shown.length > 0 && <Timeline job={job} steps={shown} hrefOf={hrefOf} />}
-      {hasMoreSteps && (
-        <p class="muted">
+      {isWhole && all > steps.length && (
+        <p class="muted section-note">
           This page shows {count(steps.length)} steps. The API returns all of them:{" "}
           <code>GET /api/jobs/JOB_ID/steps</code>
         </p>
       )}
     </section>
+  );
+}
+
+/** The cells of the row that stands for completed steps, and unfolds them. */
+function FoldCells({ fold, isOpen, onToggle }: { fold: Fold; isOpen: boolean; onToggle: () => void }) {
+  return (
+    <>
+      <span role="cell" class="cell-status status-completed">
+        <Icon name="completed" />
+      </span>
+      <span role="cell" class="cell-name">
+        <button type="button" class="fold" aria-expanded={isOpen} onClick={onToggle}>
+          {visible(fold.name)}
+        </button>
+      </span>
+      <span role="cell" class="cell-message muted">
+        {count(fold.count)} completed
+      </span>
+      <span role="cell" class="cell-time">
+        {fold.tookMs !== null && duration(fold.tookMs)}
+      </span>
+    </>
   );
 }
 

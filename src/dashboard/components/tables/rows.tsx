@@ -14,7 +14,7 @@ interface RowsProps<Row> {
   readonly columns: readonly string[];
   /** Selects the style with the widths of the columns and the height of the rows, `--row-height`. */
   readonly kind: string;
-  /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page. */
+  /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page, or a button `fold`. */
   readonly cells: (row: Row) => ComponentChildren;
   /** Whether other rows are being loaded in place of these. */
   readonly isBusy?: boolean;
@@ -134,7 +134,7 @@ function useKeyboardNavigation(body: { current: HTMLElement | null }, length: nu
   const wanted = useRef<number | null>(null);
   const focusWanted = () => {
     if (wanted.current === null) return;
-    const link = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`);
+    const link = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] :is(a, .fold)`);
     if (!link) return;
     wanted.current = null;
     link.focus({ preventScroll: true });

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface ClampProps {
   readonly as: "h1" | "h2" | "div";
-  readonly lines: 3 | 6;
+  readonly lines: 3 | 6 | 20;
   readonly class?: string;
   /** The whole text, for the tooltip of a name that is cut. */
   readonly title?: string;

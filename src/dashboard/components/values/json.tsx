@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { copyText, downloadText } from "../../copy.ts";
 import { bytes } from "../../time.ts";
 import { IconButton } from "../iconButton.tsx";
+import { Clamp } from "./clamp.tsx";
 import { JsonView } from "./jsonView.tsx";
 import { RichText } from "./richText.tsx";
 
@@ -40,9 +41,10 @@ export function TextBlock(props: TextProps) {
   const size = useMemo(() => new Blob([props.text]).size, [props.text]);
   return (
     <Block {...props} size={size}>
-      {/* tabIndex lets the keyboard scroll the region. */}
-      <div class="code prose" tabIndex={0} role="region" aria-label={`${props.title}, content`}>
-        <RichText text={props.text} />
+      <div class="code prose" role="region" aria-label={`${props.title}, content`}>
+        <Clamp as="div" lines={20}>
+          <RichText text={props.text} />
+        </Clamp>
       </div>
     </Block>
   );

@@ -3,6 +3,7 @@ import { copyText } from "../../copy.ts";
 import { entriesOf, isContainer, type JsonEntry, searchJson, sizeOf } from "../../data/jsonSearch.ts";
 import { visible } from "../../text.ts";
 import { count } from "../../time.ts";
+import { Clamp } from "./clamp.tsx";
 import { RichText } from "./richText.tsx";
 
 /** Fields or items of one container shown at first, and with each "Show more". */
@@ -42,13 +43,14 @@ export function JsonView({ title, value, isLarge }: JsonViewProps) {
           </span>
         </p>
       )}
-      {/* tabIndex lets the keyboard scroll the region. */}
-      <div class="code json" tabIndex={0} role="region" aria-label={`${title}, content`}>
-        {found ? (
-          found.map((entry) => <Found key={entry.path} entry={entry} />)
-        ) : (
-          <Node entry={{ path: "", name: null, value }} depth={0} unfolds={unfolds} />
-        )}
+      <div class="code json" role="region" aria-label={`${title}, content`}>
+        <Clamp as="div" lines={20}>
+          {found ? (
+            found.map((entry) => <Found key={entry.path} entry={entry} />)
+          ) : (
+            <Node entry={{ path: "", name: null, value }} depth={0} unfolds={unfolds} />
+          )}
+        </Clamp>
       </div>
     </>
   );

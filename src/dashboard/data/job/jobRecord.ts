@@ -9,35 +9,18 @@ import {
   type StepSummary,
 } from "../../../client/client.ts";
 import { type ProgressPoint, withPoint } from "../../../shared/timeLeft.ts";
+import { FIRST_PAGE, STEP_ROW } from "../../firstReads.ts";
 import { throttle } from "../live/throttle.ts";
 import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
-
-/** The fields of a row of the list of steps. */
-const STEP_ROW: readonly (keyof Step)[] = [
-  "stepId",
-  "jobId",
-  "stepKey",
-  "stepName",
-  "status",
-  "progress",
-  "message",
-  "createdAt",
-  "updatedAt",
-  "startedAt",
-  "attempts",
-  "lastReportAt",
-  "stale",
-];
 
 export interface JobSnapshot {
   readonly job: Job | null;
   /** Whether only the job's row of a list is known: its payloads and steps are not read yet. */
   readonly isRow: boolean;
-  /** Oldest first. */
   readonly steps: readonly StepSummary[];
-  /** Whether the job has more steps than are shown. */
-  readonly hasMoreSteps: boolean;
+  /** Whether all steps of the job are read, or as many as the page shows. */
+  readonly isWhole: boolean;
   /** The messages since the page was opened, newest first, including the current one. */
   readonly messages: readonly { readonly text: string; readonly at: string }[];
   /** The progress at the reports since the page was opened, and at the creation of the job, oldest first. */
@@ -47,7 +30,7 @@ export interface JobSnapshot {
   readonly error: unknown;
 }
 
-const FIRST_PAGE = 200;
+/** Rows of the pages after the first one. */
 const PAGE = 1_000;
 const NO_COUNTS: StatusCounts = { running: 0, completed: 0, failed: 0 };
 
@@ -63,9 +46,15 @@ const NOT_IN_ROWS = {
 } as const satisfies Partial<Job>;
 
 /** Maximum number of shown steps: more cannot be read on a page; the API returns all of them. */
-const MAX_STEPS = 5_000;
+const MAX_STEPS = 10_000;
 const MAX_MESSAGES = 50;
 const RENDER_EVERY_MS = 16;
+
+/** A job and the first of its steps, as they came with the document. */
+export interface FirstOfJob {
+  readonly job: Job;
+  readonly steps: readonly Step[];
+}
 
 /** The calls of the API that the record makes. */
 type Reader = Pick<Client["jobs"], "get" | "steps">;
@@ -79,7 +68,7 @@ export class JobRecord {
     job: null,
     isRow: false,
     steps: [],
-    hasMoreSteps: false,
+    isWhole: false,
     messages: [],
     points: [],
     isDeleted: false,
@@ -88,104 +77,132 @@ export class JobRecord {
   readonly #jobs: Reader;
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
-  /** The job and the steps that events have changed since the current reload began: its responses may be older. */
-  #changed: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
-  #reading: AbortController | null = null;
+  /** The job of the latest event since the current reload began, whose response may be older. */
+  #changedJob: JobSummary | null = null;
+  #reading: Record<"job" | "steps", AbortController | null> = { job: null, steps: null };
   #pendingChange: Partial<JobSnapshot> = {};
   /** Renders a burst of events once. */
   readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
-  /** @param row the job's row of a list, which is shown until the job is read */
-  constructor(jobs: Reader, jobId: string, row: JobRow | null = null) {
+  /** @param first what is shown until the job is read: the job with some of its steps, or its row of a list */
+  constructor(jobs: Reader, jobId: string, first: FirstOfJob | JobRow | null = null) {
     this.#jobs = jobs;
     this.#jobId = jobId;
-    if (!row) return;
-    const job = { ...NOT_IN_ROWS, ...row, metadata: row.metadata ?? null };
-    this.snapshot.value = { ...this.snapshot.value, job, isRow: true, ...this.#noteReport(row) };
+    if (!first) return;
+    const isRow = !("job" in first);
+    const job = isRow ? { ...NOT_IN_ROWS, ...first, metadata: first.metadata ?? null } : first.job;
+    if (!isRow) for (const step of first.steps) this.#steps.set(step.stepKey, { ...step, jobId });
+    const steps = [...this.#steps.values()];
+    this.snapshot.value = { ...this.snapshot.value, job, isRow, steps, ...this.#noteReport(job) };
   }
 
-  /** Reads the job and its steps. Replaces a reload that is in progress. */
+  /** Reads the job and its steps, and shows each part as it arrives. Replaces a reload that is in progress. */
   async reload(): Promise<void> {
-    this.#reading?.abort();
+    const read = this.#read("job", (signal) => this.#readJob(signal));
+    if (isMissing(this.#latest().error)) {
+      await read;
+      if (isMissing(this.#latest().error)) return; // Its steps are read once it exists.
+    }
+    await Promise.all([read, this.#read("steps", (signal) => this.#readSteps(signal))]);
+  }
+
+  /** Reads a part of the record in place of a reading that is in progress. */
+  async #read(part: "job" | "steps", read: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#reading[part]?.abort();
     const reading = new AbortController();
-    this.#reading = reading;
-    this.#changed = { job: null, stepIds: new Set() };
+    this.#reading[part] = reading;
     try {
-      const read = this.#jobs.get(this.#jobId, {}, { signal: reading.signal });
-      if (isMissing(this.#latest().error)) await read; // Its steps are read once it exists.
-      const [job] = await Promise.all([read, this.#readSteps(reading.signal)]);
-      reading.signal.throwIfAborted(); // The response may have arrived just before a newer reload began.
-      const shown = this.#latest().job;
-      const isSame = shown?.createdAt === job.createdAt;
-      this.#change({
-        job: isSame ? mergeRead(shown, job) : job,
-        isRow: false,
-        error: null,
-        isDeleted: false,
-        ...this.#noteReport(job),
-      });
-      this.#reading = null;
-      if (this.#changed.job) this.applyJob(this.#changed.job);
+      await read(reading.signal);
     } catch (error) {
       if (reading.signal.aborted) return;
-      this.#reading = null;
       const isDeleted = isMissing(error) && this.#latest().job !== null;
       this.#change(isDeleted ? { isDeleted } : { error });
     }
+    if (this.#reading[part] === reading) this.#reading[part] = null;
+  }
+
+  async #readJob(signal: AbortSignal): Promise<void> {
+    this.#changedJob = null;
+    const job = await this.#jobs.get(this.#jobId, {}, { signal });
+    signal.throwIfAborted(); // The response may have arrived just before a newer reading began.
+    const shown = this.#latest().job;
+    const isSame = shown?.createdAt === job.createdAt;
+    this.#change({
+      job: isSame ? mergeRead(shown, job) : job,
+      isRow: false,
+      error: null,
+      isDeleted: false,
+      ...this.#noteReport(job),
+    });
+    if (shown && !isSame) this.#restart();
+    if (this.#changedJob) this.applyJob(this.#changedJob);
+  }
+
+  /** Reads the steps of a job that was created again in place of those of the former one. */
+  #restart(): void {
+    this.#steps.clear();
+    this.#change({ isWhole: false });
+    void this.#read("steps", (signal) => this.#readSteps(signal));
   }
 
   /** Applies a live event of the job. Reloads when the event lacks fields that may have changed. */
   applyJob(summary: JobSummary): void {
     const { job } = this.#latest();
-    this.#changed.job = summary;
+    this.#changedJob = summary;
     if (!job) {
-      if (!this.#reading) void this.reload();
-      return; // reload() applies it once the job is read.
+      if (!this.#reading.job) void this.reload();
+      return; // It is applied once the job is read.
     }
-    const isRecreated = summary.createdAt !== job.createdAt;
+    const isRecreated = summary.createdAt > job.createdAt;
     const hasEnded = summary.status !== job.status;
     this.#change({ job: mergeJob(job, summary), ...this.#noteReport(summary) });
     // Events lack input, metadata and output, which may have changed if there was no report.
     const isNoReport = summary.updatedAt > job.updatedAt && summary.lastReportAt === job.lastReportAt;
-    if (isRecreated || hasEnded || isNoReport || this.#latest().isDeleted) void this.reload();
+    if (isRecreated || hasEnded || isNoReport || this.#latest().isDeleted)
+      void this.#read("job", (signal) => this.#readJob(signal));
+    if (isRecreated) this.#restart();
   }
 
   applyStep(summary: StepSummary): void {
-    this.#changed.stepIds.add(summary.stepId);
     this.#putStep(summary);
-    this.#change({ steps: [...this.#steps.values()] });
+    this.#change({});
   }
 
   markDeleted(): void {
     if (!this.#latest().job) return void this.reload(); // Its error says that the job does not exist.
-    this.#reading?.abort();
-    this.#changed = { job: null, stepIds: new Set() };
+    this.#abort();
     this.#change({ isDeleted: true });
   }
 
   close(): void {
-    this.#reading?.abort();
+    this.#abort();
     this.#renderSoon.stop();
   }
 
+  #abort(): void {
+    this.#reading.job?.abort();
+    this.#reading.steps?.abort();
+    this.#reading = { job: null, steps: null };
+    this.#changedJob = null;
+  }
+
+  /** Reads the steps that need eyes and the completed ones beside each other, so that neither waits for all of the others. */
   async #readSteps(signal: AbortSignal): Promise<void> {
-    const found = new Map<string, StepSummary>();
+    await Promise.all([this.#readPages(["running", "failed"], signal), this.#readPages(["completed"], signal)]);
+    this.#change({ isWhole: true });
+  }
+
+  async #readPages(status: Step["status"][], signal: AbortSignal): Promise<void> {
     let cursor: string | undefined;
+    let limit = FIRST_PAGE;
     do {
-      const limit = found.size === 0 ? FIRST_PAGE : PAGE;
-      const page = await this.#jobs.steps(this.#jobId, { limit, cursor, fields: STEP_ROW }, { signal });
-      for (const step of page.steps) found.set(step.stepKey, step);
+      const page = await this.#jobs.steps(this.#jobId, { status, limit, cursor, fields: STEP_ROW }, { signal });
+      signal.throwIfAborted();
+      for (const step of page.steps) this.#putStep({ ...step, jobId: this.#jobId });
+      this.#change({});
       cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined && found.size < MAX_STEPS);
-    signal.throwIfAborted();
-    const before = [...this.#steps.values()];
-    this.#steps = found;
-    for (const step of before) {
-      const fresh = found.get(step.stepKey);
-      const isSame = fresh ? fresh.stepId === step.stepId : this.#changed.stepIds.has(step.stepId);
-      if (isSame) this.#putStep(step); // Its event may be newer than the page.
-    }
-    this.#change({ steps: [...this.#steps.values()], hasMoreSteps: cursor !== undefined });
+      limit = PAGE;
+    } while (cursor !== undefined && this.#steps.size < MAX_STEPS);
   }
 
   #putStep(step: StepSummary): void {
@@ -216,7 +233,7 @@ export class JobRecord {
   }
 
   #render(): void {
-    this.snapshot.value = this.#latest();
+    this.snapshot.value = { ...this.#latest(), steps: [...this.#steps.values()] };
     this.#pendingChange = {};
   }
 }

@@ -1,7 +1,8 @@
-import { JOB_SUMMARY } from "../../../client/calls/jobSummary.ts";
 import type { FreeObject, JobFilter, JobSummary, StatusCounts } from "../../../client/client.ts";
-import { ago, duration } from "../../time.ts";
-import { LiveList } from "../live/liveList.ts";
+import { JOB_ROW } from "../../firstReads.ts";
+import { ago, count, duration } from "../../time.ts";
+import type { takeFirst } from "../first.ts";
+import { type ListSource, LiveList } from "../live/liveList.ts";
 import { service } from "../service.ts";
 import { mergeJob } from "./mergeJob.ts";
 
@@ -10,15 +11,13 @@ export interface JobRow extends JobSummary {
   metadata?: FreeObject | null;
 }
 
-/** The fields of a row of the list of jobs. */
-const JOB_ROW = [...JOB_SUMMARY, "metadata"] as const;
-
 /**
  * Creates the list of the jobs that match a filter. Calls `filterOf` for each request, because it may depend on the
  * time.
+ * @param first the first page, if it came with the document
  */
-export function jobList(filterOf: () => JobFilter): LiveList<JobRow> {
-  return new LiveList<JobRow>({
+export function jobList(filterOf: () => JobFilter, first: ReturnType<typeof takeFirst<"jobs">>): LiveList<JobRow> {
+  const source: ListSource<JobRow> = {
     idOf: (job) => job.jobId,
     createdAt: (job) => job.createdAt,
     merge: mergeRow,
@@ -27,7 +26,8 @@ export function jobList(filterOf: () => JobFilter): LiveList<JobRow> {
       const { jobs, nextCursor } = await service.jobs.list({ ...filterOf(), ...page, fields: JOB_ROW }, { signal });
       return { rows: jobs, nextCursor };
     },
-  });
+  };
+  return new LiveList(source, first && { rows: first.jobs, nextCursor: first.nextCursor });
 }
 
 function mergeRow(shown: JobRow, news: JobRow): JobRow {
@@ -64,8 +64,8 @@ export const countOf = ({ running, completed, failed }: StatusCounts): number =>
 export function stepsText(counts: StatusCounts): string {
   const all = countOf(counts);
   if (all === 0) return "";
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return `${counts.completed} of ${all} ${all === 1 ? "step" : "steps"}${failed}`;
+  const failed = counts.failed > 0 ? `, ${count(counts.failed)} failed` : "";
+  return `${count(counts.completed)} of ${count(all)} ${all === 1 ? "step" : "steps"}${failed}`;
 }
 
 /** Whether a job is stale at this time. The service sends no event when a job becomes stale. */

@@ -1,4 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
+import { FIRST_PAGE } from "../../firstReads.ts";
 import { throttle } from "./throttle.ts";
 
 export interface Page<Row> {
@@ -25,8 +26,6 @@ export interface ListView<Row> {
   readonly arrived: number;
 }
 
-/** Number of rows of the first page: small, so that it renders quickly. */
-const FIRST_PAGE = 100;
 const PAGE = 500;
 const MAX_PAGE = 1_000;
 const RENDER_EVERY_MS = 16;
@@ -58,8 +57,14 @@ export class LiveList<Row> {
   /** Renders a burst of events once. */
   readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
-  constructor(source: ListSource<Row>) {
+  /** @param first the first page, which is shown until it is read again */
+  constructor(source: ListSource<Row>, first?: Page<Row>) {
     this.#source = source;
+    if (first) {
+      this.#rows = [...first.rows];
+      this.#cursor = first.nextCursor;
+      this.#state = "ready";
+    }
     this.idOf = source.idOf;
     this.view = signal<ListView<Row>>(this.#currentView());
   }

@@ -6,7 +6,7 @@ import { PAGE_BYTES } from "../../db/page.ts";
 import type { JobDoc, JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
 import { jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
-import { lengthOf } from "../payloads.ts";
+import { lengthOf } from "../payloads/payloads.ts";
 import { stepPath } from "../reports/reportUpdate.ts";
 import { type StepDoc, singleStep } from "../step.ts";
 import { pick, readUntilComplete, unpackPayload } from "./viewJobs.ts";
@@ -102,6 +102,8 @@ export async function readStep(stores: JobStores, jobId: string, stepKey: string
 interface StepListQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
+  /** The steps with one of these states; all without it. */
+  readonly status?: readonly StepDoc["status"][] | undefined;
   /** The fields of a row besides stepKey. Without it, a row has all fields. */
   readonly fields?: readonly (keyof StepView)[] | undefined;
 }
@@ -110,23 +112,33 @@ interface StepListQuery {
 export function listSteps(
   stores: JobStores,
   jobId: string,
-  { limit, cursor, fields }: StepListQuery,
+  { limit, cursor, status, fields }: StepListQuery,
 ): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
   const from = cursor === undefined ? 0 : indexOfCursor(cursor);
   const withOutput = !fields || fields.includes("output");
+  const expressions = { page: pageOf(from, limit + 1, status) };
   const read = async () => {
-    const expressions = { page: { $slice: [ALL_STEPS, from, limit + 1] } };
-    const { page, ...job } = await findWith<{ page: StepDoc[] }>(stores, jobId, expressions);
-    const rows = takeRows(withOutput ? page : page.map((step) => ({ ...step, output: null })), limit);
+    const { page, ...job } = await findWith<{ page: [step: StepDoc, index: number][] }>(stores, jobId, expressions);
+    const docs = page.map(([step]) => (withOutput ? step : { ...step, output: null }));
+    const rows = takeRows(docs, limit);
     const steps = await viewSteps(stores, job, rows);
     if (!steps) return undefined;
-    const last = page.length > rows.length ? rows.at(-1) : undefined;
+    const next = page[rows.length];
     return {
       steps: fields ? steps.map((step) => pick(step, ["stepKey", ...fields])) : steps,
-      nextCursor: last ? stepCursor(last, from + rows.length) : null,
+      nextCursor: next ? stepCursor(rows.at(-1)!, next[1]) : null,
     };
   };
   return readUntilComplete(read, TOO_FAST);
+}
+
+/** Returns the expression of a page of steps with their indexes among all: `[[step, 4], [step, 7], …]`. */
+function pageOf(from: number, length: number, status: StepListQuery["status"]): mongo.Document {
+  const indexed = { $zip: { inputs: [ALL_STEPS, { $range: [0, { $size: ALL_STEPS }] }] } };
+  if (!status) return { $slice: [indexed, from, length] };
+  const [step, index] = [0, 1].map((at) => ({ $arrayElemAt: ["$$this", at] }));
+  const hasStatus = { $in: [{ $getField: { field: "status", input: step } }, [...status]] };
+  return { $filter: { input: indexed, cond: { $and: [{ $gte: [index, from] }, hasStatus] }, limit: length } };
 }
 
 /** Takes rows up to the limit, and none after the row that exceeds `PAGE_BYTES`. */

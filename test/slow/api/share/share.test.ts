@@ -101,15 +101,15 @@ describe("a share link in a browser", () => {
     const menu = page.locator("summary[aria-label='More actions']");
     await page.getByLabel("Token", { exact: true }).fill(API);
     await page.keyboard.press("Enter");
-    await menu.press("Enter");
     await page.getByRole("button", { name: "Copy link" }).press("Enter");
     await page.getByText("Link, which needs a log-in, copied").waitFor();
-    await menu.press("Enter"); // it closes where the page copies by a selection
+    await menu.press("Enter");
     await page.getByRole("button", { name: "Share" }).press("Enter");
     await page.getByLabel("Show the output too").press(" ");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Create and copy link" }).press("Enter");
     await page.getByText("Link, which needs no log-in, copied").waitFor();
+    await menu.press("Enter");
     await page.getByRole("button", { name: "Share" }).press("Enter");
     await page.getByRole("button", { name: "End all links" }).press("Enter");
     await page.getByText("All links without a log-in have ended").waitFor();
