@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
-import type { NewRun } from "../../../src/models/runs/run.ts";
+import type { NewRun } from "../../../src/models/runs/acceptance.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
