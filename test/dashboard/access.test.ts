@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
@@ -11,13 +11,7 @@ const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard login", () => {
   const config = "{ channels: { log: {} } }";
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
-  );
+  const { app, contexts } = useDashboard({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
   beforeEach(async () => {
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -27,13 +26,7 @@ async function logIn(page: Page, token: string): Promise<void> {
 const linksOf = (page: Page) => page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
 
 describe("dashboard of a token with scopes", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   beforeEach(async () => {
     for (const jobId of ["ci/build", "other/build"])
       await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { name: jobId }, bearer(API));
@@ -65,13 +58,7 @@ describe("dashboard of a token with scopes", () => {
 });
 
 describe("dashboard audit log", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
 
   it("shows who did what, from where and when in UTC, and filters by caller and action", async () => {
     for (const [jobId, token] of [

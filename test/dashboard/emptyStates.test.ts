@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -9,16 +8,10 @@ const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_
 const commandOf = (page: Page) => page.getByRole("region", { name: "Command" });
 
 describe("dashboard empty states", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      apiToken: TOKENS.SIGNALBOX_API_TOKEN,
-      config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
-    },
-  );
+  const { app, contexts } = useDashboard({
+    apiToken: TOKENS.SIGNALBOX_API_TOKEN,
+    config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
+  });
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -20,13 +19,7 @@ const config = JSON.stringify({
 });
 
 describe("dashboard onboarding", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   let worker: TestWorker;
   beforeEach(async () => {
     worker = await startWorker(app);
@@ -52,13 +45,7 @@ describe("dashboard onboarding", () => {
 });
 
 describe("dashboard onboarding without hooks and tokens", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { basePath: "/box" },
-  );
+  const { app, openLive } = useDashboard({ basePath: "/box" });
 
   it("needs no token, contains the base path, and says that hooks are off", async () => {
     const page = await openLive();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
@@ -11,12 +11,10 @@ const CONFIG = JSON.stringify({
 });
 
 describe("GET /api/audit", () => {
-  let app: TestApp;
+  const app = useApp({ config: CONFIG });
   beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
     await app.stores.jobs.put("a", {});
   });
-  afterEach(() => app.close());
 
   const list = async (query = "") => (await app.call("GET", `/api/audit${query}`, undefined, bearer(API))).body;
   const entries = async (query = "") =>

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
@@ -10,13 +9,7 @@ const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard login", () => {
   const config = "{ channels: { log: {} } }";
-  let app: TestApp;
-  const { contexts, openWithClock } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
-  );
+  const { app, contexts, openWithClock } = useDashboard({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
   beforeEach(async () => {
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);

@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const API = "an-api-token-of-length";
@@ -24,13 +23,7 @@ async function logIn(page: Page, token: string): Promise<void> {
 }
 
 describe("dashboard of a token with scopes", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   beforeEach(async () => {
     for (const jobId of ["ci/build", "other/build"])
       await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { name: jobId }, bearer(API));
@@ -45,13 +38,7 @@ describe("dashboard of a token with scopes", () => {
 });
 
 describe("dashboard audit log", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
 
   it("loads further pages as it is scrolled", async () => {
     const { audit } = app.stores;

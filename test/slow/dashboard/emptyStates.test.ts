@@ -3,7 +3,6 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectNoSidewaysScrolling } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
@@ -20,16 +19,10 @@ async function statusOf(command: string): Promise<string> {
 }
 
 describe("dashboard empty states", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      apiToken: TOKENS.SIGNALBOX_API_TOKEN,
-      config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
-    },
-  );
+  const { app, contexts } = useDashboard({
+    apiToken: TOKENS.SIGNALBOX_API_TOKEN,
+    config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
+  });
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);

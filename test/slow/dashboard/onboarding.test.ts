@@ -6,7 +6,6 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
@@ -37,13 +36,7 @@ const LANGUAGES = [
 ] as const;
 
 describe("dashboard onboarding", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   let worker: TestWorker;
   beforeEach(async () => {
     worker = await startWorker(app);

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { useDashboard } from "../../../dashboard/useDashboard.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
+import { startApp } from "../../../support/app.ts";
 import { expectAccessible } from "../../../support/axe.ts";
 import { untilPasses } from "../../../support/eventually.ts";
 
@@ -11,13 +11,7 @@ const ATTACK = `</title></pre><img src=x onerror="document.title='owned'"><scrip
 const headers = { Authorization: `Bearer ${API}` };
 
 describe("a share link in a browser", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: API },
-  );
+  const { app, contexts } = useDashboard({ apiToken: API });
   let link: string;
   beforeEach(async () => {
     await app.call("PUT", "/api/jobs/job", { name: `Job ${ATTACK}` }, headers);
