@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { enterToken } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -15,8 +16,7 @@ describe("dashboard empty states", () => {
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);
-    await page.getByLabel("Token", { exact: true }).fill(TOKENS.SIGNALBOX_API_TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKENS.SIGNALBOX_API_TOKEN);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

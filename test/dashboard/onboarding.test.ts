@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { enterToken } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -27,8 +28,7 @@ describe("dashboard onboarding", () => {
   afterEach(() => worker.close());
   const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

@@ -1,3 +1,4 @@
+import { enterToken } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 export const TOKEN = "an-api-token-of-length";
@@ -22,8 +23,7 @@ export function useSettings() {
   });
   const logIn = async (token: string, options = {}) => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

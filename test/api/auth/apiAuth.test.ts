@@ -1,10 +1,9 @@
 import { expect } from "chai";
-import { startApp } from "../../support/app.ts";
+import { bearer, startApp } from "../../support/app.ts";
 import { startRedis } from "../../support/servers/servers.ts";
 import { useApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-token-of-some-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("API authentication with server.apiToken", () => {
   const app = useApp({ apiToken: TOKEN, trustProxy: 1 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
 import { parseConfig } from "../../../src/config/load.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useApp, useSharedApp } from "../../support/useApp.ts";
@@ -11,7 +11,6 @@ const TEAM = "the-token-of-the-own-team";
 const REPORTER = "the-token-of-a-reporter";
 const CREATOR = "the-token-of-a-creator-of-jobs";
 const VIEWER = "the-token-of-a-viewer-with-runs";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const CONFIG = JSON.stringify({
   server: {

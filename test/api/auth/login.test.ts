@@ -1,12 +1,11 @@
 import { createHmac, hash } from "node:crypto";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
-import { startApp } from "../../support/app.ts";
+import { bearer, startApp } from "../../support/app.ts";
 import { useApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** Opens an event stream and reads it until the service ends it. */
 async function openStream(url: string, path: string, headers: Record<string, string>) {

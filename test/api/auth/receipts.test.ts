@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
 import { createClient } from "../../../src/client/client.ts";
 import { parseConfig } from "../../../src/config/load.ts";
+import { bearer } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
 import { useSharedApp } from "../../support/useApp.ts";
@@ -23,7 +24,6 @@ const CONFIG = JSON.stringify({
   },
   hooks: { enabled: true, token: "a-hook-token-of-length" },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** The fields that a receipt may have: ids, states and times. */
 const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore|traceparent)$/;

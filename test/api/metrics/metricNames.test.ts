@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { withoutConfiguredNames } from "../../../src/api/metrics/metrics.ts";
+import { bearer } from "../../support/app.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const API = "an-api-token-of-length";
 const READ = "a-reading-token-of-length";
 const HOOK = "a-hook-token-of-length";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
+import { bearer } from "../../support/app.ts";
 import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const CONFIG = JSON.stringify({
   server: { apiToken: API, tokens: [{ name: "ci", token: CI, scopes: ["jobs:read", "jobs:write", "runs:write"] }] },
   hooks: { enabled: true, token: "a-hook-token-of-length" },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { AuditAction } from "../../../src/wire/audit.ts";
-import type { TestApp } from "../../support/app.ts";
+import { bearer, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { useApp } from "../../support/useApp.ts";
 import { startWorker } from "../../support/worker.ts";
@@ -10,7 +10,6 @@ import { startWorker } from "../../support/worker.ts";
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
 const HOOK = "a-hook-token-of-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const CONFIG = JSON.stringify({
   server: {
     apiToken: API,

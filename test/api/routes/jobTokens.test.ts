@@ -1,10 +1,9 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const NEWER = "a-newer-api-token-of-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const report = { stepName: "Load", status: "running" };
 
 describe("POST /api/jobs/:jobId/token", () => {

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { assignSessionOwner, hookContextOf } from "../../../src/models/intake/sessionOwners.ts";
+import { bearer } from "../../support/app.ts";
 import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
@@ -36,7 +37,6 @@ const CONFIG = JSON.stringify({
     ],
   },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("the replay of a kept request", () => {
   const app = useApp({ config: CONFIG });

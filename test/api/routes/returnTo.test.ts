@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import type { NewRun } from "../../../src/models/runs/acceptance.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
+import { bearer } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
@@ -94,7 +95,6 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
     expect((await put("a", { returnTo: sessionKey }, TOKENS.hook)).status).to.equal(401);
     expect((await put("a", { returnTo: sessionKey }, body.token)).status).to.equal(403);
   });
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
   for (const [title, returnTo, detail] of [
     ["the main session", "main", "returnTo must not be main: a rule of notify with wake wakes the main session."],

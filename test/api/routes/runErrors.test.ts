@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { acquireRun } from "../../../src/models/runs/acquireRun.ts";
 import type { AgentRun } from "../../../src/models/runs/run.ts";
+import { bearer } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
@@ -12,7 +13,6 @@ const LEASE_MS = 15_000;
 describe("What went wrong in a run", () => {
   const app = useSharedApp({ config: CONFIG });
 
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const read = async (runId: string, token = API) =>
     (await app.call("GET", `/api/runs/${runId}`, undefined, bearer(token))).body;
 

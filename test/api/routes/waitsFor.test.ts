@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { acquireRun } from "../../../src/models/runs/acquireRun.ts";
 import type { AgentRun } from "../../../src/models/runs/run.ts";
+import { bearer } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
@@ -13,7 +14,6 @@ const LEASE_MS = 15_000;
 describe("waitsFor of GET /api/runs/:runId", () => {
   const app = useSharedApp({ config: CONFIG });
 
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const read = async (runId: string, token = API) =>
     (await app.call("GET", `/api/runs/${runId}`, undefined, bearer(token))).body;
   const waitsFor = async (runId: string) => (await read(runId)).waitsFor;

@@ -1,11 +1,11 @@
-import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
+import { bearer } from "../../support/app.ts";
+import { enterToken } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-team";
 const ADMIN = "the-token-of-an-operator";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const config = JSON.stringify({
   server: {
@@ -17,11 +17,6 @@ const config = JSON.stringify({
   },
 });
 
-async function logIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Token", { exact: true }).fill(token);
-  await page.keyboard.press("Enter");
-}
-
 describe("dashboard of a token with scopes", () => {
   const { app, contexts } = useDashboard({ config });
   beforeEach(async () => {
@@ -31,7 +26,7 @@ describe("dashboard of a token with scopes", () => {
 
   it("refuses the audit log without the scope admin", async () => {
     const page = await contexts.open(`${app.url}/audit`);
-    await logIn(page, CI);
+    await enterToken(page, CI);
 
     await page.getByText("needs a token with the scope").waitFor();
   });
@@ -45,7 +40,7 @@ describe("dashboard audit log", () => {
     const caller = { actor: "ci", address: "127.0.0.1", requestId: "r", serviceRequestId: "s" };
     for (let i = 0; i < 150; i++) await audit.add(caller, "job.delete", `job-${i}`);
     const page = await contexts.open(`${app.url}/audit`);
-    await logIn(page, ADMIN);
+    await enterToken(page, ADMIN);
     await page.getByText("job-149").waitFor();
 
     await eventually(async () => {

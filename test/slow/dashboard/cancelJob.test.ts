@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import { waitForAddress } from "../../support/browser.ts";
+import { enterToken, waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
@@ -86,8 +86,7 @@ describe("dashboard with read-only access", () => {
     const authorization = { Authorization: "Bearer an-api-token-of-length" };
     await app.call("PUT", "/api/jobs/a", { name: "Import" }, authorization);
     const page = await contexts.open(`${app.url}/jobs/a`);
-    await page.getByLabel("Token", { exact: true }).fill("a-read-only-token-of-length");
-    await page.keyboard.press("Enter");
+    await enterToken(page, "a-read-only-token-of-length");
 
     await page.getByRole("heading", { name: "Import" }).waitFor();
 

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { expectNoSidewaysScrolling } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_TOKEN: "a-hook-token-of-length" };
@@ -26,8 +27,7 @@ describe("dashboard empty states", () => {
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);
-    await page.getByLabel("Token", { exact: true }).fill(TOKENS.SIGNALBOX_API_TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKENS.SIGNALBOX_API_TOKEN);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { useRules } from "../../dashboard/useRules.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
@@ -58,8 +59,7 @@ describe("dashboard page of notifications with a token that only reads", () => {
   });
   it("shows the rules without the button", async () => {
     const page = await contexts.open(`${app.url}/notify`);
-    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
-    await page.keyboard.press("Enter");
+    await enterToken(page, READ_ONLY);
 
     await page.getByText("the main session, at once").waitFor();
     await untilPasses(async () => expect(await page.getByRole("button", { name: "Test agent" }).count()).to.equal(0));

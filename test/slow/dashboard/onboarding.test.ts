@@ -7,6 +7,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -44,8 +45,7 @@ describe("dashboard onboarding", () => {
   afterEach(() => worker.close());
   const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

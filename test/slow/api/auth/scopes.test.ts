@@ -4,6 +4,7 @@ import { allRoutes } from "../../../../src/api/routes/all.ts";
 import type { AnyRoute } from "../../../../src/api/routing/route.ts";
 import { parseConfig } from "../../../../src/config/load.ts";
 import { compileMappings } from "../../../../src/hooks/mappings/mapping.ts";
+import { bearer } from "../../../support/app.ts";
 import { useSharedApp } from "../../../support/useApp.ts";
 
 const tokenOf = (name: string) => `the-token-with-the-name-${name}`;
@@ -41,7 +42,6 @@ const CONFIG = JSON.stringify({
   server: { apiToken: API_TOKENS, readOnlyToken: [READ_ONLY], tokens: entries },
   hooks: { enabled: true, token: HOOK_TOKENS, mappings: [{ match: { path: "ci" } }] },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("scopes of tokens", () => {
   const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
