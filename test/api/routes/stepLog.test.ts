@@ -168,6 +168,24 @@ describe("step logs", () => {
     expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(1_200);
   });
 
+  it("keep one order and the right size when two processes append to one log", async () => {
+    const other = await startApp({ mongo: app.mongoUri });
+    const path = `${job.path}/steps/a/log`;
+    const all = Array.from({ length: 40 }, (_, i) =>
+      (i % 2 ? app : other).call("POST", path, numbered(300, i * 300 + 1), { "Content-Type": "text/plain" }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    await other.close();
+
+    const { lines, next, dropped } = await read("?limit=10000");
+    expect(new Set(statuses)).to.deep.equal(new Set([204]));
+    expect(next).to.equal(12_000);
+    expect(lines.length + dropped.lines).to.equal(12_000);
+    expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(kept / 64);
+    const [size] = await app.database.collections.logSizes.find({ _id: await internalId() }).toArray();
+    expect(size?.bytes).to.equal(kept);
+  });
+
   const shown: [string, string | Buffer, string[]][] = [
     ["the last state of a progress bar", "10%\r20%\r30%\ndone\n", ["30%", "done"]],
     ["a bar that has not ended its line", "10%\r20%\r", ["20%"]],
