@@ -238,6 +238,14 @@ describe("step logs", () => {
     expect(body.lines.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
   });
 
+  it("are no longer there for a request that waits when the job is deleted", async () => {
+    const held = app.call("GET", `${job.path}/steps/a/log`, undefined, { Prefer: "wait=2" });
+    await eventually(() => app.waiting() === 1, "the request to wait");
+    await app.call("DELETE", job.path);
+
+    expect((await held).body.code).to.equal("job_not_found");
+  });
+
   it("are announced to the streams of all records and of their job", async () => {
     const all = await openEvents(`${app.url}/api/events`);
     const other = await openEvents(`${app.url}/api/events?jobId=another`);
