@@ -8,7 +8,7 @@ import { page, when } from "../pages/plainPage.ts";
 const question = ({ title, message }: GateDoc): Html =>
   html`<h1>${title}</h1>${message && html`<p class="text">${message}</p>`}`;
 
-const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Dismissed" } as const;
 
 /** The entries that are shown again of a form that was not accepted. */
 interface Rejected {

@@ -55,8 +55,13 @@ function Words({ delivery: { preview, eventType, rule } }: { delivery: Delivery 
 
 /** Shows what a pending delivery waits for, and the outcome of the attempts so far. */
 function Progress({ delivery, first }: { delivery: Delivery; first: FirstPending }) {
-  const { reason, lastStatus, parts } = delivery;
-  const outcome = [lastStatus !== null && `status ${lastStatus}`, parts.length > 0 && partsOf(delivery)]
+  const { reason, lastStatus, parts, runName, state } = delivery;
+  const isPlain = state === "sent" && parts.length === 1;
+  const outcome = [
+    runName && visible(runName),
+    lastStatus !== null && `status ${lastStatus}`,
+    parts.length > 0 && !isPlain && partsOf(delivery),
+  ]
     .filter(Boolean)
     .join(", ");
   return (
