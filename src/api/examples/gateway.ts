@@ -1,5 +1,5 @@
 import { Delivery } from "../../wire/delivery.ts";
-import { Run } from "../../wire/run.ts";
+import { Run } from "../../wire/runs/run.ts";
 import { type Example, withNulls } from "./example.ts";
 
 const RUN_ID = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";

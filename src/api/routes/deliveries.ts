@@ -9,7 +9,7 @@ import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
 import { Delivery, DeliveryCounts, DeliveryKind, DeliveryReceipt, DeliveryState } from "../../wire/delivery.ts";
 import * as examples from "../examples/gateway.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import * as q from "../schemas/requests.ts";
 
 const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";

@@ -1,4 +1,4 @@
-import type { Budget } from "../../wire/budget.ts";
+import type { Budget } from "../../wire/runs/budget.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Failure } from "../components/notice.tsx";
 import { Facts } from "../components/values/facts.tsx";

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
-import type { RunStats } from "../../wire/run.ts";
+import type { RunStats } from "../../wire/runs/run.ts";
 import { now } from "../clock.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";

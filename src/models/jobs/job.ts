@@ -1,14 +1,14 @@
 import { ownTrace, type TraceContext, traceparentOf } from "../../shared/traceContext.ts";
 import type { JobChange, JobView, Usual } from "../../wire/job.ts";
-import { RETURN_EVENTS } from "../../wire/return.ts";
+import { RETURN_EVENTS } from "../../wire/runs/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Links, viewLinks } from "./link.ts";
-import type { PayloadField } from "./payloadFields.ts";
-import { Payload } from "./payloads.ts";
+import type { PayloadField } from "./payloads/payloadFields.ts";
+import { Payload } from "./payloads/payloads.ts";
 import { expectedEndAt } from "./runTime.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";

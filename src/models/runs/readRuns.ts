@@ -1,8 +1,8 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import type { ReturnOf } from "../../wire/return.ts";
-import type { Run, RunHead, RunRequest } from "../../wire/run.ts";
+import type { ReturnOf } from "../../wire/runs/return.ts";
+import type { Run, RunHead, RunRequest } from "../../wire/runs/run.ts";
 import type { Message } from "../../wire/session.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
@@ -16,7 +16,7 @@ import { readHookCall } from "./hookCall.ts";
 import type { RunDoc } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
 import { type Runs, runNotFound } from "./runs.ts";
-import { viewUsage } from "./usage.ts";
+import { viewUsage } from "./usage/usage.ts";
 
 export interface RunListQuery extends RunFilter {
   readonly limit: number;
