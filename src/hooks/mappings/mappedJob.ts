@@ -155,7 +155,8 @@ export function renderJob(
     ownId ??
     identifier(job.id, scope, { field: "id", max: MAX_IDENTIFIER_LENGTH - prefix.length, isWhole: job.needsWholeId });
   if (id === null) throw failed("id is empty: the request has no value for a part of job.id.");
-  const ofItems = items.map((value) => renderReport(job, prefix + id, { ...scope, item: { value } }));
+  const reportsOfItems = items.map((value) => renderReport(job, prefix + id, { ...scope, item: { value } }));
+  const ofItems = reportsOfItems.filter((report) => report?.step); // without its key an item is not about the job either
   const whole = renderReport(job, prefix + id, scope, own);
   return [whole && { ...whole, attempt: attemptOf(job, items, scope) }, ...ofItems].flatMap((report) => report ?? []);
 }
@@ -240,7 +241,7 @@ function hasValues(template: Template, scope: TemplateScope, { isWhole }: { read
   const values: string[] = [];
   for (const [i, part] of template.entries()) {
     if (typeof part === "string") continue;
-    const value = renderTemplate([part], scope).text;
+    const value = renderTemplate([part], scope).text.trim();
     if (i > 0 && typeof template[i - 1] !== "string") values.push((values.pop() ?? "") + value);
     else values.push(value);
   }
@@ -251,7 +252,8 @@ function hasValues(template: Template, scope: TemplateScope, { isWhole }: { read
 /** Returns the progress of what is not completed, which is never whole. */
 function progressOf(text: string | null): number | null {
   if (text === null) return null;
-  const number = Number(text);
+  // Number alone reads a blank as 0 and 0x10 as 16. A small number of a body is rendered with an exponent.
+  const number = /^[-+\d.e]+$/i.test(text.trim()) ? Number(text) : Number.NaN;
   if (Number.isNaN(number)) throw failed("progress is not a number: send a percentage from 0 to 100.");
   return Math.min(99, Math.max(0, number));
 }

@@ -169,7 +169,7 @@ describe("pipelines of GitLab", () => {
   ] as const) {
     it(`end as ever when the id of a job is ${what}`, async () => {
       const id = 60 + what.length;
-      const odd = { ...build(1, "test", "unit", "success"), id: number };
+      const odd = { ...build(1, "test", "unit", number === undefined ? "failed" : "success"), id: number };
       await send(pipeline("success", [odd], id), "Pipeline Hook");
       await send(pipeline("running", [odd], id), "Pipeline Hook");
 
