@@ -168,6 +168,30 @@ describe("step logs", () => {
     expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(1_200);
   });
 
+  it("have each line once when the log of another step of the same batch cannot be written", async () => {
+    const { chunks } = app.stores.logs.collections;
+    const insert = chunks.insertMany.bind(chunks);
+    const stub = sinon.stub(chunks, "insertMany").callsFake((documents) => {
+      if (documents[0]?.stepKey === "broken") return Promise.reject(new TypeError("broken"));
+      return insert(documents);
+    });
+    const internal = await internalId();
+    const line = { at: app.clock.now(), level: null, text: "one" };
+
+    const ends = await Promise.allSettled(
+      ["a", "broken", "b"].map((stepKey) =>
+        app.stores.logs.appendTo({ job: internal, jobId: job.jobId, stepKey }, { lines: [line], cutBytes: 0 }),
+      ),
+    );
+    stub.restore();
+
+    expect(ends.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
+    const stored = await readLastLines(app.stores.logs, internal, 9);
+    expect(stored.map(({ text }) => text)).to.deep.equal(["one", "one"]);
+    const [size] = await app.stores.logs.collections.sizes.find({ _id: internal });
+    expect(size?.bytes).to.equal(2 * Buffer.byteLength("one\n"));
+  });
+
   const shown: [string, string | Buffer, string[]][] = [
     ["the last state of a progress bar", "10%\r20%\r30%\ndone\n", ["30%", "done"]],
     ["a bar that has not ended its line", "10%\r20%\r", ["20%"]],
