@@ -1,11 +1,11 @@
 import JSON5 from "json5";
-import { AgentSchema } from "../src/config/agent.ts";
-import { BudgetSchema } from "../src/config/budget.ts";
+import { TokenSchema } from "../src/config/access/tokens.ts";
+import { AgentSchema } from "../src/config/agents/agent.ts";
+import { BudgetSchema } from "../src/config/agents/budget.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/config/config.ts";
 import { MappingSchema } from "../src/config/mappings/mapping.ts";
 import type { ConfigNode } from "../src/config/nodes.ts";
 import { NotifySchemas, RuleSchema } from "../src/config/notify.ts";
-import { TokenSchema } from "../src/config/tokens.ts";
 import { DURATION_PATTERN } from "../src/shared/text/duration.ts";
 import { withRest } from "./docPage.ts";
 

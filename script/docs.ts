@@ -5,12 +5,13 @@ import { scopesOf, type ToolDefinition, toolsOf } from "../src/api/mcp/tools.ts"
 import { addDependencyMetrics } from "../src/api/metrics/dependencyMetrics.ts";
 import { addGmailMetrics } from "../src/api/metrics/gmailMetrics.ts";
 import { Metrics } from "../src/api/metrics/metrics.ts";
-import type { AnyRoute } from "../src/api/route.ts";
 import { allRoutes } from "../src/api/routes/all.ts";
+import type { AnyRoute } from "../src/api/routing/route.ts";
 import { toParts } from "../src/channels/markdown/parts.ts";
 import { examplesOf } from "../src/cli/command.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";
+import { SCOPES } from "../src/shared/access/scopes.ts";
 import { ERRORS } from "../src/shared/errorCatalogue.ts";
 import {
   ANY_NOTIFICATION_TYPES,
@@ -19,7 +20,6 @@ import {
   subjectPath,
 } from "../src/shared/notifications/catalogue.ts";
 import { SAMPLE_TIME } from "../src/shared/notifications/samples.ts";
-import { SCOPES } from "../src/shared/scopes.ts";
 import { AuditAction } from "../src/wire/audit.ts";
 import { WorkerMetrics } from "../src/workers/metrics.ts";
 import type { Notification, NotificationData } from "../src/workers/notify/notification.ts";

@@ -8,7 +8,7 @@ import { AnswerBody, Gate } from "../../src/wire/gate.ts";
 import { CancelRequest, JobChange, JobFields, JobHead, JobRead } from "../../src/wire/job.ts";
 import { Link } from "../../src/wire/link.ts";
 import { Expectation, NotifyRule } from "../../src/wire/notify.ts";
-import { JobReturn, ReturnEvent, ReturnOf, ReturnTarget, ReturnTo } from "../../src/wire/return.ts";
+import { JobReturn, ReturnEvent, ReturnOf, ReturnTarget, ReturnTo } from "../../src/wire/runs/return.ts";
 import {
   FailedRunAttempt,
   MissingValue,
@@ -18,11 +18,11 @@ import {
   RunRequest,
   RunStatus,
   WaitsFor,
-} from "../../src/wire/run.ts";
+} from "../../src/wire/runs/run.ts";
+import { Usage } from "../../src/wire/runs/usage.ts";
 import { Message, Session, WaitingEvent } from "../../src/wire/session.ts";
 import { Stats } from "../../src/wire/stats.ts";
 import { FailedStepAttempt, SingleStep, StepSummary } from "../../src/wire/step.ts";
-import { Usage } from "../../src/wire/usage.ts";
 import { pythonModule } from "./python.ts";
 import type { Published, Shape } from "./shapes.ts";
 import { typescriptFile } from "./typescript.ts";

@@ -1,6 +1,6 @@
 import Koa, { type Middleware } from "koa";
+import { needsLogin, type TokenList } from "../config/access/tokenList.ts";
 import type { Config } from "../config/config.ts";
-import { needsLogin, type TokenList } from "../config/tokenList.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";
@@ -19,8 +19,8 @@ import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { isUnder, type Mount, type MountDeps, mountApi, mountHooks, mountMcp, mountPages } from "./mounts.ts";
 import { mountLoginPages } from "./people/loginPages.ts";
 import { mountPings } from "./receivers/pings.ts";
-import { emptyRouter } from "./router.ts";
 import { allRoutes } from "./routes/all.ts";
+import { emptyRouter } from "./routing/router.ts";
 
 export interface AppSettings {
   readonly version: string;

@@ -1,4 +1,4 @@
-import type { ChatAccess } from "../config/chatAccess.ts";
+import type { ChatAccess } from "../config/channels/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import type { JobTokens } from "../models/jobs/tokens/jobTokens.ts";
 import type { ReplyTarget } from "../models/sessions/session.ts";

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { AnyRoute } from "./route.ts";
+import type { AnyRoute } from "./routing/route.ts";
 
 /** OpenAPI's runtime expressions for values, by the names of the values. */
 type Expressions = Readonly<Record<string, string>>;

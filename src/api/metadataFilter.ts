@@ -1,5 +1,5 @@
 import { AppError } from "../shared/errors.ts";
-import type { AnyRoute } from "./route.ts";
+import type { AnyRoute } from "./routing/route.ts";
 
 /**
  * The filter of jobs by metadata. The API takes `metadata[KEY]=value`, which generated clients send, and the older form

@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
+import { allTokens } from "../config/access/tokenList.ts";
 import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
-import { allTokens } from "../config/tokenList.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
@@ -21,9 +21,9 @@ import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
 import { mountDocs } from "./reference/docs.ts";
 import type { OpenApi } from "./reference/document.ts";
-import type { AnyRoute } from "./route.ts";
-import { addRoutes, type RouterOptions } from "./router.ts";
 import { moveOpenClawToken } from "./routes/hooks/openclaw.ts";
+import type { AnyRoute } from "./routing/route.ts";
+import { addRoutes, type RouterOptions } from "./routing/router.ts";
 import { mountShare, type ShareSettings } from "./share/share.ts";
 
 const HOOK_ADVICE =

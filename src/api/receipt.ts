@@ -1,6 +1,6 @@
 import { AppError } from "../shared/errors.ts";
 import { type Caller, mayDo } from "./auth/caller.ts";
-import type { Answer, Answers, AnyRoute } from "./route.ts";
+import type { Answer, Answers, AnyRoute } from "./routing/route.ts";
 
 /** Returns whether a caller receives the receipt of a route in place of its whole response. */
 export const getsReceipt = (caller: Pick<Caller, "grants">, { receipt }: Pick<AnyRoute, "receipt">): boolean =>

@@ -1,4 +1,4 @@
-import { recipientFault } from "../config/recipients.ts";
+import { recipientFault } from "../config/channels/recipients.ts";
 import { invalidValue } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 

@@ -1,4 +1,4 @@
-import { ChatAccess } from "../config/chatAccess.ts";
+import { ChatAccess } from "../config/channels/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { redactConfig } from "../config/redact.ts";
 import type { Database } from "../models/database.ts";

@@ -1,4 +1,4 @@
-import type { Channels } from "../config/channels.ts";
+import type { Channels } from "../config/channels/channels.ts";
 import type { Timings } from "../shared/timings.ts";
 import type { InboundSource } from "./inbound.ts";
 import { slackSocket } from "./slack/socket.ts";

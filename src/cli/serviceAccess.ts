@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { firstToken } from "../config/access/tokenList.ts";
 import type { Config } from "../config/config.ts";
-import { firstToken } from "../config/tokenList.ts";
 import { localUrl } from "../shared/address.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { findRunningInstance } from "./start/dataDirectoryLock.ts";

@@ -1,21 +1,23 @@
 import Type, { type Static } from "typebox";
 import { durationMs } from "../shared/text/duration.ts";
 import { isObject } from "../shared/text/json.ts";
-import { AgentsSchema, agentChecks } from "./agents.ts";
-import { budgetChecks } from "./budgetChecks.ts";
-import { ChannelsSchema, channelChecks } from "./channels.ts";
-import { chatChecks } from "./chatChecks.ts";
+import { peopleChecks } from "./access/people.ts";
+import { tokenChecks } from "./access/tokens.ts";
+import { AgentsSchema, agentChecks } from "./agents/agents.ts";
+import { budgetChecks } from "./agents/budgetChecks.ts";
+import { channelChecks } from "./channels/channelChecks.ts";
+import { ChannelsSchema } from "./channels/channels.ts";
+import { chatChecks } from "./channels/chatChecks.ts";
 import { MongoSchema, RedisSchema, redisChecks } from "./databases.ts";
 import { HooksSchema, hookChecks } from "./hooks.ts";
 import { secretFault } from "./mappings/auth.ts";
 import { type Check, type ConfigNode, duration, type Frozen, section, text } from "./nodes.ts";
-import { NotifySchemas, notifyChecks } from "./notify.ts";
+import { NotifySchemas } from "./notify.ts";
+import { notifyChecks } from "./notifyChecks.ts";
 import { OtelSchema, otelChecks } from "./otel.ts";
 import { OutboundSchema, outboundChecks } from "./outbound.ts";
-import { peopleChecks } from "./people.ts";
 import { ServerSchema, serverChecks } from "./server.ts";
 import { SessionSchema, sessionChecks } from "./session.ts";
-import { tokenChecks } from "./tokens.ts";
 
 /**
  * The schema of the configuration file: every key with its default and its meaning.

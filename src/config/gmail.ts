@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../shared/sessionKey.ts";
-import { resolveModel } from "./agent.ts";
+import { resolveModel } from "./agents/agent.ts";
 import { type Mapping, mappingKey } from "./mappings/mapping.ts";
 import { type Frozen, optionalSection, text } from "./nodes.ts";
 

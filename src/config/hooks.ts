@@ -2,14 +2,14 @@ import Type, { type Static } from "typebox";
 import { sessionKeyFault } from "../shared/sessionKey.ts";
 import { DURATION_PATTERN, durationMs } from "../shared/text/duration.ts";
 import { IDENTIFIER_PATTERN } from "../shared/text/text.ts";
-import type { Agents } from "./agents.ts";
+import { allTokens, type TokenList } from "./access/tokenList.ts";
+import type { Agents } from "./agents/agents.ts";
 import { GmailSchema, gmailFaults } from "./gmail.ts";
 import { sharedSecretFaults } from "./mappings/auth.ts";
 import { mappingFaults } from "./mappings/faults.ts";
 import { MappingSchema, mappingKey, PRESETS } from "./mappings/mapping.ts";
 import { type Check, type Frozen, section, text, tokens } from "./nodes.ts";
 import { PROBES } from "./server.ts";
-import { allTokens, type TokenList } from "./tokenList.ts";
 
 /** The value of `hooks.keepRequests`. */
 export type KeepRequests = string | { readonly for: string; readonly maxBytes?: string };

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { isLoopback } from "../shared/address.ts";
+import { OidcSchema, UserHeaderSchema } from "./access/people.ts";
+import { needsLogin } from "./access/tokenList.ts";
+import { TokenSchema } from "./access/tokens.ts";
 import { type Check, type Frozen, section, text, token, tokens } from "./nodes.ts";
-import { OidcSchema, UserHeaderSchema } from "./people.ts";
-import { needsLogin } from "./tokenList.ts";
-import { TokenSchema } from "./tokens.ts";
 
 /** The paths that health checks request; they also answer outside of `server.basePath`. */
 export const PROBES: readonly string[] = ["/healthz", "/readyz"];

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { CHANNELS } from "../shared/channelNames.ts";
 import { MAX_RECIPIENT } from "../shared/text/text.ts";
+import { recipientFault } from "./channels/recipients.ts";
 import { type Check, duration, type Frozen, optionalSection, section, text } from "./nodes.ts";
-import { recipientFault } from "./recipients.ts";
 
 /** The section `session`. */
 export const SessionSchema = section(

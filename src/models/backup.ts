@@ -8,7 +8,7 @@ import type { AllDocuments, Database } from "./database.ts";
 import type { Documents } from "./db/documents.ts";
 import { FORMAT } from "./db/format.ts";
 import { insertAll } from "./db/insertAll.ts";
-import { isStored } from "./jobs/payloads.ts";
+import { isStored } from "./jobs/payloads/payloads.ts";
 
 const { BSON } = mongo;
 

@@ -22,7 +22,7 @@ import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { hookRequestSchema } from "./intake/hookRequest.ts";
 import { jobSchema } from "./jobs/job.ts";
 import { logChunkSchema, logSizeSchema } from "./jobs/log/logChunk.ts";
-import { payloadSchema } from "./jobs/payloads.ts";
+import { payloadSchema } from "./jobs/payloads/payloads.ts";
 import { alertSchema } from "./notifications/alerts.ts";
 import { expectationSchema } from "./notifications/expectation.ts";
 import { lastScanSchema } from "./notifications/lastScan.ts";

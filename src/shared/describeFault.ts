@@ -81,6 +81,8 @@ export function limitFault({ keyword, params }: Pick<ErrorObject, "keyword" | "p
       return `must have at most ${limit} characters`;
     case "maxItems":
       return `must have at most ${limit} items`;
+    case "uniqueItems":
+      return "must not have the same item twice";
     default:
       return undefined;
   }

@@ -28,6 +28,7 @@ export const Delivery = Type.Object(
     runId: s.nullable(Type.String(), {
       description: "The run whose reply is delivered; null for a turn of the main session.",
     }),
+    runName: Type.Optional(s.nullable(Type.String(), { description: "Name of the run. Only in lists." })),
     kind: DeliveryKind,
     rule: s.nullable(Type.String(), {
       description:

@@ -8,7 +8,7 @@ export const MAX_RUNS = 20;
 const Run = Type.Object(
   {
     jobId: s.JobId,
-    status: s.Status,
+    status: Type.Enum(["running", "completed", "failed", "cancelled"], { description: "The state of the job." }),
     durationMs: Type.Integer({
       description: "How long the job took, or has run so far, in milliseconds. Waiting for gates does not count.",
     }),
@@ -34,7 +34,7 @@ export const NameHistory = Type.Object(
         },
         s.named("LastFailure"),
       ),
-      { description: "The newest failed job among `runs`; null if none failed." },
+      { description: "The newest failed job of the window that was not cancelled; null if none failed." },
     ),
     nextDueAt: s.nullable(s.Timestamp("By when a further job is expected."), {
       description: "By when an expectation (`expect`) needs a further job; null if there is none.",

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
 import { Link } from "./link.ts";
-import { MissingValues, RunError } from "./run.ts";
+import { MissingValues, RunError } from "./runs/run.ts";
 
 /**
  * The outcome of a request. `accepted`: its runs were made, and none of them has failed. `dropped`: the transform dropped all

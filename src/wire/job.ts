@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
 import { GivenLinks, Links } from "./link.ts";
-import { JobReturn, ReturnTo, ReturnToChange } from "./return.ts";
+import { JobReturn, ReturnTo, ReturnToChange } from "./runs/return.ts";
 import { SingleStep, StepSummary, StepView } from "./step.ts";
 
 const StaleAfterSeconds = Type.Integer({

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
-import { ReturnOf } from "./return.ts";
+import { ReturnOf } from "./runs/return.ts";
 
 /** A conversation of the agent. */
 export const Session = Type.Object(

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import * as s from "./blocks.ts";
-import { UsageOrNull } from "./usage.ts";
+import { UsageOrNull } from "./runs/usage.ts";
 
 /** The number of jobs, and what happened in the last hour. */
 export const Stats = Type.Object(

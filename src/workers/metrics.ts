@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TurnUsage } from "../agents/runners/turnUsage.ts";
 import type { SendOutcome } from "../channels/channel.ts";
-import { modelEntries } from "../config/agent.ts";
+import { modelEntries } from "../config/agents/agent.ts";
 import type { Config } from "../config/config.ts";
 import type { ExpectedJob } from "../models/notifications/expectedJobs.ts";
 import type { ErrorCode } from "../shared/errorCatalogue.ts";

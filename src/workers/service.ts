@@ -1,9 +1,8 @@
-import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
 import { openChannels } from "../channels/channels.ts";
 import { proxiesOf } from "../channels/webhook/connections.ts";
 import { WebhookSender } from "../channels/webhook/sender.ts";
-import { blindBudgets } from "../config/budgetChecks.ts";
-import { ChatAccess } from "../config/chatAccess.ts";
+import { blindBudgets } from "../config/agents/budgetChecks.ts";
+import { ChatAccess } from "../config/channels/chatAccess.ts";
 import type { Config } from "../config/config.ts";
 import { keepLimits } from "../config/hooks.ts";
 import { withoutOwnSecrets } from "../config/load.ts";
@@ -53,14 +52,12 @@ import { deliverWebhookProcessor } from "./processors/deliverWebhook.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
-import { AgentTable } from "./runs/agentTable.ts";
+import { AgentTable, runnerName } from "./runs/agentTable.ts";
 import { RunBudgets } from "./runs/budgets.ts";
 import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.ts";
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
 
-/** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
-const MAX_PROMPT_CHARS = 5_000_000;
 /** Maximum concurrent deliveries of one channel, each to another recipient. */
 const DELIVERY_CONCURRENCY = 10;
 /** Maximum concurrent webhooks. A receiver that hangs takes one or two of them. */
@@ -101,12 +98,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const agentTable = new AgentTable(agents, env, timings.shutdown.programMs);
   const { publicUrl } = config.server;
   const hooksUrl = publicUrl === undefined ? undefined : publicUrl + hooks.path;
-  const channels = openChannels(config.channels, {
-    log,
-    env: withoutOwnSecrets(env),
-    publicUrl,
-    hooksUrl,
-  });
+  const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env), publicUrl, hooksUrl });
   metrics.addSeries({
     channels: channels.keys(),
     rules: config.notify,
@@ -210,16 +202,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         runnerName: runnerName(agents),
         defaults: agentTable.main.settings,
         ruleTurnsPerMinute: config.notifyTurnsPerMinute,
-        // The built-in prompt is only about events, so that without them the model has nothing to do.
-        needsEvents: agents.defaults.heartbeat.prompt === undefined,
-        prompt: (events, delivered) =>
-          heartbeatPrompt({
-            prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
-            events: events.map(({ _id: eventId, text, source, createdAt: at, sentChars }) => {
-              return { eventId, text, source, at, sentChars, isDelivered: delivered.has(eventId) };
-            }),
-            maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS),
-          }),
+        prompt: agents.defaults.heartbeat.prompt,
       }),
     ],
     ...[...limited].map(([name, { channel, limiter }]): [QueueDef, Processor] => [
@@ -305,12 +288,6 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     await Promise.all([transforms.close(), sender.close()]);
   };
   return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };
-}
-
-/** Returns the name of the runner for people, with the address of its model server. */
-function runnerName({ defaults: { runner }, runners }: Config["agents"]): string {
-  const address = runner === "openai" && runners.openai?.baseUrl;
-  return address ? `the model server at ${address}` : `the runner ${runner}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { unconfigured } from "../models/deliveries/addDelivery.ts";
 import { repairGates } from "../models/gates/repairGates.ts";
-import { listDueRuns } from "../models/runs/dueRuns.ts";
+import { listDueRuns, listUnfinalized, listUnmapped } from "../models/runs/dueRuns.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toAppError } from "../shared/errors.ts";
@@ -54,7 +54,7 @@ const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime()
 
 async function finalizeEnded(deps: SweepDeps): Promise<void> {
   const { stores, finalize, log } = deps;
-  await inBatches(stores.runs.listUnfinalized(before(deps)), FINALIZE_CONCURRENCY, ({ _id: run }) =>
+  await inBatches(listUnfinalized(stores.runs.collection, before(deps)), FINALIZE_CONCURRENCY, ({ _id: run }) =>
     finalize(run).catch((error: unknown) => {
       const { code } = toAppError(error);
       if (code === "unavailable") throw error;
@@ -67,7 +67,7 @@ async function requeueUnmapped(deps: SweepDeps): Promise<void> {
   const { stores, queues } = deps;
   const waiting = new Map<string, number>();
   await inBatches(
-    stores.runs.listUnmapped(before(deps)),
+    listUnmapped(stores.runs.collection, before(deps)),
     ENQUEUE_CONCURRENCY,
     async ({ _id: runId, round, mapped }) => {
       // The mappings take turns, as at acceptance: a run's priority is its position among the waiting runs of its mapping.

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Type } from "typebox";
-import { compileBody } from "../../src/api/validate.ts";
+import { compileBody } from "../../src/api/routing/validate.ts";
 
 describe("the check of a schema", () => {
   it("is compiled once for equal schemas, which each reload of the configuration makes anew", () => {

@@ -120,6 +120,21 @@ describe("signalbox channel", () => {
     }
   });
 
+  it("sends that a job has not been heard of, with the time since it began", async () => {
+    app.clock.advance(-35_000); // the channel has the system's clock
+    const { jobId } = await createJob(app, { staleAfterSeconds: 30 });
+    const lists = () => app.log.filter(({ method, path }) => method === "GET" && path === "/api/jobs").length;
+    const before = lists();
+    await start();
+    await eventually(() => lists() >= before + 2, "the channel to have read the running jobs");
+    app.clock.advance(35_000);
+    await eventually(() => events().includes(`${jobId} stale`), "the news of a silent job");
+
+    const [{ params }] = news() as [Line];
+    expect(params.content).to.match(/^A job has not been heard of for a while\./);
+    expect(Number(/Duration: (\d+) s/.exec(params.content)?.[1])).to.be.at.least(30);
+  });
+
   it("sends only jobs whose ids begin with the prefix, also those that ended before a reconnect", async () => {
     await start("--jobs", "ci/");
     const path = `/api/jobs/${encodeURIComponent("ci/7")}`;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { periodOf } from "../../src/config/budget.ts";
-import { blindBudgets } from "../../src/config/budgetChecks.ts";
+import { periodOf } from "../../src/config/agents/budget.ts";
+import { blindBudgets } from "../../src/config/agents/budgetChecks.ts";
 import { parseConfig } from "../../src/config/load.ts";
 
 const read = (agents: object, hooks: object = {}) => parseConfig(JSON.stringify({ agents, hooks }), {});

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { modelEntries, resolveModel } from "../../src/config/agent.ts";
+import { modelEntries, resolveModel } from "../../src/config/agents/agent.ts";
 
 const LIST = ["small", { id: "openai/gpt-5", alias: "large" }, { id: "bare" }];
 const MAP = { small: {}, "openai/gpt-5": { alias: "large" }, bare: {} };

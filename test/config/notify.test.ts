@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { recipientFault } from "../../src/config/channels/recipients.ts";
 import { ConfigError, parseConfig } from "../../src/config/load.ts";
-import { recipientFault } from "../../src/config/recipients.ts";
 import { redactConfig } from "../../src/config/redact.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";
 import { NOTIFICATION_TYPES } from "../../src/shared/notifications/catalogue.ts";

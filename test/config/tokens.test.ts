@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { allTokens, firstToken } from "../../src/config/access/tokenList.ts";
 import { type ConfigError, parseConfig } from "../../src/config/load.ts";
-import { allTokens, firstToken } from "../../src/config/tokenList.ts";
 
 const API = "an-api-token-of-length";
 const OTHER = "another-token-of-length";

@@ -49,7 +49,7 @@ describe("dashboard questions", () => {
     });
     const form = page.getByRole("article", { name: "publish?" });
     await form.getByRole("link", { name: "https://example.com/diff" }).waitFor();
-    await form.getByText("Without an answer by then, it counts as cancelled.").waitFor();
+    await form.getByText("Without an answer by then, it counts as dismissed.").waitFor();
     await form.getByLabel("Version").fill("7");
     await expectAccessible(page);
     await page.setViewportSize(DESKTOP);

@@ -82,6 +82,9 @@ describe("the history of a name in words", () => {
   });
 
   it("names only the states that jobs have", () => {
+    const cancelled = { ...(runs(1)[0] as ReturnType<typeof runs>[number]), status: "cancelled" as const };
+
     expect(countsOf(runs(1, 2))).to.equal("2 completed");
+    expect(countsOf([...runs(1), cancelled])).to.equal("1 completed, 1 cancelled");
   });
 });

@@ -65,7 +65,7 @@ describe("live list", () => {
           idOf: (row) => row.id,
           createdAt: (row) => row.createdAt,
           merge: (_, newer) => newer,
-          load: ({ limit, cursor }) => service.page(limit, cursor),
+          load: ({ limit, cursor }) => service.page(limit, cursor ?? null),
         });
 
         void list.reload();
@@ -102,7 +102,7 @@ describe("live list", () => {
       idOf: (row) => row.id,
       createdAt: (row) => row.createdAt,
       merge: (_, newer) => newer,
-      load: ({ limit, cursor }) => service.page(limit, cursor),
+      load: ({ limit, cursor }) => service.page(limit, cursor ?? null),
     });
     const drain = async () => {
       while (service.hasPending) await service.respond();

@@ -45,5 +45,21 @@ describe("the screenshots", () => {
     await page.locator("b.some").first().waitFor();
     writeFileSync(join(PLACE, "moving.webp"), await filmJobs(showcase.app, page));
   });
+  it("show a question on a phone", async () => {
+    const { app } = showcase;
+    const step = { stepName: "Publish the prices", progress: 10, jobProgressStart: 60, jobProgressEnd: 100 };
+    await app.call("PUT", "/api/jobs/shop-prices", { name: "Update the shop", metadata: { shop: "eu-3" } });
+    await app.call("PUT", "/api/jobs/shop-prices/steps/publish", { ...step, message: "240 of 2,060 prices differ" });
+    const requestedSchema = {
+      type: "object",
+      properties: { batch: { type: "integer", title: "Prices at a time", minimum: 1, default: 20 } },
+    };
+    const message = "12 of them by more than half. The old prices stay in the backup of last night.";
+    const question = { title: "Publish 240 prices?", message, requestedSchema };
+    await app.call("PUT", "/api/jobs/shop-prices/gates/publish", question);
+    const page = await contexts.openLive(`${app.url}/jobs/shop-prices`, { reducedMotion: "reduce", ...PHONE });
+    await page.getByText("Publish 240 prices?").first().waitFor();
+    await page.screenshot({ path: join(PLACE, "phone-question.png") });
+  });
   it("show a job on a phone", () => shot("phone-job", "/jobs/research-battery-recycling", PHONE));
 });

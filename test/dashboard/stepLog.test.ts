@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { colourParts } from "../../src/dashboard/data/job/logColours.ts";
 import type { TestApp } from "../support/app.ts";
@@ -30,6 +31,24 @@ describe("the log of a step on the page", () => {
       expect(await page.getAttribute(".chips a", "href")).to.equal("https://ci.example.com/1"),
     );
     await untilPasses(async () => expect(await page.textContent("main")).to.include("0 of 1 step"));
+  });
+
+  it("shows levels in colour, and can be downloaded as text", async () => {
+    const job = await createJob(app);
+    await report(app, job.path, "a", {});
+    const lines = ["error", "warning", "debug", "info"].map((level) => JSON.stringify({ level, text: `<i>${level}` }));
+    await app.call("POST", `${job.path}/steps/a/log`, lines.join("\n"), { "Content-Type": "application/x-ndjson" });
+    const page = await openLive(`/jobs/${job.jobId}?step=a`);
+    for (const level of ["error", "warning", "debug"]) await page.waitForSelector(`.log-${level} >> text=<i>${level}`);
+    await untilPasses(async () => expect(await page.locator(".log-row").count()).to.equal(4));
+
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("region", { name: "Log" }).getByRole("button", { name: "Download" }).click(),
+    ]);
+
+    expect(download.suggestedFilename()).to.equal(`${job.jobId}-a.log`);
+    expect(await text(await download.createReadStream())).to.equal("<i>error\n<i>warning\n<i>debug\n<i>info\n");
   });
 
   it("stands beside how many steps of a job are done, in the rows of the list and live", async () => {

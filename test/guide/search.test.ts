@@ -22,7 +22,7 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["disk full", "how-to/operate#the-disk-is-full"],
   ["windows", "how-to/deploy#which-systems-it-runs-on"],
   ["postgres", "how-to/deploy#which-systems-it-runs-on"],
-  ["airflow", "how-to/report-from-an-orchestrator#run-the-steps-with-retries"],
+  ["airflow", "how-to/report-from-airflow"],
   ["how long are jobs kept", "how-to/operate#how-long-jobs-are-kept"],
   ["cancel", "how-to/cancel-a-job"],
   ["wait", "how-to/wait-for-a-job"],
@@ -35,14 +35,39 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["nginx tls", "how-to/put-tls-in-front#tls-with-a-proxy"],
   ["upgrade", "how-to/upgrade"],
   ["webhook did nothing", "how-to/see-why-a-webhook-did-nothing"],
+  ["wake the session when a job ends", "how-to/wake-claude-code"],
+  ["healthchecks ping address", "how-to/report-backups"],
+  ["dbt", "how-to/report-from-dbt"],
+  ["gitlab pipeline", "how-to/report-from-gitlab"],
+  ["log of a step", "reference/api#log-lines"],
+  ["job takes longer than usual", "how-to/notice-slow-jobs"],
+  ["share a job without a log-in", "how-to/share-a-job"],
+  ["badge", "how-to/share-a-job"],
+  ["approve in slack", "how-to/answer-in-slack"],
+  ["telegram buttons", "how-to/answer-in-telegram"],
+  ["discord buttons", "how-to/answer-in-discord"],
+  ["log in with keycloak", "how-to/log-in-with-keycloak"],
+  ["entra groups", "how-to/log-in-with-entra"],
+  ["watch tools of a run", "how-to/watch-a-run"],
+  ["limit spending", "how-to/set-budgets"],
+  ["opentelemetry", "how-to/send-traces"],
+  ["openclaw", "how-to/move-from-openclaw"],
+  ["several agents", "how-to/use-several-agents"],
+  ["kubernetes cronjob", "how-to/report-kubernetes-cronjobs"],
+  ["message that follows a job", "how-to/get-notified-when-a-job-fails#follow-a-job-in-one-message"],
+  ["github actions", "how-to/report-from-github-actions"],
 ];
 
 describe("a search in the guide", () => {
   for (const [query, answer] of QUESTIONS) {
-    it(`finds ${answer} among the first three: ${query}`, async () => {
+    it(`finds ${answer} among the first two: ${query}`, async () => {
       const paths = (await docs.search(query)).map(({ path }) => path);
+      const [page] = answer.split("#");
 
-      expect(paths.slice(0, 3)).to.include(answer);
+      // A question about a whole page is answered by any part of it.
+      expect(paths.slice(0, 2)).to.satisfy((first: string[]) =>
+        first.some((path) => path === answer || (answer === page && path.split("#")[0] === page)),
+      );
       expect(paths[0]).to.match(/^(how-to|tutorials)\//);
     });
   }

@@ -21,7 +21,7 @@ describe("docs/explanation/threat-model.md", () => {
       ([, label = "", file = ""]) => !existsSync(`test/${file}`) || basename(file) !== `${basename(label)}.test.ts`,
     );
 
-    expect(links).to.have.length.above(100);
+    expect(links).to.have.length.above(80);
     expect(wrong.map(([link]) => link)).to.deep.equal([]);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { secretsEqual } from "../../src/shared/secretsEqual.ts";
+import { secretsEqual } from "../../src/shared/access/secretsEqual.ts";
 import { runs } from "../support/random.ts";
 
 describe("secretsEqual", () => {

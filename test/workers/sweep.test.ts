@@ -84,7 +84,7 @@ describe("sweep: runs that wait for their mapping", () => {
     const now = performance.now.bind(performance);
     let heldUpMs = 0;
     sinon.stub(performance, "now").callsFake(() => now() + heldUpMs);
-    const find = sinon.stub(app.stores.runs, "listUnmapped").callThrough();
+    const find = sinon.stub(app.stores.runs.collection, "stream").callThrough();
     find.onFirstCall().callsFake(() => {
       heldUpMs = 60_000;
       throw new Error("MongoDB is away.");
@@ -273,7 +273,7 @@ describe("sweep", () => {
   it("renews its lease while it runs", async () => {
     const { leases, runs } = app.stores;
     const { promise: goOn, resolve: go } = Promise.withResolvers<void>();
-    sinon.stub(runs, "listUnmapped").callsFake(async function* () {
+    sinon.stub(runs.collection, "stream").callsFake(async function* () {
       await goOn;
       yield* [];
     });

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from "koa";
-import type { OidcConfig, UserHeaderConfig } from "../../config/people.ts";
-import { allTokens, needsLogin, type TokenList } from "../../config/tokenList.ts";
+import type { OidcConfig, UserHeaderConfig } from "../../config/access/people.ts";
+import { allTokens, needsLogin, type TokenList } from "../../config/access/tokenList.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";

@@ -1,6 +1,6 @@
 import { jobNotFound } from "../../models/jobs/jobs.ts";
+import type { Scope } from "../../shared/access/scopes.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Scope } from "../../shared/scopes.ts";
 import { atJob, type Caller, type Identity, jobOf, jobsFor, mayDo } from "./caller.ts";
 
 /** The part of a route that decides who may call it. */

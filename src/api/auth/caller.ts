@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { isInGroup, type JobGroup, type JobScope, type OneJob, ownJob } from "../../models/jobs/jobScope.ts";
-import { allows, type Scope } from "../../shared/scopes.ts";
+import { allows, type Scope } from "../../shared/access/scopes.ts";
 
 /** Scopes, and the jobs to which those for jobs apply; all jobs when undefined. */
 export interface Grant {

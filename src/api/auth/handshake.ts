@@ -1,6 +1,6 @@
 import type { Context, Middleware } from "koa";
 import { hookName, type JsonBody, type Mapping, mappingsNamed } from "../../hooks/mappings/mapping.ts";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { secretsEqual } from "../../shared/access/secretsEqual.ts";
 import { isObject } from "../../shared/text/json.ts";
 
 /** Maximum length of a validation token that is sent back, in characters. Microsoft Graph sends some hundred. */

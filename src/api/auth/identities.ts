@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { OidcConfig, UserHeaderConfig } from "../../config/people.ts";
+import type { OidcConfig, UserHeaderConfig } from "../../config/access/people.ts";
 import { childPrefix } from "../../models/jobs/jobScope.ts";
 import type { JobTokenClaims, JobTokenScope, JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";

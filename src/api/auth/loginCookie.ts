@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { hasPurpose } from "../../models/jobs/tokens/seal.ts";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { secretsEqual } from "../../shared/access/secretsEqual.ts";
 import type { Identity } from "./caller.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
 

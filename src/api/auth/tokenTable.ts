@@ -1,7 +1,7 @@
 import { createHmac, hash } from "node:crypto";
+import { allTokens, type TokenList } from "../../config/access/tokenList.ts";
 import type { Config } from "../../config/config.ts";
-import { allTokens, type TokenList } from "../../config/tokenList.ts";
-import { effectiveScopes } from "../../shared/scopes.ts";
+import { effectiveScopes } from "../../shared/access/scopes.ts";
 import type { Identity } from "./caller.ts";
 
 /** A configured token, without the token itself where the configuration has only its hash. */

@@ -1,11 +1,11 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import type { AuditLog } from "../../models/audit.ts";
+import { secretsEqual } from "../../shared/access/secretsEqual.ts";
 import { networkOf } from "../../shared/address.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { withTimeout } from "../../shared/timeouts.ts";
 import { originOf } from "./caller.ts";
 

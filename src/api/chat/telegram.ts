@@ -1,7 +1,7 @@
 import { readTelegramAct, webhookSecret } from "../../channels/telegram/inbound.ts";
 import { singleHeader } from "../../hooks/signatures/readSignature.ts";
 import { SenderRefusedError } from "../../hooks/signatures/signature.ts";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { secretsEqual } from "../../shared/access/secretsEqual.ts";
 import { type ChatRoute, parseObject } from "./chatRoute.ts";
 
 /** Returns the address of Telegram's updates, whose secret Telegram got with the address. It repeats what was not acknowledged. */

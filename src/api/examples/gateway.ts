@@ -1,5 +1,5 @@
 import { Delivery } from "../../wire/delivery.ts";
-import { Run } from "../../wire/run.ts";
+import { Run } from "../../wire/runs/run.ts";
 import { type Example, withNulls } from "./example.ts";
 
 const RUN_ID = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
@@ -204,7 +204,9 @@ export const listMessages: Example = {
 
 const deliveryParams = { deliveryId: DELIVERY.deliveryId };
 
-export const listDeliveries: Example = { answers: { 200: { deliveries: [DELIVERY], nextCursor: null } } };
+export const listDeliveries: Example = {
+  answers: { 200: { deliveries: [{ ...DELIVERY, runName: "CI main" }], nextCursor: null } },
+};
 
 export const countDeliveries: Example = {
   answers: { 200: { total: 214, pending: 1, sent: 210, failed: 3, capped: false } },

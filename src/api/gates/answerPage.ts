@@ -135,7 +135,7 @@ async function show(ctx: Context, gate: GateDoc): Promise<void> {
 async function answer(ctx: Context, gate: GateDoc, submitted: Submitted, deps: PageDeps): Promise<void> {
   const action = ACTIONS.find((one) => one === submitted.get("action"));
   if (gate.status === "answered") throw new PageError(409, answeredPage(gate));
-  if (!action) throw new PageError(400, questionPage(gate, "Choose Accept, Decline or Cancel.", { submitted }));
+  if (!action) throw new PageError(400, questionPage(gate, "Choose Accept, Decline or Dismiss.", { submitted }));
   const seen = submitted.get("revision");
   if (seen === null)
     throw new PageError(400, questionPage(gate, "Read the question, and answer with the form of this page."));

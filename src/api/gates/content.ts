@@ -3,7 +3,7 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type from "typebox";
 import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
-import { bodyCheck } from "../validate.ts";
+import { bodyCheck } from "../routing/validate.ts";
 
 /** Maximum CPU time of all regular expressions of one answer: some take for ever, and a question has up to 50. */
 const PATTERNS_CPU_MS = 25;

@@ -8,7 +8,7 @@ import { page, when } from "../pages/plainPage.ts";
 const question = ({ title, message }: GateDoc): Html =>
   html`<h1>${title}</h1>${message && html`<p class="text">${message}</p>`}`;
 
-const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+const DECISIONS = { accept: "Accepted", decline: "Declined", cancel: "Dismissed" } as const;
 
 /** The entries that are shown again of a form that was not accepted. */
 interface Rejected {
@@ -34,7 +34,7 @@ ${schema && formFields(schema, { times: UTC, entered: rejected?.submitted, fault
 <div class="buttons">
 <button name="action" value="accept">Accept</button>
 <button name="action" value="decline" formnovalidate>Decline</button>
-<button name="action" value="cancel" formnovalidate>Cancel</button>
+<button name="action" value="cancel" formnovalidate>Dismiss</button>
 </div>
 </form>`,
   );

@@ -1,5 +1,5 @@
 import type Router from "@koa/router";
-import type { ChatAccess } from "../../config/chatAccess.ts";
+import type { ChatAccess } from "../../config/channels/chatAccess.ts";
 import { findQuestion } from "../../models/deliveries/questions.ts";
 import { answerByButton } from "../../models/gates/answerByButton.ts";
 import { readButtonData } from "../../shared/chatEvent.ts";

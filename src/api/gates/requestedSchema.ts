@@ -2,7 +2,7 @@ import Type from "typebox";
 import { AppError } from "../../shared/errors.ts";
 import { nameAt } from "../../shared/form/form.ts";
 import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
-import { bodyCheck } from "../validate.ts";
+import { bodyCheck } from "../routing/validate.ts";
 import { checkContent } from "./content.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });

@@ -62,7 +62,7 @@ export function dryRun(
 const noList = (mapping: Mapping | undefined): string =>
   `The body has no list ${mapping?.forEach}, which is the forEach of the mapping.`;
 
-const shown = (report: MappedReport): NonNullable<RunPreview["reports"]>[number] => ({
+const shown = ({ attempt: _, ...report }: MappedReport): NonNullable<RunPreview["reports"]>[number] => ({
   ...report,
   message: report.message?.slice(0, MAX_MESSAGE_CHARS) ?? null,
 });

@@ -4,8 +4,8 @@ import { mappingsNamed } from "../../hooks/mappings/mapping.ts";
 import { acceptsBody, type BodyKind, decodeBody, parseBody } from "../../hooks/mappings/requestBody.ts";
 import { type Considered, noMapping, selectMapping } from "../../hooks/mappings/selectMapping.ts";
 import type { HookRequestDoc } from "../../models/intake/hookRequest.ts";
+import type { Scope } from "../../shared/access/scopes.ts";
 import { AppError, invalidField } from "../../shared/errors.ts";
-import type { Scope } from "../../shared/scopes.ts";
 import type { RequestHead } from "../auth/withoutSecrets.ts";
 
 /** Maximum size of a decoded body in bytes: the largest that a mapping can allow. */

@@ -3,8 +3,8 @@ import Type, { type TSchema } from "typebox";
 import * as s from "../../wire/blocks.ts";
 import { Delivery } from "../../wire/delivery.ts";
 import { JobHead } from "../../wire/job.ts";
-import { RunHead } from "../../wire/run.ts";
-import { RUN_EVENTS } from "../../wire/runEvent.ts";
+import { RunHead } from "../../wire/runs/run.ts";
+import { RUN_EVENTS } from "../../wire/runs/runEvent.ts";
 import { StepSummary } from "../../wire/step.ts";
 
 /** The schemas of the server-sent events. `data` is described as the object that its JSON contains. */

@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { type ChangeListener, changesSince } from "../../shared/queue/changeReader.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import type { Caller } from "../auth/caller.ts";
 import { ChangedRecords, type Subscription, subscribedJob } from "./changedRecords.ts";
-import { EventStream, formatLiveEvent } from "./eventStream.ts";
+import { type EventStream, formatLiveEvent } from "./eventStream.ts";
+import { Feed } from "./feed.ts";
 
 /** The log-in or the expiry with which a stream ends. */
 export type StreamAccess = Pick<Caller, "login" | "expiresAt">;
@@ -53,28 +53,18 @@ const POSITION = /^\d{1,16}-\d{1,16}$/;
  * three states: it waits for the feed to become live with `resumeFrom`; it catches up on missed changes, and `backlog`
  * collects what arrives meanwhile; or it is current, and receives each batch of changes.
  */
-export class LiveFeed implements ChangeListener {
+export class LiveFeed extends Feed<Subscriber> implements ChangeListener {
   readonly #deps: LiveFeedDeps;
-  readonly #subscribers = new Set<Subscriber>();
-  readonly #heartbeat: NodeJS.Timeout;
-  #stores: Stores;
   /** The position of the newest change received; null while disconnected. */
   #position: string | null = null;
   /** The position up to which all current subscribers have received the changes. */
   #sentPosition: string | null = null;
   #pending: Change[] = [];
   #isFlushing = false;
-  #isEnded = false;
 
   constructor(stores: Stores, deps: LiveFeedDeps) {
-    this.#stores = stores;
+    super(stores, deps.heartbeatMs);
     this.#deps = deps;
-    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), deps.heartbeatMs).unref();
-  }
-
-  /** The number of open streams. */
-  get size(): number {
-    return this.#subscribers.size;
   }
 
   /**
@@ -82,40 +72,19 @@ export class LiveFeed implements ChangeListener {
    * @throws AppError unavailable once the process is stopping
    */
   open(subscription: Subscription, lastEventId: string | undefined, access: StreamAccess = {}): EventStream {
-    if (this.#isEnded)
-      throw new AppError("unavailable", { detail: "The service is stopping. Connect again.", retryAfterSeconds: 1 });
-    const stream = new EventStream();
-    const subscriber: Subscriber = { stream, subscription, access, resumeFrom: lastEventId, backlog: null };
-    this.#subscribers.add(subscriber);
-    stream.once("close", () => this.#subscribers.delete(subscriber));
-    if (this.#position === null) stream.send([state(false)]);
+    const resumeFrom = lastEventId;
+    const subscriber = this.add((stream) => ({ stream, subscription, access, resumeFrom, backlog: null }));
+    if (this.#position === null) subscriber.stream.send([state(false)]);
     else this.#start(subscriber, this.#position, []);
-    return stream;
+    return subscriber.stream;
   }
 
   /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heartbeat. */
   endLogin(cookie: string): void {
-    for (const { stream, access } of this.#subscribers) if (access.login?.cookie === cookie) stream.end();
+    for (const { stream, access } of this.subscribers) if (access.login?.cookie === cookie) stream.end();
   }
 
-  /** Ends all streams, so that their clients reconnect. @param stores the stores to read from then on */
-  restart(stores: Stores): void {
-    this.#stores = stores;
-    for (const { stream } of this.#subscribers) stream.end();
-  }
-
-  /** Ends all streams and opens no more. */
-  end(): void {
-    this.#isEnded = true;
-    for (const { stream } of this.#subscribers) stream.end();
-  }
-
-  close(): void {
-    this.end();
-    clearInterval(this.#heartbeat);
-  }
-
-  /** Tells the client that the feed is live, and sends the changes that a resuming client has missed. */
+  /** Sends that the feed is live, and the changes that a resuming client has missed. */
   #start(subscriber: Subscriber, position: string, events: readonly string[]): void {
     const { stream, resumeFrom } = subscriber;
     subscriber.resumeFrom = undefined;
@@ -152,21 +121,21 @@ export class LiveFeed implements ChangeListener {
   onConnected(position: string, gap: boolean): void {
     this.#position = position;
     if (this.#pending.length === 0) this.#sentPosition = position;
-    for (const subscriber of this.#subscribers) this.#start(subscriber, position, gap ? [reload("gap")] : []);
+    for (const subscriber of this.subscribers) this.#start(subscriber, position, gap ? [reload("gap")] : []);
   }
 
   onDisconnected(): void {
     if (this.#position === null) return;
     this.#position = null;
-    for (const { stream } of this.#subscribers) stream.send([state(false)]);
+    for (const { stream } of this.subscribers) stream.send([state(false)]);
   }
 
   onChanges(unpack: () => readonly Change[], position: string): void {
     this.#position = position;
-    const changes = this.#subscribers.size === 0 ? [] : unpack().filter(({ kind }) => kind !== "turn");
+    const changes = this.subscribers.size === 0 ? [] : unpack().filter(({ kind }) => kind !== "turn");
     if (changes.length === 0 && !this.#isFlushing) this.#sentPosition = position;
     if (changes.length === 0) return;
-    for (const { backlog } of this.#subscribers) backlog?.push(...changes);
+    for (const { backlog } of this.subscribers) backlog?.push(...changes);
     this.#pending.push(...changes);
     if (!this.#isFlushing) void this.#flushAfter(COALESCE_MS);
   }
@@ -179,7 +148,7 @@ export class LiveFeed implements ChangeListener {
     this.#pending = [];
     let nextDelayMs = COALESCE_MS;
     try {
-      const ready = [...this.#subscribers].filter(({ backlog }) => backlog === null);
+      const ready = [...this.subscribers].filter(({ backlog }) => backlog === null);
       await this.#send(changes, ready, position ?? undefined);
       this.#sentPosition = position;
     } catch (error) {
@@ -188,14 +157,14 @@ export class LiveFeed implements ChangeListener {
       nextDelayMs = RETRY_MS;
     }
     this.#isFlushing = false;
-    if (this.#pending.length > 0 && !this.#isEnded) void this.#flushAfter(nextDelayMs);
+    if (this.#pending.length > 0 && !this.isEnded) void this.#flushAfter(nextDelayMs);
   }
 
   async #send(changes: readonly Change[], subscribers: readonly Subscriber[], position?: string): Promise<void> {
     const tooMany = changes.length > MAX_CHANGES;
     const first = tooMany || changes.some(({ kind }) => kind === "many") ? [reload("many")] : [];
     const subscriptions = subscribers.map(({ subscription }) => subscription);
-    const records = tooMany ? null : await ChangedRecords.read(this.#stores, changes, subscriptions);
+    const records = tooMany ? null : await ChangedRecords.read(this.stores, changes, subscriptions);
     const now = this.#deps.clock.now();
     let since = performance.now();
     for (const { stream, subscription, access } of subscribers) {
@@ -210,9 +179,9 @@ export class LiveFeed implements ChangeListener {
   }
 
   /** Sends heartbeats. Their position never lies after changes that a subscriber has yet to receive. */
-  #sendHeartbeats(): void {
+  protected override sendHeartbeats(): void {
     const position = this.#position && this.#sentPosition;
-    for (const { stream, backlog } of this.#subscribers) stream.sendHeartbeat(backlog ? null : position);
+    for (const { stream, backlog } of this.subscribers) stream.sendHeartbeat(backlog ? null : position);
     void this.#endExpired().catch((error) => {
       this.#deps.log.debug({ err: error }, "ended logins could not be read; the read is retried at the next heartbeat");
     });
@@ -220,15 +189,15 @@ export class LiveFeed implements ChangeListener {
 
   async #endExpired(): Promise<void> {
     const now = this.#deps.clock.now();
-    for (const { stream, access } of this.#subscribers) if (hasExpired(access, now)) stream.end();
-    for (const { stream, subscription } of this.#subscribers) {
+    for (const { stream, access } of this.subscribers) if (hasExpired(access, now)) stream.end();
+    for (const { stream, subscription } of this.subscribers) {
       const own = subscribedJob(subscription);
       // the change that removed the job may not have been named: it was one of many, or Redis was away
-      if (own && !(await this.#stores.jobs.exists(own))) stream.end();
+      if (own && !(await this.stores.jobs.exists(own))) stream.end();
     }
-    const cookies = [...this.#subscribers].flatMap(({ access }) => access.login?.cookie ?? []);
+    const cookies = [...this.subscribers].flatMap(({ access }) => access.login?.cookie ?? []);
     if (cookies.length === 0) return;
-    for (const cookie of await this.#stores.endedLogins.filterEnded([...new Set(cookies)])) this.endLogin(cookie);
+    for (const cookie of await this.stores.endedLogins.filterEnded([...new Set(cookies)])) this.endLogin(cookie);
   }
 }
 

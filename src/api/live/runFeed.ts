@@ -1,14 +1,14 @@
 import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { ChangeListener } from "../../shared/queue/changeReader.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { readRunEvents } from "../../shared/queue/runEvents.ts";
 import { type EndingAccess, stillValid } from "../auth/stillValid.ts";
-import { EventStream, formatLiveEvent } from "./eventStream.ts";
+import { type EventStream, formatLiveEvent } from "./eventStream.ts";
+import { Feed } from "./feed.ts";
 
 interface Subscriber {
   readonly runId: string;
@@ -42,24 +42,14 @@ const POSITION = /^\d{1,16}-\d{1,16}$/;
  * processes read say which runs have new ones; the end of a run is read in MongoDB. A stream thus ends with its run also while
  * Redis is unavailable, when the state of each run is read every `pollMs`.
  */
-export class RunFeed implements ChangeListener {
+export class RunFeed extends Feed<Subscriber> implements ChangeListener {
   readonly #deps: RunFeedDeps;
-  readonly #subscribers = new Set<Subscriber>();
-  readonly #heartbeat: NodeJS.Timeout;
-  #stores: Stores;
   #polling: NodeJS.Timeout | undefined;
-  #isEnded = false;
 
   constructor(stores: Stores, deps: RunFeedDeps) {
-    this.#stores = stores;
+    super(stores, deps.heartbeatMs);
     this.#deps = deps;
-    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), deps.heartbeatMs).unref();
     this.onDisconnected(); // until Redis is connected
-  }
-
-  /** The number of open streams. */
-  get size(): number {
-    return this.#subscribers.size;
   }
 
   /**
@@ -67,11 +57,8 @@ export class RunFeed implements ChangeListener {
    * @throws AppError unavailable once the process is stopping
    */
   open(runId: string, lastEventId: string | undefined, access: EndingAccess): EventStream {
-    if (this.#isEnded)
-      throw new AppError("unavailable", { detail: "The service is stopping. Connect again.", retryAfterSeconds: 1 });
     const position = lastEventId !== undefined && POSITION.test(lastEventId) ? lastEventId : BEFORE_ALL;
-    const stream = new EventStream();
-    const subscriber: Subscriber = {
+    const subscriber = this.add((stream) => ({
       runId,
       stream,
       access,
@@ -79,11 +66,9 @@ export class RunFeed implements ChangeListener {
       stale: null,
       isReading: false,
       hasStarted: false,
-    };
-    this.#subscribers.add(subscriber);
-    stream.once("close", () => this.#subscribers.delete(subscriber));
+    }));
     void this.#update(subscriber, "run");
-    return stream;
+    return subscriber.stream;
   }
 
   onConnected(): void {
@@ -97,7 +82,7 @@ export class RunFeed implements ChangeListener {
   }
 
   onChanges(unpack: () => readonly Change[]): void {
-    if (this.#subscribers.size === 0) return;
+    if (this.subscribers.size === 0) return;
     const changes = unpack();
     if (changes.some(({ kind }) => kind === "many")) this.#updateAll();
     const changed = new Map<string, "events" | "run">();
@@ -105,14 +90,14 @@ export class RunFeed implements ChangeListener {
       if (change.kind === "run") changed.set(change.id, "run");
       if (change.kind === "turn" && !changed.has(change.id)) changed.set(change.id, "events");
     }
-    for (const subscriber of this.#subscribers) {
+    for (const subscriber of this.subscribers) {
       const stale = changed.get(subscriber.runId);
       if (stale) void this.#update(subscriber, stale);
     }
   }
 
   #updateAll(): void {
-    for (const subscriber of this.#subscribers) void this.#update(subscriber, "run");
+    for (const subscriber of this.subscribers) void this.#update(subscriber, "run");
   }
 
   /** Reads and sends what is new. Calls during a read cause one more read. */
@@ -136,7 +121,7 @@ export class RunFeed implements ChangeListener {
   /** Sends the new events and, if the run has ended, its end. Its end is read first: all events were written before it. */
   async #sendWithRun(subscriber: Subscriber): Promise<void> {
     const { runId, stream, hasStarted } = subscriber;
-    const [run] = await readRunHeads(this.#stores, [runId]);
+    const [run] = await readRunHeads(this.stores, [runId]);
     const isOver = !run || run.endedAt !== null;
     if (!isOver || hasStarted) {
       await this.#sendEvents(subscriber).catch((error) => {
@@ -156,8 +141,8 @@ export class RunFeed implements ChangeListener {
     }
   }
 
-  #sendHeartbeats(): void {
-    for (const subscriber of this.#subscribers) {
+  protected override sendHeartbeats(): void {
+    for (const subscriber of this.subscribers) {
       subscriber.stream.sendHeartbeat(null);
       void this.#endIfExpired(subscriber).catch((error) => {
         this.#deps.log.debug({ err: error }, "the right of a caller could not be read; it is read again");
@@ -167,24 +152,11 @@ export class RunFeed implements ChangeListener {
 
   async #endIfExpired({ stream, access }: Subscriber): Promise<void> {
     const isExpired = access.expiresAt !== undefined && access.expiresAt <= this.#deps.clock.now();
-    if (isExpired || !(await stillValid(this.#stores, access))) stream.end();
+    if (isExpired || !(await stillValid(this.stores, access))) stream.end();
   }
 
-  /** Ends all streams, so that their clients reconnect. @param stores the stores to read from then on */
-  restart(stores: Stores): void {
-    this.#stores = stores;
-    for (const { stream } of this.#subscribers) stream.end();
-  }
-
-  /** Ends all streams and opens no more. */
-  end(): void {
-    this.#isEnded = true;
-    for (const { stream } of this.#subscribers) stream.end();
-  }
-
-  close(): void {
-    this.end();
-    clearInterval(this.#heartbeat);
+  override close(): void {
+    super.close();
     clearInterval(this.#polling);
   }
 }

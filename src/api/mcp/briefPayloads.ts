@@ -1,4 +1,4 @@
-import { lengthOf, type PayloadRef, Payloads } from "../../models/jobs/payloads.ts";
+import { lengthOf, type PayloadRef, Payloads } from "../../models/jobs/payloads/payloads.ts";
 import { MAX_RESULT_BYTES, omitted } from "./brief.ts";
 
 /**

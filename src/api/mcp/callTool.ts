@@ -2,12 +2,12 @@ import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server
 import pLimit from "p-limit";
 import type { Stores } from "../../models/stores.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
-import { OWN_SESSION } from "../../wire/return.ts";
+import { OWN_SESSION } from "../../wire/runs/return.ts";
 import { authorize } from "../auth/authorize.ts";
 import { type Caller, jobOf } from "../auth/caller.ts";
 import type { ApiDeps } from "../deps.ts";
-import { type PreparedRoute, prepareRoute } from "../preparedRoute.ts";
-import type { AnyRoute, Input, RouteSchemas } from "../route.ts";
+import { type PreparedRoute, prepareRoute } from "../routing/preparedRoute.ts";
+import type { AnyRoute, Input, RouteSchemas } from "../routing/route.ts";
 import type { RequestedWait } from "../wait.ts";
 import { brief, MAX_RESULT_BYTES, OMITTED } from "./brief.ts";
 import { BriefPayloads } from "./briefPayloads.ts";

@@ -13,7 +13,7 @@ import { type Caller, jobOf, mayDo, scopesOf as scopesOfCaller } from "../auth/c
 import type { ApiDeps } from "../deps.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { getsReceipt } from "../receipt.ts";
-import type { AnyRoute } from "../route.ts";
+import type { AnyRoute } from "../routing/route.ts";
 import { MAX_RESULT_BYTES } from "./brief.ts";
 import { callTool, prepareTool, type Tool, toolDeps } from "./callTool.ts";
 import { findFault, type MessageFault, prepareMessage } from "./message.ts";

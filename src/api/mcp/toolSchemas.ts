@@ -1,8 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { TSchema } from "typebox";
 import { METADATA_FILTER, metadataParameter, takesMetadata } from "../metadataFilter.ts";
-import type { RawRequest } from "../preparedRoute.ts";
-import type { AnyRoute } from "../route.ts";
+import type { RawRequest } from "../routing/preparedRoute.ts";
+import type { AnyRoute } from "../routing/route.ts";
 
 /** A JSON Schema of an object, as tools declare it. */
 export type ObjectSchema = Tool["inputSchema"];

@@ -1,6 +1,6 @@
-import type { Scope } from "../../shared/scopes.ts";
+import type { Scope } from "../../shared/access/scopes.ts";
 import { JOB_FIELDS } from "../../wire/job.ts";
-import type { AnyRoute } from "../route.ts";
+import type { AnyRoute } from "../routing/route.ts";
 
 /** A tool: what a model reads about it, and the route that it calls. */
 export interface ToolDefinition {

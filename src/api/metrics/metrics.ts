@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { BUILT_IN_HOOKS } from "../../config/mappings/mapping.ts";
 import type { Status } from "../../models/jobs/job.ts";
-import type { PingResult } from "../../models/jobs/pingJob.ts";
+import type { PingResult } from "../../models/jobs/pings/pingJob.ts";
 import { ERRORS } from "../../shared/errorCatalogue.ts";
 import { addBuildInfo } from "../../shared/process/buildInfo.ts";
 import { addProcessMetrics, COLLECT_TIMEOUT_MS } from "../../shared/process/processMetrics.ts";

@@ -4,8 +4,8 @@ import { isRunPath } from "../auth/apiAuth.ts";
 import { linksFrom } from "../links.ts";
 import { MCP_OPERATION, MCP_PATH } from "../mcp/operation.ts";
 import { METADATA_FILTER, takesMetadata } from "../metadataFilter.ts";
-import { type AnyRoute, errorsOf, TAGS } from "../route.ts";
-import { isList } from "../router.ts";
+import { type AnyRoute, errorsOf, TAGS } from "../routing/route.ts";
+import { isList } from "../routing/router.ts";
 import { MAX_WAIT_SECONDS } from "../wait.ts";
 import { NamedSchemas } from "./namedSchemas.ts";
 

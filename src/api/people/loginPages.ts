@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import type { OidcConfig } from "../../config/people.ts";
+import type { OidcConfig } from "../../config/access/people.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { OIDC_PATH, SESSION_COOKIE } from "../auth/apiAuth.ts";

@@ -1,5 +1,5 @@
 import type { ClientAuth, Configuration, CustomFetch, IDToken, UserInfoResponse } from "openid-client";
-import type { OidcConfig } from "../../config/people.ts";
+import type { OidcConfig } from "../../config/access/people.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { visibleName } from "../../shared/text/visibleName.ts";
 import { faultOf, LoginFault } from "./loginFault.ts";

@@ -1,6 +1,6 @@
-import type { GrantConfig } from "../../config/grant.ts";
-import type { RoleConfig } from "../../config/people.ts";
-import { effectiveScopes } from "../../shared/scopes.ts";
+import type { GrantConfig } from "../../config/access/grant.ts";
+import type { RoleConfig } from "../../config/access/people.ts";
+import { effectiveScopes } from "../../shared/access/scopes.ts";
 import type { Grant } from "../auth/caller.ts";
 
 interface RoleSettings {

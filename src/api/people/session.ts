@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { OidcConfig } from "../../config/people.ts";
+import type { OidcConfig } from "../../config/access/people.ts";
 import type { Seals } from "../../models/jobs/tokens/seal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { EndingIdentity } from "../auth/caller.ts";

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { Context } from "koa";
-import type { UserHeaderConfig } from "../../config/people.ts";
+import type { UserHeaderConfig } from "../../config/access/people.ts";
 import type { Identity } from "../auth/caller.ts";
 import { grantsOf } from "./roles.ts";
 

@@ -47,7 +47,9 @@ type Events = ReadonlyMap<string, RunEvent>;
 async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events): Promise<void> {
   const { stores, metrics, clock } = deps;
   const { runId, facets } = event.run;
-  const time = Math.min(Date.parse(event.eventTime), clock.now().getTime());
+  const time = Date.parse(event.eventTime);
+  // A sender whose clock is ahead makes no record of the future, but its own times order its events.
+  const at = new Date(Math.min(time, clock.now().getTime()));
   const status = STATUS[event.eventType ?? "OTHER"];
   const message = facets?.errorMessage?.message.slice(0, MAX_MESSAGE).toWellFormed();
   const { url = "" } = event.job.facets?.sourceCodeLocation ?? {};
@@ -63,16 +65,17 @@ async function apply(deps: Deps, prefix: string, event: RunEvent, inList: Events
     await putJob(deps, prefix + runId, {
       name,
       metadata: metadataOf(event),
+      // The error of a try that failed is not the message of a job that has succeeded.
+      ...(status === "completed" && { message: null, output: { status: "COMPLETE" } }),
       ...content,
-      ...(status === "completed" && { output: { status: "COMPLETE" } }),
-      ...(event.eventType === "ABORT" && { abortedAt: new Date(time) }),
+      ...(event.eventType === "ABORT" && { abortedAt: at }),
     });
     return;
   }
   const root = await rootOf(deps, prefix, parent, inList);
   const jobId = prefix + root.runId;
   const progress = status === "completed" ? { progress: 100 } : {};
-  const report = { ...content, ...progress, stepName: name, at: new Date(time), countsSteps: true };
+  const report = { ...content, ...progress, stepName: name, at, countsSteps: true };
   const { created, step } = await reportOrCreate(
     () => reportStep(stores, jobId, runId, report),
     () => putJob(deps, jobId, { name: nameOf(root.job) }),
@@ -101,19 +104,19 @@ function parentOf({ run: { runId, facets } }: RunEvent): Parent | undefined {
 }
 
 /**
- * Returns the run at the top: the one that the facet names, or what is known of the parent from this list and from the runs of a
- * day.
+ * Returns the run at the top: the one that the facet names, or that above it in this list and among the runs of a day. A sender
+ * that a task of a scheduler starts takes this task for its root.
  */
-async function rootOf({ stores }: Deps, prefix: string, { root, run, job }: Parent, inList: Events) {
-  if (root) return { runId: root.run.runId, job: root.job };
+async function rootOf({ stores }: Deps, prefix: string, parent: Parent, inList: Events) {
+  const { run, job } = parent.root ?? parent;
   let top = { runId: run.runId, job };
   const seen = new Set<string>();
   for (let event = inList.get(top.runId); event && !seen.has(top.runId); event = inList.get(top.runId)) {
     seen.add(top.runId);
     const next = parentOf(event);
     if (!next) return top;
-    if (next.root) return { runId: next.root.run.runId, job: next.root.job };
-    top = { runId: next.run.runId, job: next.job };
+    const above = next.root ?? next;
+    top = { runId: above.run.runId, job: above.job };
   }
   const known = await stores.idempotencyKeys.find(rootKey(prefix, top.runId));
   return known ? { runId: String(known.ids.root), job: top.job } : top;

@@ -4,7 +4,7 @@ import { invalidValue } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import { keptTraceparent, traceHeader } from "../traceparent.ts";
 import { applyRunEvents } from "./applyRunEvents.ts";
 import { RunEvent } from "./runEvent.ts";

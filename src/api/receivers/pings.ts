@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { textLines } from "../../models/jobs/log/logLine.ts";
-import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/slugPing.ts";
+import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/pings/slugPing.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";

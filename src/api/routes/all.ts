@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import { postLineage } from "../receivers/lineage.ts";
-import type { AnyRoute } from "../route.ts";
+import type { AnyRoute } from "../routing/route.ts";
 import { auditRoutes } from "./audit.ts";
 import { channelActionRoutes } from "./channels/actions.ts";
 import { channelRoutes } from "./channels/channels.ts";

@@ -2,9 +2,9 @@ import Type from "typebox";
 import { AuditAction, AuditEntry } from "../../wire/audit.ts";
 import * as s from "../../wire/blocks.ts";
 import * as examples from "../examples/service.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
+import { parseTimes } from "../routing/validate.ts";
 import * as q from "../schemas/requests.ts";
-import { parseTimes } from "../validate.ts";
 
 const closed = { additionalProperties: false } as const;
 

@@ -3,12 +3,13 @@ import { deliveryFault, recipientOn } from "../../models/deliveries/addDelivery.
 import { countDeliveries } from "../../models/deliveries/countDeliveries.ts";
 import { kindOf } from "../../models/deliveries/delivery.ts";
 import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import { readRunNames } from "../../models/runs/readRuns.ts";
 import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
 import { Delivery, DeliveryCounts, DeliveryKind, DeliveryReceipt, DeliveryState } from "../../wire/delivery.ts";
 import * as examples from "../examples/gateway.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import * as q from "../schemas/requests.ts";
 
 const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";
@@ -55,7 +56,13 @@ const getDeliveries = route({
   errors: [],
   async handler({ query }, { stores }) {
     const { limit = 100, ...rest } = query;
-    return { status: 200, body: await listDeliveries(stores, { limit, ...rest }) };
+    const { deliveries, nextCursor } = await listDeliveries(stores, { limit, ...rest });
+    const names = await readRunNames(
+      stores,
+      deliveries.flatMap(({ runId }) => runId ?? []),
+    );
+    const named = deliveries.map((one) => ({ ...one, runName: names.get(one.runId ?? "") ?? null }));
+    return { status: 200, body: { deliveries: named, nextCursor } };
   },
 });
 

@@ -6,7 +6,7 @@ import * as examples from "../examples/jobs.ts";
 import { TOPICS } from "../live/changedRecords.ts";
 import { LiveEvent, LiveJobEvent, LiveRunEvent } from "../live/liveEvents.ts";
 import { withMetadata } from "../metadataFilter.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const HEADERS = {

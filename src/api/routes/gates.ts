@@ -15,7 +15,7 @@ import { type Caller, jobsFor, mayDo } from "../auth/caller.ts";
 import * as examples from "../examples/gates.ts";
 import { answerGate } from "../gates/answerGate.ts";
 import { checkRequestedSchema } from "../gates/requestedSchema.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import * as q from "../schemas/requests.ts";
 
 /** Maximum size of a question or an answer in bytes. */

@@ -7,7 +7,7 @@ import * as s from "../../wire/blocks.ts";
 import { NameHistory } from "../../wire/history.ts";
 import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import * as q from "../schemas/requests.ts";
 
 export const getHistory = route({

@@ -4,7 +4,7 @@ import * as s from "../../wire/blocks.ts";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
 import { jobsFor, mayDo, scopesOf } from "../auth/caller.ts";
 import * as examples from "../examples/service.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import * as q from "../schemas/requests.ts";
 
 const getSession = route({

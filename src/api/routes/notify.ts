@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import * as s from "../../wire/blocks.ts";
 import { Expectation, NotifyRule } from "../../wire/notify.ts";
 import * as examples from "../examples/notify.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 
 const getNotify = route({
   method: "get",

@@ -4,7 +4,7 @@ import * as s from "../../wire/blocks.ts";
 import { ReadinessCheck } from "../../wire/settings.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import * as examples from "../examples/service.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 
 const PROBE_TIMEOUT_MS = 3_000;
 

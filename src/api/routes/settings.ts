@@ -2,7 +2,7 @@ import { endOfLife, version } from "../../shared/process/version.ts";
 import { Settings } from "../../wire/settings.ts";
 import * as examples from "../examples/service.ts";
 import { configuredMappings } from "../inbox/configuredMappings.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import { runProbes } from "./probes.ts";
 
 const getSettings = route({

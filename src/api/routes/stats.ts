@@ -6,7 +6,7 @@ import { HistorySpan, JobErrors, JobHistory, Stats } from "../../wire/stats.ts";
 import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
-import { route } from "../route.ts";
+import { route } from "../routing/route.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const closed = { additionalProperties: false } as const;

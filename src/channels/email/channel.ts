@@ -1,4 +1,4 @@
-import { isMailAddress, readMailSender } from "../../config/channels.ts";
+import { isMailAddress, readMailSender } from "../../config/channels/channels.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
 import type { Channel } from "../channel.ts";
 import type { Failure } from "../httpStatus.ts";

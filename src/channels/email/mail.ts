@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { readMailSender } from "../../config/channels.ts";
+import { readMailSender } from "../../config/channels/channels.ts";
 import type { OutgoingMessage } from "../channel.ts";
 
 /** Maximum characters of a subject: mail programs show fewer. */

@@ -1,5 +1,5 @@
+import { isConversationId } from "../../config/channels/recipients.ts";
 import type { Config } from "../../config/config.ts";
-import { isConversationId } from "../../config/recipients.ts";
 import { trimSlashes } from "../../shared/address.ts";
 import { retryAfterMs } from "../../shared/backoff.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";

@@ -1,5 +1,5 @@
+import { isNtfyTopic } from "../../config/channels/recipients.ts";
 import type { Config } from "../../config/config.ts";
-import { isNtfyTopic } from "../../config/recipients.ts";
 import { pressUrl } from "../../shared/chatEvent.ts";
 import type { Channel, MessageButton, OutgoingMessage, SendOutcome } from "../channel.ts";
 import { createEndpoints } from "../endpoint.ts";

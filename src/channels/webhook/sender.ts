@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { unescape as percentDecoded } from "node:querystring";
 import { type Dispatcher, request } from "undici";
+import { signingKeys } from "../../shared/access/signingKeys.ts";
 import { retryAfterMs } from "../../shared/backoff.ts";
 import { readCallbackUrl } from "../../shared/outbound/callbackUrl.ts";
 import { version } from "../../shared/process/version.ts";
-import { signingKeys } from "../../shared/signingKeys.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
 import { TIMINGS } from "../../shared/timings.ts";
 import { NOT_ALLOWED, openAllowedConnections, openConnections, type Proxies, type Resolve } from "./connections.ts";

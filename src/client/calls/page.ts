@@ -1,7 +1,7 @@
-import type { Budget } from "../../wire/budget.ts";
 import type { DeliveryCounts } from "../../wire/delivery.ts";
 import type { NameHistory } from "../../wire/history.ts";
-import type { RunStats } from "../../wire/run.ts";
+import type { Budget } from "../../wire/runs/budget.ts";
+import type { RunStats } from "../../wire/runs/run.ts";
 import type { Settings } from "../../wire/settings.ts";
 import type { JobErrors } from "../../wire/stats.ts";
 import type { Call, CallOptions } from "../api.ts";

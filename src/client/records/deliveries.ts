@@ -20,6 +20,8 @@ export interface Delivery {
   deliveryId: string;
   /** The run whose reply is delivered; null for a turn of the main session. */
   runId: string | null;
+  /** Name of the run. Only in lists. */
+  runName?: string | null;
   /**
    * Kind of the delivery: a text to a chat (`channel`), a signed request (`webhook`), or an event of the main session
    * (`wake`).

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { publicKeyOf, secretDigests, standardSecrets } from "../../shared/signingKeys.ts";
+import { publicKeyOf, secretDigests, standardSecrets } from "../../shared/access/signingKeys.ts";
 import { type Frozen, text, token } from "../nodes.ts";
 
 /** The pattern of the name of an Amazon SNS topic: its partition, its region, an account and the topic's own name. */

@@ -1,5 +1,5 @@
-import { resolveModel } from "../agent.ts";
-import { type Agents, agentFault, agentSettings } from "../agents.ts";
+import { resolveModel } from "../agents/agent.ts";
+import { type Agents, agentFault, agentSettings } from "../agents/agents.ts";
 import { authFaults } from "./auth.ts";
 import { jobFaults } from "./job.ts";
 import { BUILT_IN_HOOKS, decodedName, jobPrefixOf, type Mapping, mappingKey } from "./mapping.ts";

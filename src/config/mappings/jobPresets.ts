@@ -7,6 +7,11 @@ export interface JobPreset {
   readonly auth?: { readonly type: string; readonly header?: string };
   readonly when: Readonly<Record<string, WhenValue>>;
   readonly job: MappingJob;
+  /**
+   * The path, in an item of `step.forEach`, of a number that grows when the sender tries a part of the job again. The events with
+   * the greatest one are the newest. Missing if another try is another job.
+   */
+  readonly attempt?: string;
   readonly maxBodyBytes: number;
 }
 
@@ -41,7 +46,8 @@ const githubActions: JobPreset = {
 };
 
 /**
- * Pipelines with their jobs as steps, from the events of pipelines, and of jobs if they are sent too.
+ * Pipelines with their jobs as steps, from the events of pipelines, and of jobs if they are sent too. A job that is retried has
+ * another id, and takes the place of the former one in the events of its pipeline, which keeps its id.
  * Source: https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events
  */
 const gitlabPipeline: JobPreset = {
@@ -70,6 +76,7 @@ const gitlabPipeline: JobPreset = {
       failed: ["failed", "canceled"],
     },
   },
+  attempt: "item.id",
   maxBodyBytes: MIB,
 };
 

@@ -225,6 +225,10 @@ export const SENDER_PRESETS: Readonly<Record<(typeof SENDERS)[number], SenderPre
   sns,
 };
 
+/** Returns the path of the number by which the events of a preset are ordered: see `JobPreset`. */
+export const attemptPathOf = (name: string | undefined): string | undefined =>
+  isJobSender(name) ? (JOB_PRESETS[name] as JobPreset).attempt : undefined;
+
 /** Returns the texts that a preset fills in. */
 export const presetTemplates = (name: string | undefined): readonly unknown[] =>
   isSender(name) ? Object.values(SENDER_PRESETS[name]) : [];

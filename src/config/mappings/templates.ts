@@ -1,7 +1,7 @@
 import type { CHANNELS } from "../../shared/channelNames.ts";
 import { GMAIL_SESSIONS, sessionKeyFault } from "../../shared/sessionKey.ts";
 import { parseTemplate, type Template, TemplateError } from "../../shared/text/template.ts";
-import { recipientFault } from "../recipients.ts";
+import { recipientFault } from "../channels/recipients.ts";
 
 /** The keys of a mapping that contain a template. */
 export const TEMPLATES = ["name", "sessionKey", "messageTemplate", "textTemplate", "to"] as const;

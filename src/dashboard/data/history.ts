@@ -23,7 +23,7 @@ const medianOf = (values: readonly number[]): number => values.toSorted((a, b) =
 
 /** Returns the number of jobs by state in words. */
 export function countsOf(runs: readonly Run[]): string {
-  const counts = (["completed", "failed", "running"] as const).map(
+  const counts = (["completed", "failed", "cancelled", "running"] as const).map(
     (status) => [status, runs.filter((run) => run.status === status).length] as const,
   );
   return counts

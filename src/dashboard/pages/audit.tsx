@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
+import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
 import { LiveList } from "../data/live/liveList.ts";
@@ -120,11 +121,7 @@ function Filters({ query, action, actor }: FiltersProps) {
           </option>
         ))}
       </select>
-      {actor !== null && (
-        <a class="chip" href={withQuery(query, { actor: null })} title="Remove this filter">
-          by <bdi>{actor}</bdi> ×
-        </a>
-      )}
+      <FilterChip query={query} name="actor" title="by" />
     </search>
   );
 }
@@ -180,9 +177,9 @@ function useAuditLog(action: AuditAction | null, actor: string | null): LiveList
       new LiveList<AuditEntry>({
         idOf: (entry) => entry.auditId,
         createdAt: (entry) => entry.at,
-        load: async ({ limit, cursor, signal }) => {
-          const query = { limit, cursor: cursor ?? undefined, ...(action && { action }), ...(actor && { actor }) };
-          const { entries, nextCursor } = await service.audit(query, { signal });
+        load: async (page, options) => {
+          const filters = { ...(action && { action }), ...(actor && { actor }) };
+          const { entries, nextCursor } = await service.audit({ ...page, ...filters }, options);
           return { rows: entries, nextCursor };
         },
       }),

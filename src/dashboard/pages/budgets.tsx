@@ -1,6 +1,7 @@
-import type { Budget } from "../../wire/budget.ts";
+import type { Budget } from "../../wire/runs/budget.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Failure } from "../components/notice.tsx";
+import { TableHead } from "../components/tables/cells.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
 import { budgets } from "../data/service.ts";
@@ -66,15 +67,7 @@ function BudgetCard({ budget }: { budget: Budget }) {
       {byMapping.length > 0 && (
         <div class="scroll-x" tabIndex={0} role="region" aria-label={`Spent of ${id} by mapping`}>
           <table class="names">
-            <thead>
-              <tr>
-                {["Mapping", "Cost", "Tokens", "Minutes"].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead columns={["Mapping", "Cost", "Tokens", "Minutes"]} />
             <tbody>
               {byMapping.map((one) => (
                 <tr key={one.mapping}>

@@ -5,6 +5,7 @@ import type { DeliveryCounts } from "../../wire/delivery.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";
+import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { agentHookCommand } from "../data/commands.ts";
@@ -14,7 +15,7 @@ import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { address, type Place, withQuery } from "../router.ts";
+import { address, type Place } from "../router.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -62,9 +63,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
       {chips.length > 0 && (
         <p class="filters">
           {chips.map((name) => (
-            <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Remove this filter">
-              {name} {filter[name]} ×
-            </a>
+            <FilterChip key={name} query={query} name={name} title={name} />
           ))}
         </p>
       )}
@@ -120,9 +119,8 @@ function useLiveDeliveries(wanted: Filter, onChange: () => void): LiveList<Deliv
     return new LiveList<Delivery>({
       idOf: (delivery) => delivery.deliveryId,
       createdAt: (delivery) => delivery.createdAt,
-      load: async ({ limit, cursor, signal }) => {
-        const query = { limit, cursor: cursor ?? undefined, ...filter };
-        const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });
+      load: async (page, options) => {
+        const { deliveries, nextCursor } = await service.deliveries.list({ ...page, ...filter }, options);
         return { rows: deliveries, nextCursor };
       },
     });

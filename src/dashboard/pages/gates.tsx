@@ -3,10 +3,9 @@ import type { Gate, GateStatus } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { resultOf } from "../components/gate/jobGates.tsx";
 import { Notice } from "../components/notice.tsx";
+import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills } from "../components/tables/pills.tsx";
-import { StatusMark } from "../components/values/status.tsx";
-import { When } from "../components/values/when.tsx";
 import { openGates } from "../data/gate/openGates.ts";
 import { LiveList } from "../data/live/liveList.ts";
 import { useLiveList } from "../data/live/useLiveList.ts";
@@ -69,12 +68,8 @@ function GateCells({ gate }: { gate: Gate }) {
         {facts && <bdi title={facts}>{facts}</bdi>}
         {status !== "open" && <span class="muted">{resultOf(gate)}</span>}
       </span>
-      <span role="cell" class="cell-status">
-        <StatusMark status={status} />
-      </span>
-      <span role="cell" class="cell-age">
-        <When time={createdAt} />
-      </span>
+      <StatusCell status={status} />
+      <AgeCell time={createdAt} />
     </>
   );
 }
@@ -96,11 +91,8 @@ function useGates(status: GateStatus): LiveList<Gate> {
       new LiveList<Gate>({
         idOf: (gate) => gate.gateId,
         createdAt: (gate) => gate.createdAt,
-        load: async ({ limit, cursor, signal }) => {
-          const { gates, nextCursor } = await service.gates.list(
-            { status, limit, cursor: cursor ?? undefined },
-            { signal },
-          );
+        load: async (page, options) => {
+          const { gates, nextCursor } = await service.gates.list({ status, ...page }, options);
           return { rows: gates, nextCursor };
         },
       }),

@@ -3,6 +3,7 @@ import { now } from "../clock.ts";
 import { Dots, Ticks } from "../components/history/runs.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
+import { TableHead } from "../components/tables/cells.tsx";
 import { Pills } from "../components/tables/pills.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { StatusMark } from "../components/values/status.tsx";
@@ -123,15 +124,7 @@ function Runs(one: NameHistory) {
       </section>
       <section class="card scroll-x" tabIndex={0} aria-label="Jobs, newest first">
         <table class="names">
-          <thead>
-            <tr>
-              {["Job", "State", "Duration", "Started"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={["Job", "State", "Duration", "Started"]} />
           <tbody>
             {one.runs.map(({ jobId, status, durationMs, startedAt }) => (
               <tr key={jobId}>

@@ -4,10 +4,10 @@ import { GuideLink } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";
 import { HookList } from "../components/request/hookList.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
+import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
+import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
-import { StatusMark } from "../components/values/status.tsx";
-import { When } from "../components/values/when.tsx";
 import { access, hasScope } from "../data/access.ts";
 import { LiveList } from "../data/live/liveList.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
@@ -15,7 +15,7 @@ import { useLiveList } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { requestSummary } from "../data/requestSummary.ts";
 import { hookRequests } from "../data/service.ts";
-import { address, type Place, withQuery } from "../router.ts";
+import { address, type Place } from "../router.ts";
 import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
@@ -50,16 +50,8 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
       {(mapping !== null || hook !== null) && (
         <p class="filters">
-          {hook !== null && (
-            <a class="chip" href={withQuery(query, { hook: null })} title="Remove this filter">
-              hook <bdi>{visible(hook)}</bdi> ×
-            </a>
-          )}
-          {mapping !== null && (
-            <a class="chip" href={withQuery(query, { mapping: null })} title="Remove this filter">
-              mapping <bdi>{mapping}</bdi> ×
-            </a>
-          )}
+          <FilterChip query={query} name="hook" title="hook" />
+          <FilterChip query={query} name="mapping" title="mapping" />
         </p>
       )}
       <List
@@ -96,16 +88,12 @@ function RequestCells({ request }: { request: HookRequestRow }) {
           <span class="muted">{repeated ? "repeats an earlier request" : visible(object ?? "")}</span>
         )}
       </span>
-      <span role="cell" class="cell-status">
-        <StatusMark status={outcome} />
-      </span>
+      <StatusCell status={outcome} />
       <span role="cell" class="cell-time">
         {jobIds.length || runIds.length}
         <span class="unit"> {countedAs(jobIds.length > 0 ? "job" : "run", jobIds.length || runIds.length)}</span>
       </span>
-      <span role="cell" class="cell-age">
-        <When time={createdAt} />
-      </span>
+      <AgeCell time={createdAt} />
     </>
   );
 }
@@ -140,10 +128,9 @@ function useRequests({ outcome, mapping, hook }: Filters): LiveList<HookRequestR
       new LiveList<HookRequestRow>({
         idOf: (request) => request.requestId,
         createdAt: (request) => request.createdAt,
-        load: async ({ limit, cursor, signal }) => {
+        load: async (page, options) => {
           const filters = { ...(outcome && { outcome }), ...(mapping && { mapping }), ...(hook && { hook }) };
-          const query = { limit, ...(cursor && { cursor }), ...filters };
-          const { requests, nextCursor } = await hookRequests.list(query, { signal });
+          const { requests, nextCursor } = await hookRequests.list({ ...page, ...filters }, options);
           return { rows: requests, nextCursor };
         },
       }),

@@ -1,17 +1,16 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
-import type { RunStats } from "../../wire/run.ts";
+import type { RunStats } from "../../wire/runs/run.ts";
 import { now } from "../clock.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Checklist } from "../components/onboarding/checklist.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
 import { RunFilters } from "../components/run/runFilters.tsx";
+import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
-import { StatusMark } from "../components/values/status.tsx";
-import { When } from "../components/values/when.tsx";
 import { access } from "../data/access.ts";
 import { hooksUrl, serviceUrl } from "../data/commands.ts";
 import { LiveList } from "../data/live/liveList.ts";
@@ -109,9 +108,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
           </a>
         )}
       </span>
-      <span role="cell" class="cell-status">
-        <StatusMark status={status} />
-      </span>
+      <StatusCell status={status} />
       <span role="cell" class="cell-usage" title={usage ? describeUsage(usage) : undefined}>
         {usage ? (
           <>
@@ -125,9 +122,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
       <span role="cell" class="cell-time">
         <RunDuration run={run} />
       </span>
-      <span role="cell" class="cell-age">
-        <When time={createdAt} />
-      </span>
+      <AgeCell time={createdAt} />
     </>
   );
 }
@@ -190,9 +185,9 @@ function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: R
         idOf: (run) => run.runId,
         createdAt: (run) => run.createdAt,
         merge: (shown, newer) => ({ ...shown, ...newer }),
-        load: async ({ limit, cursor, signal }) => {
-          const page = { limit, cursor: cursor ?? undefined, ...(status && { status }), ...conditions() };
-          const { runs, nextCursor } = await service.runs.list(page, { signal });
+        load: async (page, options) => {
+          const filter = { ...(status && { status }), ...conditions() };
+          const { runs, nextCursor } = await service.runs.list({ ...page, ...filter }, options);
           return { rows: runs.map(({ deliveries: _, ...run }) => run), nextCursor };
         },
       }),

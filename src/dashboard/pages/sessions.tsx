@@ -2,8 +2,8 @@ import { useMemo } from "preact/hooks";
 import type { Session } from "../../client/client.ts";
 import { EmptyState } from "../components/emptyState.tsx";
 import { WaitingEvents } from "../components/session/waitingEvents.tsx";
+import { AgeCell } from "../components/tables/cells.tsx";
 import { List } from "../components/tables/list.tsx";
-import { When } from "../components/values/when.tsx";
 import { agentHookCommand } from "../data/commands.ts";
 import { LiveList } from "../data/live/liveList.ts";
 import { useLiveList } from "../data/live/useLiveList.ts";
@@ -20,11 +20,8 @@ export function SessionsPage() {
       new LiveList<Session>({
         idOf: (session) => session.sessionKey,
         createdAt: (session) => session.lastUsedAt,
-        load: async ({ limit, cursor, signal }) => {
-          const { sessions, nextCursor } = await service.sessions.list(
-            { limit, cursor: cursor ?? undefined },
-            { signal },
-          );
+        load: async (page, options) => {
+          const { sessions, nextCursor } = await service.sessions.list(page, options);
           return { rows: sessions, nextCursor };
         },
       }),
@@ -59,9 +56,7 @@ export function SessionsPage() {
             <span role="cell" class="cell-status">
               {busy ? <span class="status status-running">Busy</span> : <span class="muted">Idle</span>}
             </span>
-            <span role="cell" class="cell-age">
-              <When time={lastUsedAt} />
-            </span>
+            <AgeCell time={lastUsedAt} />
           </>
         )}
         empty={

@@ -1,8 +1,8 @@
 import type { Static, TObject } from "typebox";
-import { resolveModel } from "../../config/agent.ts";
-import { type AgentSettings, agentFault, agentSettings } from "../../config/agents.ts";
+import { resolveModel } from "../../config/agents/agent.ts";
+import { type AgentSettings, agentFault, agentSettings } from "../../config/agents/agents.ts";
+import { recipientFault } from "../../config/channels/recipients.ts";
 import type { Config } from "../../config/config.ts";
-import { recipientFault } from "../../config/recipients.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sessionKeyFault } from "../../shared/sessionKey.ts";
 import { errorCodeFor } from "../templates/render.ts";

@@ -35,6 +35,8 @@ export interface JobTemplate {
         readonly forEach: Reference | undefined;
       })
     | undefined;
+  /** The path, in an item of `step.forEach`, of the number of its try. */
+  readonly attempt: Reference | undefined;
   readonly statusPaths: readonly Reference[];
   readonly statuses: ReadonlyMap<string, Status>;
 }
@@ -42,6 +44,8 @@ export interface JobTemplate {
 /** The report of a job or a step that a request makes. A missing field stays as it is. */
 export interface MappedReport {
   readonly jobId: string;
+  /** Grows when the sender tries a part of the job again: the report follows all of former tries. 0 for a report of a step. */
+  readonly attempt: number;
   readonly name: string | null;
   readonly step: {
     readonly key: string;
@@ -80,10 +84,15 @@ const MAX_MESSAGE = 65_536;
 const MAX_LINK_TITLE = 200;
 /** Maximum items of `step.forEach`. */
 const MAX_ITEMS = 1_000;
+/** Maximum number of a try. Orders of reports, which are a few times larger, stay whole numbers. */
+const MAX_ATTEMPT = 2 ** 50;
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
 /** @throws TemplateError if the configuration was not checked and has an invalid template */
-export function compileJob(config: JobConfig, { isPreset }: { readonly isPreset: boolean }): JobTemplate {
+export function compileJob(
+  config: JobConfig,
+  { isPreset, attempt }: { readonly isPreset: boolean; readonly attempt: string | undefined },
+): JobTemplate {
   const { id, name, message, progress, output, step, status, links = [] } = config;
   const template = (text: string | undefined) => (text === undefined ? undefined : parseTemplate(text));
   const path = (text: string | undefined) => (text === undefined ? undefined : parsePath(text));
@@ -104,6 +113,7 @@ export function compileJob(config: JobConfig, { isPreset }: { readonly isPreset:
       name: template(step.name),
       forEach: path(step.forEach),
     },
+    attempt: path(attempt),
     statusPaths: [status?.path ?? []].flat().map((one) => parsePath(one)),
     statuses: new Map(words),
   };
@@ -145,8 +155,16 @@ export function renderJob(
     ownId ??
     identifier(job.id, scope, { field: "id", max: MAX_IDENTIFIER_LENGTH - prefix.length, isWhole: job.needsWholeId });
   if (id === null) throw failed("id is empty: the request has no value for a part of job.id.");
-  const ofItems = items.map((value) => renderReport(job, prefix + id, { ...scope, item: { value } }));
-  return [renderReport(job, prefix + id, scope, own), ...ofItems].flatMap((report) => report ?? []);
+  const reportsOfItems = items.map((value) => renderReport(job, prefix + id, { ...scope, item: { value } }));
+  const ofItems = reportsOfItems.filter((report) => report?.step); // without its key an item is not about the job either
+  const whole = renderReport(job, prefix + id, scope, own);
+  return [whole && { ...whole, attempt: attemptOf(job, items, scope) }, ...ofItems].flatMap((report) => report ?? []);
+}
+
+/** Returns the greatest number of a try among items; 0 without any. */
+function attemptOf({ attempt }: JobTemplate, items: readonly unknown[], scope: TemplateScope): number {
+  const numbers = attempt ? items.map((value) => lookUp(attempt, { ...scope, item: { value } })) : [];
+  return Math.max(0, ...numbers.filter((one) => Number.isInteger(one) && Number(one) <= MAX_ATTEMPT).map(Number));
 }
 
 function renderReport(
@@ -169,6 +187,7 @@ function renderReport(
     : null;
   return {
     jobId,
+    attempt: 0,
     name: own.name ?? text(job.name, MAX_NAME),
     step:
       job.step && key !== null
@@ -222,7 +241,7 @@ function hasValues(template: Template, scope: TemplateScope, { isWhole }: { read
   const values: string[] = [];
   for (const [i, part] of template.entries()) {
     if (typeof part === "string") continue;
-    const value = renderTemplate([part], scope).text;
+    const value = renderTemplate([part], scope).text.trim();
     if (i > 0 && typeof template[i - 1] !== "string") values.push((values.pop() ?? "") + value);
     else values.push(value);
   }

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { decodedName, jobPrefixOf, mappingKey } from "../../config/mappings/mapping.ts";
-import { presetTemplates } from "../../config/mappings/presets.ts";
+import { attemptPathOf, presetTemplates } from "../../config/mappings/presets.ts";
 import { TEMPLATES } from "../../config/mappings/templates.ts";
 import {
   parseTemplate,
@@ -73,7 +73,12 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
   return {
     ...config,
     key: mappingKey(config),
-    job: config.job && compileJob(config.job, { isPreset: config.preset !== undefined }),
+    job:
+      config.job &&
+      compileJob(config.job, {
+        isPreset: config.preset !== undefined,
+        attempt: attemptPathOf(config.preset),
+      }),
     idPrefix: jobPrefixOf(config),
     templates: Object.fromEntries(templates),
     ownTemplates: TEMPLATES.filter((key) => !ofPreset.includes(config[key])),

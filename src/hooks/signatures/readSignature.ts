@@ -1,4 +1,4 @@
-import { signingKeys } from "../../shared/signingKeys.ts";
+import { signingKeys } from "../../shared/access/signingKeys.ts";
 import { type Algorithm, type Encoding, SenderRefusedError, type Signature } from "./signature.ts";
 
 /**

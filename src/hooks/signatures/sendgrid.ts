@@ -1,5 +1,5 @@
 import { verify } from "node:crypto";
-import { publicKeyOf } from "../../shared/signingKeys.ts";
+import { publicKeyOf } from "../../shared/access/signingKeys.ts";
 import { DEFAULT_TOLERANCE_SECONDS, type HeaderValues, parseDigits, singleHeader } from "./readSignature.ts";
 import { checkTime, SenderRefusedError } from "./signature.ts";
 

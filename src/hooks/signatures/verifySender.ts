@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from "node:crypto";
-import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { secretsEqual } from "../../shared/access/secretsEqual.ts";
 import { type HeaderValues, readSignature, type SenderSignature, type SignedAuth } from "./readSignature.ts";
 import { readSendgridHeaders, type SendgridAuth, verifySendgrid } from "./sendgrid.ts";
 import { type RefusalReason, SenderRefusedError, verifySignature } from "./signature.ts";

@@ -1,5 +1,5 @@
-import { type Budget as BudgetConfig, FIGURES, periodOf } from "../../config/budget.ts";
-import type { Budget } from "../../wire/budget.ts";
+import { type Budget as BudgetConfig, FIGURES, periodOf } from "../../config/agents/budget.ts";
+import type { Budget } from "../../wire/runs/budget.ts";
 import type { Budgets } from "./budget.ts";
 
 /** Returns the budgets of a configuration, with what was spent of each in its present period. @throws AppError unavailable */

@@ -12,6 +12,15 @@ export function nameKey(name: string): string {
   return letters.join("").normalize("NFC");
 }
 
+/**
+ * Returns the form of a name that is stored: its `nameKey`, and the name behind it if it differs. It begins as the `nameKey` does,
+ * and names that differ only in case have different ones.
+ */
+export function storedNameKey(name: string): string {
+  const key = nameKey(name);
+  return key === name ? key : `${key}\0${name}`;
+}
+
 /** Words: runs of letters, digits and their marks. */
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 /** Maximum words of one name, each an entry in an index. */

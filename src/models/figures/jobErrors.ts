@@ -13,7 +13,8 @@ const MAX_GROUPS = 20;
 type Failure = Pick<JobDoc, "jobId" | "message" | "endedAt">;
 
 /**
- * Groups the jobs that failed since a time by their message, in which ids, numbers and quoted words do not count.
+ * Groups the jobs that failed since a time by their message, in which ids, numbers and quoted words do not count. Cancelled jobs are
+ * left out.
  * @param scope confines the jobs
  * @returns the groups with the newest failures, newest first
  * @throws AppError unavailable
@@ -23,7 +24,8 @@ export async function readJobErrors(
   since: Date,
   scope: JobScope | undefined,
 ): Promise<JobErrors> {
-  const query = { status: "failed" as const, endedAt: { $gte: since }, ...(scope && scopeQuery(scope)) };
+  const failed = { status: "failed" as const, "cancel.requestedAt": null, endedAt: { $gte: since } };
+  const query = { ...failed, ...(scope && scopeQuery(scope)) };
   const failures = await collection.find<Failure>(query, {
     projection: { _id: 0, jobId: 1, message: 1, endedAt: 1 },
     sort: { endedAt: -1 },

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
+import type { Usage } from "../../wire/runs/usage.ts";
 import type { Stats } from "../../wire/stats.ts";
-import type { Usage } from "../../wire/usage.ts";
 import { MAX_COUNTED } from "../db/countBy.ts";
 import type { JobDoc } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";

@@ -5,7 +5,7 @@ import { MAX_RUNS, type NameHistory } from "../../wire/history.ts";
 import type { Expectation } from "../../wire/notify.ts";
 import { decodeCursor, encodeCursor } from "../db/cursor.ts";
 import { nameKey } from "../db/nameSearch.ts";
-import type { JobDoc } from "../jobs/job.ts";
+import { FAILED_INDEX, type JobDoc } from "../jobs/job.ts";
 import type { JobScope } from "../jobs/jobScope.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { RUN_TIMES, runningMs, startOf } from "../jobs/runTime.ts";
@@ -68,12 +68,12 @@ export async function readHistory(
   const names = await Promise.all(
     page.map(async (group): Promise<NameHistory> => {
       const runs = await readRuns(jobs, group, query);
-      const failed = runs.find(({ status, cancel }) => status === "failed" && !cancel);
+      const failed = runs.find((job) => stateOf(job) === "failed") ?? (await readFailed(jobs, group, runs, query));
       return {
         name: group.name,
         runs: runs.map((job) => ({
           jobId: job.jobId,
-          status: job.status,
+          status: stateOf(job),
           durationMs: runningMs(job, now),
           startedAt: startOf(job).toISOString(),
         })),
@@ -108,21 +108,21 @@ async function readNames({ collection }: Jobs, { since, scope }: HistoryQuery): 
     : [{ $sort: { nameKey: 1, createdAt: -1, _id: -1 } }];
   const inWindow = { $match: { _id: { $ne: null }, newest: { $gte: since } } };
   const stages = [...first, group, inWindow, { $sort: { newest: -1 } }, { $limit: MAX_NAMES }];
-  return collection.aggregate<Name>(stages, { maxTimeMS: MAX_TIME_MS }).catch((error: unknown) => {
-    if (!(error instanceof mongo.MongoServerError) || error.codeName !== "MaxTimeMSExpired") throw error;
-    const detail = "There are too many jobs to list their names. Delete old jobs: see `jobs.retention`.";
-    throw new AppError("unavailable", { detail, retryAfterSeconds: 60, cause: error });
-  });
+  return collection.aggregate<Name>(stages, { maxTimeMS: MAX_TIME_MS }).catch(orTooMany);
+}
+
+function orTooMany(error: unknown): never {
+  if (!(error instanceof mongo.MongoServerError) || error.codeName !== "MaxTimeMSExpired") throw error;
+  const detail = "There are too many jobs to list them by name. Delete old jobs: see `jobs.retention`.";
+  throw new AppError("unavailable", { detail, retryAfterSeconds: 60, cause: error });
 }
 
 /** @param names newest first */
 function foldNames(names: readonly Name[]): Group[] {
-  const fold = (name: string) => name.replace(/\d+/g, "#");
-  const alike = Map.groupBy(names, ({ _id }) => fold(_id));
-  return [...alike.values()].flatMap((group) => {
-    const [first] = group as [Name];
-    return group.length > MAX_ALIKE ? [groupOf(fold(first.name), group)] : group.map((one) => groupOf(one.name, [one]));
-  });
+  const alike = Map.groupBy(names, ({ name }) => name.replace(/\d+/g, "#"));
+  return [...alike].flatMap(([folded, group]) =>
+    group.length > MAX_ALIKE ? [groupOf(folded, group)] : group.map((one) => groupOf(one.name, [one])),
+  );
 }
 
 function groupOf(name: string, names: readonly Name[]): Group {
@@ -135,13 +135,28 @@ function groupOf(name: string, names: readonly Name[]): Group {
 type Run = Pick<JobDoc, "jobId" | "status" | "cancel" | "message" | "createdAt" | "endedAt" | "startedAt"> &
   Pick<JobDoc, "waitingSince" | "waitedMs">;
 
-function readRuns({ collection }: Jobs, { keys }: Group, { since, scope }: HistoryQuery): Promise<Run[]> {
-  const inScope = scope ? [scopeQuery(scope)] : [];
-  const query = { $and: [{ nameKey: { $in: [...keys] }, createdAt: { $gte: since } }, ...inScope] };
-  const message = { $substrCP: [{ $ifNull: ["$message", ""] }, 0, MAX_MESSAGE_CHARS] };
-  const projection = { jobId: 1, status: 1, "cancel.requestedAt": 1, message, ...RUN_TIMES };
-  const sort = { createdAt: -1, _id: -1 } as const;
-  return collection.find<Run>(query, { projection, sort, limit: MAX_RUNS, maxTimeMS: MAX_TIME_MS });
+const stateOf = ({ status, cancel }: Run) => (status === "failed" && cancel ? "cancelled" : status);
+
+const message = { $substrCP: [{ $ifNull: ["$message", ""] }, 0, MAX_MESSAGE_CHARS] };
+const OPTIONS = {
+  projection: { jobId: 1, status: 1, "cancel.requestedAt": 1, message, ...RUN_TIMES },
+  sort: { createdAt: -1, _id: -1 },
+  maxTimeMS: MAX_TIME_MS,
+} as const;
+
+const runsQuery = ({ keys }: Group, { since, scope }: HistoryQuery) => ({
+  $and: [{ nameKey: { $in: [...keys] }, createdAt: { $gte: since } }, ...(scope ? [scopeQuery(scope)] : [])],
+});
+
+const readRuns = ({ collection }: Jobs, group: Group, query: HistoryQuery): Promise<Run[]> =>
+  collection.find<Run>(runsQuery(group, query), { ...OPTIONS, limit: MAX_RUNS }).catch(orTooMany);
+
+/** Reads the newest failed job of a name that was not cancelled, if the name has more jobs than its runs. */
+async function readFailed({ collection }: Jobs, group: Group, runs: readonly Run[], query: HistoryQuery) {
+  if (runs.length < MAX_RUNS) return undefined;
+  const failed = { ...runsQuery(group, query), status: "failed" as const, "cancel.requestedAt": null };
+  const options = { ...OPTIONS, hint: FAILED_INDEX, sort: { createdAt: -1 } as const, limit: 1 };
+  return (await collection.find<Run>(failed, options).catch(orTooMany))[0];
 }
 
 /** Returns the first time by which an expectation needs a further job of a group. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
+import { countWaiting, findAcceptance } from "../runs/acceptance.ts";
 import type { NewHookCall } from "../runs/hookCall.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts";
 import { trackAccepted } from "../runs/trackRun.ts";
@@ -48,12 +49,12 @@ export async function acceptAgentRun(
   const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
     idsOf: (runId) => ({ runId, sessionKey: sessionKey ?? randomSessionKey() }),
     async insert(ids, fingerprint) {
-      if (claimSession && idempotency && (await runs.findAcceptance(ids.runId))) return false;
+      if (claimSession && idempotency && (await findAcceptance(runs.collection, ids.runId))) return false;
       await claimSession?.();
       return (await runs.accept([{ ...toRun(ids), fingerprint }])) > 0;
     },
     async find({ runId }) {
-      const found = await runs.findAcceptance(runId);
+      const found = await findAcceptance(runs.collection, runId);
       return found && { ...found, ids: { runId, sessionKey: found.sessionKey } };
     },
   });
@@ -106,7 +107,7 @@ export async function acceptMappedRuns(
 ): Promise<{ runIds: string[]; waiting: number }> {
   const { runs, idempotencyKeys: keys } = stores;
   const find = async (runId: string): Promise<InsertedRecord<{ runIds: string[] }> | null> => {
-    const found = await runs.findAcceptance(runId);
+    const found = await findAcceptance(runs.collection, runId);
     return found && { ...found, ids: { runIds: [runId] } };
   };
   // A kept request is stored before its runs, so that a conflict of its key must be found before.
@@ -151,7 +152,7 @@ async function insertMapped(
     if (kept) await hookRequests.add({ ...kept, runIds: [] });
     return { isNew: false, waiting: 0 };
   }
-  const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
+  const waiting = maxWaiting === undefined ? 0 : await countWaiting(runs.collection, mapped.mapping, maxWaiting);
   const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
   if (isFull || shared || kept) {
     const existing = await runs.findExisting(runIds);

@@ -1,14 +1,14 @@
 import { ownTrace, type TraceContext, traceparentOf } from "../../shared/traceContext.ts";
 import type { JobChange, JobView, Usual } from "../../wire/job.ts";
-import { RETURN_EVENTS } from "../../wire/return.ts";
+import { RETURN_EVENTS } from "../../wire/runs/return.ts";
 import * as f from "../db/fields.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
 import { ReturnTo } from "../notes/returnTo.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Silence } from "./jobNotes.ts";
 import { Links, viewLinks } from "./link.ts";
-import type { PayloadField } from "./payloadFields.ts";
-import { Payload } from "./payloads.ts";
+import type { PayloadField } from "./payloads/payloadFields.ts";
+import { Payload } from "./payloads/payloads.ts";
 import { expectedEndAt } from "./runTime.ts";
 import { SearchTerm } from "./search/searchKeys.ts";
 import { StepDoc } from "./step.ts";
@@ -37,7 +37,7 @@ export const JobDoc = f.object({
   _id: f.objectId,
   jobId: f.string,
   name: f.nullable(f.string),
-  /** The name as the search by prefix compares it. */
+  /** The name as the search by prefix compares it, and then as it is: see `storedNameKey`. */
   nameKey: f.nullable(f.string),
   /** The words of the name as the search by words compares them. */
   nameWords: f.listOf(f.string),
@@ -124,6 +124,8 @@ export type JobHead = Omit<JobDoc, "steps">;
 
 /** The index that counts children. */
 export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
+/** The index that finds the failed jobs of a name, apart from the cancelled ones. */
+export const FAILED_INDEX = { nameKey: 1, "cancel.requestedAt": 1, createdAt: -1 } as const;
 
 export const jobSchema = f
   .schemaOf(JobDoc)
@@ -131,6 +133,7 @@ export const jobSchema = f
   .index({ createdAt: -1, _id: -1 })
   .index({ status: 1, createdAt: -1, _id: -1 })
   .index({ nameKey: 1, createdAt: -1, _id: -1 })
+  .index(FAILED_INDEX, { partialFilterExpression: { status: "failed" } })
   .index({ nameWords: 1, createdAt: -1, _id: -1 })
   .index({ failedWords: 1, createdAt: -1, _id: -1 }, { sparse: true })
   .index({ metadataTerms: 1, createdAt: -1, _id: -1 })

@@ -1,11 +1,11 @@
 import type { JobChange } from "../../wire/job.ts";
-import { nameKey, nameWords } from "../db/nameSearch.ts";
+import { nameWords, storedNameKey } from "../db/nameSearch.ts";
 import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { NO_COUNTS } from "./children.ts";
 import { packObject } from "./freeObject.ts";
 import type { ReceivedChange } from "./job.ts";
-import { changesPayloads, type PayloadField, replacedBy } from "./payloadFields.ts";
-import type { PayloadWrites } from "./payloads.ts";
+import { changesPayloads, type PayloadField, replacedBy } from "./payloads/payloadFields.ts";
+import type { PayloadWrites } from "./payloads/payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
 import { restarted } from "./runTime.ts";
 import { searchTerms } from "./search/searchKeys.ts";
@@ -39,7 +39,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
   return {
     jobId: literal(jobId),
     name: given("name"),
-    nameKey: change.name === undefined ? or("$nameKey", null) : literal(change.name && nameKey(change.name)),
+    nameKey: change.name === undefined ? or("$nameKey", null) : literal(change.name && storedNameKey(change.name)),
     nameWords: change.name === undefined ? or("$nameWords", []) : literal(nameWords(change.name ?? "")),
     description: given("description"),
     input: payload("input"),

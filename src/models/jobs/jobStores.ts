@@ -1,7 +1,7 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Logs } from "./log/logs.ts";
-import type { Payloads } from "./payloads.ts";
+import type { Payloads } from "./payloads/payloads.ts";
 import type { Report } from "./reports/reportUpdate.ts";
 import type { ReportOutcome } from "./reports/writeReports.ts";
 

@@ -3,7 +3,6 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
-import { suffixedIds } from "../../shared/text/text.ts";
 import type { JobView, Usual } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
 import type { Documents } from "../db/documents.ts";
@@ -19,8 +18,8 @@ import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { inOrder } from "./order.ts";
-import { changesPayloads, type PayloadField } from "./payloadFields.ts";
-import { type Payloads, PayloadWrites } from "./payloads.ts";
+import { changesPayloads, type PayloadField } from "./payloads/payloadFields.ts";
+import { type Payloads, PayloadWrites } from "./payloads/payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
 import { slowFields, waitingStage } from "./runTime.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
@@ -242,29 +241,6 @@ export class Jobs {
     const found = await this.collection.find<JobHead>(query, { projection: WITHOUT_STEPS });
     const byId = new Map(found.map((job) => [job.jobId, job]));
     return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
-  }
-
-  /** Returns the newest of a job and the runs that have its id with a time as suffix; null if there is none. */
-  async newestRun(jobId: string): Promise<Pick<JobDoc, "_id" | "jobId" | "status" | "createdAt"> | null> {
-    const { prefix, pattern } = suffixedIds(jobId);
-    // The years 2000 to 2999, so that other ids with this prefix are not read.
-    const range = { $gte: `${prefix}-2`, $lt: `${prefix}-3`, $regex: pattern };
-    const projection = { jobId: 1, status: 1, createdAt: 1 } as const;
-    const [own, suffixed] = await this.collection.read(() =>
-      Promise.all([
-        this.collection.findOne({ jobId }, { projection }),
-        this.collection.findOne({ jobId: range }, { projection, sort: { jobId: -1 } }),
-      ]),
-    );
-    return own && suffixed ? (own.createdAt > suffixed.createdAt ? own : suffixed) : (own ?? suffixed);
-  }
-
-  /** Returns the id of the run that follows an ended one: the given id, or the one that a concurrent call has given. */
-  async nextRunId({ _id }: Pick<JobDoc, "_id">, nextRunId: string): Promise<string> {
-    const set = [{ $set: { nextRunId: { $ifNull: ["$nextRunId", { $literal: nextRunId }] } } }];
-    const options = { returnDocument: "after", projection: { nextRunId: 1 } } as const;
-    const job = await this.collection.findOneAndUpdate({ _id }, set, options);
-    return job?.nextRunId ?? nextRunId;
   }
 
   /** Reads only the internal id of a job. @throws AppError job_not_found, unavailable */

@@ -1,7 +1,7 @@
 import type { SingleStep, StepReceipt, StepSummary, StepView } from "../../wire/step.ts";
 import * as f from "../db/fields.ts";
 import { Links, viewLinks } from "./link.ts";
-import { PayloadRef } from "./payloads.ts";
+import { PayloadRef } from "./payloads/payloads.ts";
 import { FailedAttempt, viewFailedAttempts } from "./reports/failedAttempts.ts";
 
 /** A step as its job's document stores it. */

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { RETURN_EVENTS, type ReturnEvent } from "../../wire/return.ts";
+import { RETURN_EVENTS, type ReturnEvent } from "../../wire/runs/return.ts";
 import * as f from "../db/fields.ts";
 
 /** The session that a job wakes. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Documents } from "../db/documents.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import type { JobDoc } from "../jobs/job.ts";
-import type { PayloadField } from "../jobs/payloadFields.ts";
+import type { PayloadField } from "../jobs/payloads/payloadFields.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, newNoteId, withoutNotes } from "../notes/note.ts";
 import type { RunDoc } from "../runs/run.ts";
 import type { ExpectationDoc } from "./expectation.ts";

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import type { JobDoc, Status } from "../jobs/job.ts";
 import { jobNotFound } from "../jobs/jobs.ts";
-import { PAYLOAD_IDS } from "../jobs/payloadFields.ts";
+import { PAYLOAD_IDS } from "../jobs/payloads/payloadFields.ts";
 import { type JobFilter, jobQuery } from "../jobs/search/jobFilter.ts";
 import type { Stores } from "../stores.ts";
 

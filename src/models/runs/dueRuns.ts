@@ -46,3 +46,14 @@ export function listUnmapped(collection: Documents<RunDoc>, before: Date): Async
   const projection = { round: 1, "mapped.mapping": 1 };
   return collection.stream<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
 }
+
+/** Lists the runs that ended before a time and are not finalized. */
+export function listUnfinalized(collection: Documents<RunDoc>, before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
+  return collection.stream({ finalized: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
+}
+
+/** Lists the gates for which runs wait. @throws AppError unavailable */
+export async function listAwaitedGates(collection: Documents<RunDoc>): Promise<string[]> {
+  const groups = [{ $match: { status: "waiting" } }, { $group: { _id: "$awaits.gateId" } }];
+  return (await collection.aggregate<{ _id: string }>(groups)).map(({ _id }) => _id);
+}

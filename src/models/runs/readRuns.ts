@@ -1,8 +1,8 @@
 import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import type { ReturnOf } from "../../wire/return.ts";
-import type { Run, RunHead, RunRequest } from "../../wire/run.ts";
+import type { ReturnOf } from "../../wire/runs/return.ts";
+import type { Run, RunHead, RunRequest } from "../../wire/runs/run.ts";
 import type { Message } from "../../wire/session.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import { PAGE_BYTES } from "../db/page.ts";
@@ -16,7 +16,7 @@ import { readHookCall } from "./hookCall.ts";
 import type { RunDoc } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
 import { type Runs, runNotFound } from "./runs.ts";
-import { viewUsage } from "./usage.ts";
+import { viewUsage } from "./usage/usage.ts";
 
 export interface RunListQuery extends RunFilter {
   readonly limit: number;
@@ -165,4 +165,14 @@ export function runHead(run: RunDoc): RunHead {
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,
   };
+}
+
+/** Returns the names of runs by their ids, without those that have none or are deleted. @throws AppError unavailable */
+export async function readRunNames(
+  { runs }: Pick<RunStores, "runs">,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (runIds.length === 0) return new Map();
+  const found = await runs.collection.find({ _id: { $in: [...runIds] } }, { projection: { name: 1 } });
+  return new Map(found.flatMap(({ _id, name }) => (name ? [[_id, name] as const] : [])));
 }

@@ -1,14 +1,11 @@
-import { mongo } from "mongoose";
 import Type, { type Static } from "typebox";
 import { ERRORS, type ErrorCode } from "../../shared/errorCatalogue.ts";
 import { ownTrace, type TraceContext } from "../../shared/traceContext.ts";
-import { RETURN_EVENTS } from "../../wire/return.ts";
+import { RETURN_EVENTS } from "../../wire/runs/return.ts";
 import * as f from "../db/fields.ts";
 import { StoredLease } from "../db/lease.ts";
-import { nameWords } from "../db/nameSearch.ts";
-import { depthField } from "../notes/depth.ts";
 import { NOTED_INDEX, Notes } from "../notes/note.ts";
-import { StoredUsage } from "./usage.ts";
+import { StoredUsage } from "./usage/usage.ts";
 
 /*
  * The states of a run, the values of `status`:
@@ -243,19 +240,9 @@ export const runSchema = f
   .index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } })
   .index(WAITING_OF_MAPPING, { partialFilterExpression: { open: true } })
   .index(NOTED_INDEX.keys, NOTED_INDEX.options);
+
 /** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;
-
-export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request"> & {
-  readonly requestId?: string;
-  readonly replayOf?: string;
-  readonly againOf?: string;
-  readonly fingerprint?: string | undefined;
-  readonly callbackUrl?: string | undefined;
-  readonly depth?: number | undefined;
-  readonly traceparent?: string | undefined;
-  readonly notBefore?: Date;
-} & Pick<RunDoc, "returnOf" | "gathersUntil" | "chain">;
 
 /** Returns the trace of the present round of a run that no job shows. */
 export const runTrace = ({ _id, round, traceparent }: Pick<RunDoc, "_id" | "round" | "traceparent">): TraceContext =>
@@ -293,31 +280,3 @@ export interface DueRun {
   readonly status: "queued" | "running";
   readonly attempts: number;
 }
-
-/** Returns the document of an accepted run. */
-export const newRunDoc = (
-  { fingerprint, callbackUrl, depth, traceparent, notBefore, ...run }: NewRun,
-  createdAt: Date,
-): RunDoc => ({
-  ...run,
-  nameWords: nameWords(run.name ?? ""),
-  ...(fingerprint !== undefined && { fingerprint }),
-  ...(callbackUrl !== undefined && { callbackUrl }),
-  ...depthField(depth),
-  ...(traceparent !== undefined && { traceparent }),
-  stage: run.request ? "turn" : "mapping",
-  order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
-  status: "queued",
-  open: true,
-  attempts: 0,
-  round: 0,
-  reply: null,
-  error: null,
-  createdAt,
-  startedAt: null,
-  endedAt: null,
-  notBefore: notBefore ?? null,
-  lease: null,
-  finalized: null,
-  forgotten: false,
-});

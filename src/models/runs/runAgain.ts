@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
-import type { WaitsFor } from "../../wire/run.ts";
+import type { WaitsFor } from "../../wire/runs/run.ts";
 import { isHeld } from "../db/lease.ts";
-import { MAIL_RUN, type NewRun, type RunDoc } from "./run.ts";
+import type { NewRun } from "./acceptance.ts";
+import { MAIL_RUN, type RunDoc } from "./run.ts";
 import type { RunStores } from "./runStores.ts";
 import { trackAccepted } from "./trackRun.ts";
 

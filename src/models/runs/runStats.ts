@@ -1,4 +1,4 @@
-import type { RunStats } from "../../wire/run.ts";
+import type { RunStats } from "../../wire/runs/run.ts";
 import { countBy, MAX_COUNTED } from "../db/countBy.ts";
 import { type RunDoc, RunStatus } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";

@@ -1,5 +1,5 @@
 import type { Batcher } from "../../shared/batcher.ts";
-import type { Run } from "../../wire/run.ts";
+import type { Run } from "../../wire/runs/run.ts";
 import type { DeliveryStores } from "../deliveries/deliveryStores.ts";
 import type { JobStores } from "../jobs/jobStores.ts";
 import type { HookCalls } from "./hookCall.ts";

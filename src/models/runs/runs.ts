@@ -8,22 +8,19 @@ import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
 import type { Note, NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
-import { listUnmapped, type UnmappedRun } from "./dueRuns.ts";
+import { type NewRun, newRunDoc } from "./acceptance.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
   type AgentRun,
   type AttemptReport,
   type MappingOutcome,
-  type NewRun,
   NOT_FINALIZED,
-  newRunDoc,
   type RunDoc,
   type RunError,
   type RunOutcome,
-  WAITING_OF_MAPPING,
 } from "./run.ts";
-import { addTried } from "./spending.ts";
+import { addTried } from "./usage/spending.ts";
 
 export class Runs {
   readonly collection: Documents<RunDoc>;
@@ -78,25 +75,10 @@ export class Runs {
     return run;
   }
 
-  /** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
-  countWaiting(mapping: string, limit: number): Promise<number> {
-    const waiting = { open: true, status: { $in: ["queued" as const, "waiting" as const] }, "mapped.mapping": mapping };
-    return this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING });
-  }
-
   /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1, "mapped.sender": 1 };
     return this.collection.findOne({ _id: runId }, { projection });
-  }
-
-  /** Reads how a run was accepted; null if it does not exist. @throws AppError unavailable */
-  async findAcceptance(
-    runId: string,
-  ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
-    const options = { projection: { fingerprint: 1, createdAt: 1, sessionKey: 1 } };
-    const found = await this.collection.findOne({ _id: runId }, options);
-    return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
   }
 
   /** Returns those of the given ids that are ids of runs. @throws AppError unavailable */
@@ -186,15 +168,8 @@ export class Runs {
     const isTried = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
     const failed = isTried && pushFailedTry(run, outcome.error, report, now);
     const { $inc, $push } = addTried(report, lease.token, now);
-    const isEnded = await this.#lease.updateHeld(
-      _id,
-      lease.token,
-      { ...$set, ...stderrOf(report) },
-      {
-        $inc,
-        $push: { ...note.$push, ...failed, ...$push },
-      },
-    );
+    const change = { $inc, $push: { ...note.$push, ...failed, ...$push } };
+    const isEnded = await this.#lease.updateHeld(_id, lease.token, { ...$set, ...stderrOf(report) }, change);
     if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
   }
 
@@ -231,22 +206,10 @@ export class Runs {
     return this.#notifyIf(runId, modifiedCount === 1);
   }
 
-  /** Lists the gates for which runs wait. @throws AppError unavailable */
-  async listAwaitedGates(): Promise<string[]> {
-    const groups = [{ $match: { status: "waiting" } }, { $group: { _id: "$awaits.gateId" } }];
-    return (await this.collection.aggregate<{ _id: string }>(groups)).map(({ _id }) => _id);
-  }
-
   /** Makes a run one that is also a job. @throws AppError run_not_found, unavailable */
   async trackAsJob(runId: string): Promise<RunDoc> {
     await this.collection.updateOne({ _id: runId }, { $set: { "request.trackAsJob": true } });
     return this.find(runId);
-  }
-
-  /** Removes the attempts of a run that budgets have counted. @throws AppError unavailable */
-  async markCounted({ _id, uncounted = [] }: Pick<RunDoc, "_id" | "uncounted">): Promise<void> {
-    const ids = uncounted.map(({ id }) => id);
-    await this.collection.updateOne({ _id }, { $pull: { uncounted: { id: { $in: ids } } } });
   }
 
   /** Notes a notification about a run once, if a rule wants it. @throws AppError unavailable */
@@ -321,16 +284,6 @@ export class Runs {
     const { deletedCount } = await this.collection.deleteMany(query);
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });
     return deletedCount;
-  }
-
-  /** Lists the runs that ended before a time and are not finalized. */
-  listUnfinalized(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
-    return this.collection.stream({ finalized: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
-  }
-
-  /** Lists the runs that have waited for their mapping since before a time, the oldest first. */
-  listUnmapped(before: Date): AsyncIterable<UnmappedRun> {
-    return listUnmapped(this.collection, before);
   }
 }
 

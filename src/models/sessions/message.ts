@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { RETURN_EVENTS } from "../../wire/return.ts";
+import { RETURN_EVENTS } from "../../wire/runs/return.ts";
 import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";

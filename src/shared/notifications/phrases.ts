@@ -7,7 +7,7 @@ const MAX_QUOTED_LENGTH = 1_000;
 const DECISIONS: Readonly<Record<GateAction, string>> = {
   accept: "accepted",
   decline: "declined",
-  cancel: "cancelled",
+  cancel: "dismissed",
 };
 
 /** Escapes what Markdown would read as markup. Source: CommonMark, backslash escapes. */

@@ -1,5 +1,5 @@
 import { openInbound } from "../../channels/openInbound.ts";
-import type { Channels } from "../../config/channels.ts";
+import type { Channels } from "../../config/channels/channels.ts";
 import type { Timings } from "../../shared/timings.ts";
 import { startPeriodic } from "../periodic.ts";
 import type { ChatDeps } from "./chatDeps.ts";

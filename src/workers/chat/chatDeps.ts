@@ -1,5 +1,5 @@
 import type { Channel } from "../../channels/channel.ts";
-import type { ChatAccess } from "../../config/chatAccess.ts";
+import type { ChatAccess } from "../../config/channels/chatAccess.ts";
 import type { Config } from "../../config/config.ts";
 import type { Mapping } from "../../hooks/mappings/mapping.ts";
 import type { Stores } from "../../models/stores.ts";

@@ -1,4 +1,4 @@
-import { agentSettings } from "../../config/agents.ts";
+import { agentSettings } from "../../config/agents/agents.ts";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { findThreadSession } from "../../models/deliveries/threads.ts";
 import { acceptMappedRuns } from "../../models/intake/acceptHook.ts";

@@ -1,4 +1,4 @@
-import type { Agents } from "../../config/agents.ts";
+import type { Agents } from "../../config/agents/agents.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Note } from "../../models/notes/note.ts";
 import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
-import { PAYLOAD_FIELDS } from "../../models/jobs/payloadFields.ts";
-import { isStored } from "../../models/jobs/payloads.ts";
+import { PAYLOAD_FIELDS } from "../../models/jobs/payloads/payloadFields.ts";
+import { isStored } from "../../models/jobs/payloads/payloads.ts";
 import { readJobWithSteps } from "../../models/jobs/read/readSteps.ts";
 import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";

@@ -1,7 +1,7 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
 import type { AnswerLinks } from "../../models/gates/answerLinks.ts";
 import { readLastLines } from "../../models/jobs/log/readLog.ts";
-import type { PayloadField } from "../../models/jobs/payloadFields.ts";
+import type { PayloadField } from "../../models/jobs/payloads/payloadFields.ts";
 import { viewJobs } from "../../models/jobs/read/viewJobs.ts";
 import { hasTerm } from "../../models/jobs/search/jobFilter.ts";
 import type { Note } from "../../models/notes/note.ts";
@@ -15,7 +15,7 @@ import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import type { Delivery } from "../../wire/delivery.ts";
 import type { Gate } from "../../wire/gate.ts";
 import type { JobView } from "../../wire/job.ts";
-import type { RunHead } from "../../wire/run.ts";
+import type { RunHead } from "../../wire/runs/run.ts";
 import type { NotificationFacts } from "./rule.ts";
 
 /** A job as the data of notifications contains it: a list row without the parts that `include` adds. */

@@ -1,7 +1,7 @@
 import { returnSentence, returnText, SEVERAL } from "../../agents/prompt/returnPrompt.ts";
 import type { Config } from "../../config/config.ts";
 import { readLastLines } from "../../models/jobs/log/readLog.ts";
-import { isStored } from "../../models/jobs/payloads.ts";
+import { isStored } from "../../models/jobs/payloads/payloads.ts";
 import { unpackPayload } from "../../models/jobs/read/viewJobs.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import { addReturn, type Return } from "../../models/runs/returnRuns.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ChatAccess } from "../../config/chatAccess.ts";
+import type { ChatAccess } from "../../config/channels/chatAccess.ts";
 import { type AddedDelivery, type DeliverySettings, resolveTarget } from "../../models/deliveries/addDelivery.ts";
 import {
   type AskedQuestion,

@@ -1,5 +1,5 @@
 import type { WebhookRequest } from "../../models/deliveries/delivery.ts";
-import type { RunHead } from "../../wire/run.ts";
+import type { RunHead } from "../../wire/runs/run.ts";
 import type { JobRow, Notification } from "./notification.ts";
 
 /** Maximum size of a body without included parts in bytes. Source: the Standard Webhooks specification. */

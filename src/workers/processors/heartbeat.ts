@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
+import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../agents/prompt/heartbeatPrompt.ts";
 import type { AgentReply, AgentRunner } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
 import type { Config } from "../../config/config.ts";
@@ -26,6 +27,8 @@ import type { Processor, RunContext } from "../runWorkers.ts";
 
 /** Maximum events read for one turn. The prompt decides how many of them fit. */
 const MAX_EVENTS = 500;
+/** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
+const MAX_PROMPT_CHARS = 5_000_000;
 
 export interface HeartbeatDeps {
   readonly stores: Stores;
@@ -42,16 +45,8 @@ export interface HeartbeatDeps {
   readonly metrics: WorkerMetrics;
   /** Maximum turns within a minute that only events of rules start. */
   readonly ruleTurnsPerMinute: number;
-  /** Whether a scheduled turn is left out while no events are waiting. */
-  readonly needsEvents: boolean;
-  /**
-   * Returns the prompt for the first `taken` events. `sentChars` is the number of characters of the next event that it includes.
-   * @param delivered the ids of events whose runs have sent their reply to the recipient of the main session
-   */
-  prompt(
-    events: readonly MainEventDoc[],
-    delivered: ReadonlySet<string>,
-  ): { readonly text: string; readonly taken: number; readonly sentChars: number };
+  /** The operator's prompt. The built-in one is only about events, so that without them no scheduled turn takes place. */
+  readonly prompt: string | undefined;
 }
 
 /**
@@ -104,9 +99,9 @@ async function runTurns(
     if (wanted && !due && areOfRules && wakes.length > 0 && !(await mayStart(deps, wakes, context))) {
       return { kind: "done", result: { turns, end: "limit" } };
     }
-    if (!wanted && (!due || deps.needsEvents)) return { kind: "done", result: { turns }, isIdle: turns === 0 };
+    if (!wanted && (!due || deps.prompt === undefined)) return { kind: "done", result: { turns }, isIdle: turns === 0 };
     const delivered = await retryWhileMongoIsDown(() => findDelivered(deps, events), context);
-    const { text, taken, sentChars } = deps.prompt(events, delivered);
+    const { text, taken, sentChars } = promptOf(deps, events, delivered);
     const outcome = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: outcome.kind });
     if (outcome.kind === "failed") {
@@ -126,6 +121,18 @@ async function runTurns(
     hasMore = more || taken < events.length;
   }
   return { kind: "done", result: { turns, end: "lost" } };
+}
+
+/** @param delivered the ids of events whose runs have sent their reply to the recipient of the main session */
+function promptOf(
+  { prompt = DEFAULT_HEARTBEAT_PROMPT, session }: HeartbeatDeps,
+  events: readonly MainEventDoc[],
+  delivered: ReadonlySet<string>,
+): ReturnType<typeof heartbeatPrompt> {
+  const waiting = events.map(({ _id: eventId, text, source, createdAt: at, sentChars }) => {
+    return { eventId, text, source, at, sentChars, isDelivered: delivered.has(eventId) };
+  });
+  return heartbeatPrompt({ prompt, events: waiting, maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS) });
 }
 
 const pauseAfter = ({ retry }: Timings) => backoff({ initialMs: retry.heartbeatMs, maxMs: retry.maxHeartbeatMs });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { deleteUnusedGates } from "../../models/gates/repairGates.ts";
 import { confirmRequests } from "../../models/intake/deleteHookRequests.ts";
-import { deleteUnusedPayloads, type StoredPayload } from "../../models/jobs/unusedPayloads.ts";
+import { deleteUnusedPayloads, type StoredPayload } from "../../models/jobs/payloads/unusedPayloads.ts";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/retention/deleteEndedRuns.ts";
 import { deleteEndedBefore } from "../../models/retention/deleteJobs.ts";
 import { deleteSingleUseSessions } from "../../models/retention/deleteSingleUseSessions.ts";

@@ -1,7 +1,7 @@
 import { createRunner } from "../../agents/runners/createRunner.ts";
 import type { AgentRunner } from "../../agents/runners/runner.ts";
-import { resolveModel } from "../../config/agent.ts";
-import { type AgentSettings, type Agents, agentFault, agentSettings, programOf } from "../../config/agents.ts";
+import { resolveModel } from "../../config/agents/agent.ts";
+import { type AgentSettings, type Agents, agentFault, agentSettings, programOf } from "../../config/agents/agents.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** An agent that runs turns. */
@@ -41,4 +41,10 @@ export class AgentTable {
       detail: `The agent of the run, ${agentId}, ${agentFault(this.#agents, agentId)}. Add it again and retry the run.`,
     });
   }
+}
+
+/** Returns the name of the runner for people, with the address of its model server. */
+export function runnerName({ defaults: { runner }, runners }: Agents): string {
+  const address = runner === "openai" && runners.openai?.baseUrl;
+  return address ? `the model server at ${address}` : `the runner ${runner}`;
 }

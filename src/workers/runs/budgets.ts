@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { type Budget, FIGURES, periodOf } from "../../config/budget.ts";
+import { type Budget, FIGURES, periodOf } from "../../config/agents/budget.ts";
 import type { BudgetDoc, Spent } from "../../models/budgets/budget.ts";
 import { stateKey } from "../../models/budgets/readBudgets.ts";
 import { BY_BUDGET, type GateDoc } from "../../models/gates/gate.ts";
 import { findGateJob } from "../../models/gates/readGates.ts";
+import { listAwaitedGates } from "../../models/runs/dueRuns.ts";
 import type { RunDoc } from "../../models/runs/run.ts";
-import { spentOf, type Tried } from "../../models/runs/spending.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
+import { markCounted, spentOf, type Tried } from "../../models/runs/usage/spending.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -72,7 +73,7 @@ export class RunBudgets {
         await budgets.count({ id, budget: budget.id, period, mapping, spent: spentOf(tried) });
       }
     for (const budget of own) if (budget.then === "warn") await this.#warn(run, budget);
-    await runs.markCounted(run);
+    await markCounted(runs.collection, run);
   }
 
   async #warn(run: RunDoc, budget: Budget, soFar: Tried = {}): Promise<void> {
@@ -192,7 +193,7 @@ export async function resumeRuns(
 /** Queues the runs again whose gate is no longer open, in case that a process died before it did. @throws AppError unavailable */
 export async function resumeDecided(deps: Parameters<typeof resumeRuns>[0]): Promise<void> {
   const { runs, gates } = deps.stores;
-  for (const gateId of await runs.listAwaitedGates())
+  for (const gateId of await listAwaitedGates(runs.collection))
     if ((await gates.findById(gateId))?.status !== "open") await resumeRuns(deps, gateId);
 }
 

@@ -2,7 +2,7 @@ import { isWorthDelivering } from "../../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import type { AgentMessage, AgentReply, TurnEvent } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import type { AgentSettings, Agents } from "../../config/agents.ts";
+import type { AgentSettings, Agents } from "../../config/agents/agents.ts";
 import type { DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";

@@ -1,12 +1,12 @@
 import type { TurnEvent } from "../../agents/runners/runner.ts";
 import type { TurnUsage } from "../../agents/runners/turnUsage.ts";
-import type { Agents } from "../../config/agents.ts";
+import type { Agents } from "../../config/agents/agents.ts";
 import type { AgentRun } from "../../models/runs/run.ts";
 import { trackTool } from "../../models/runs/trackRun.ts";
-import { viewUsage } from "../../models/runs/usage.ts";
+import { viewUsage } from "../../models/runs/usage/usage.ts";
 import type { Stores } from "../../models/stores.ts";
 import { type RunEventsDeps, RunEventWriter } from "../../shared/queue/runEvents.ts";
-import type { RunEvents } from "../../wire/runEvent.ts";
+import type { RunEvents } from "../../wire/runs/runEvent.ts";
 
 interface RunProgressDeps {
   readonly stores: Stores;

@@ -1,4 +1,4 @@
-import { type Agents, agentSettings } from "../../config/agents.ts";
+import { type Agents, agentSettings } from "../../config/agents/agents.ts";
 import { jobTrace } from "../../models/jobs/job.ts";
 import { readAttempts } from "../../models/jobs/read/stepAttempts.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";

@@ -70,6 +70,18 @@ describe("the prompt about a job that wakes its session", () => {
     ).to.deep.equal(["Job", "Id", "Status", "Duration", "Link"]);
   });
 
+  it("shows up to 4,000 characters of the output", () => {
+    const outputOf = (text: string) => {
+      const shown = returnText({ ...JOB, output: { text } });
+      return shown.slice(shown.indexOf("Output: ") + 8, shown.indexOf("\nLast lines"));
+    };
+
+    expect(outputOf("x".repeat(3_989))).to.equal(JSON.stringify({ text: "x".repeat(3_989) }));
+    expect(outputOf("x".repeat(9_000)))
+      .to.have.length(4_001)
+      .and.to.match(/x…$/);
+  });
+
   const withText: Record<string, (text: string) => Partial<ReturnedJob>> = {
     title: (title) => ({ title }),
     jobId: (jobId) => ({ jobId }),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SCOPES } from "../../../src/shared/scopes.ts";
+import { SCOPES } from "../../../src/shared/access/scopes.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
 

@@ -5,10 +5,14 @@ import { startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
 const KEY = "the-token-of-a-creator";
+const READER = "the-token-of-a-reader-of-jobs";
 const CONFIG = JSON.stringify({
   server: {
     apiToken: API,
-    tokens: [{ name: "airflow", token: KEY, scopes: ["jobs:create"], jobs: { idPrefix: "etl/" } }],
+    tokens: [
+      { name: "airflow", token: KEY, scopes: ["jobs:create"], jobs: { idPrefix: "etl/" } },
+      { name: "reader", token: READER, scopes: ["jobs:read"] },
+    ],
   },
 });
 
@@ -209,6 +213,18 @@ describe("POST /api/v1/lineage", () => {
 
   it("needs the scope jobs:create", async () => {
     expect((await send(event(0, "START", 0), "no-token-of-anybody-here")).status).to.equal(401);
+    const refused = await send(event(0, "START", 0), READER);
+    expect([refused.status, refused.body.code]).to.deep.equal([403, "forbidden"]);
+  });
+
+  it("orders the events of a sender whose clock is ahead by their times, and shows none of the future", async () => {
+    const ahead = Math.round((app.clock.now().getTime() - Date.parse(at(0))) / 1_000) + 3_600;
+    for (const one of [event(0, "COMPLETE", ahead + 9), event(0, "START", ahead)]) await send(one);
+    for (const one of [step(1, "FAIL", ahead + 5), step(1, "START", ahead + 1)]) await send(one);
+
+    const { status, steps } = await read();
+    expect([status, steps[0].status]).to.deep.equal(["completed", "failed"]);
+    expect(Date.parse(steps[0].startedAt)).to.be.at.most(app.clock.now().getTime());
   });
 
   it("ends in the same record whatever the order and the repetitions of events", async () => {

@@ -115,7 +115,7 @@ describe("senders of OpenLineage", () => {
     await send(airflowEvents());
 
     const job = await read(0);
-    expect(job).to.include({ name: "orders", status: "completed", progress: 100 });
+    expect(job).to.include({ name: "orders", status: "completed", progress: 100, message: null });
     expect(job.metadata).to.deep.equal({
       namespace: "production",
       nominalTime: { nominalStartTime: "2026-02-05T00:00:00Z", nominalEndTime: "2026-02-06T00:00:00Z" },
@@ -138,6 +138,24 @@ describe("senders of OpenLineage", () => {
       ["shop.public.orders.build.test", "failed", "Got 3 results, expected 0"],
     ]);
     expect((await read(11)).code).to.equal("job_not_found");
+  });
+
+  it("dbt in a task of Airflow: its run is a step of the DAG run, although it takes the task for its root", async () => {
+    const task = refOf(1, "production", "orders.load");
+    const [whole, model] = dbtEvents() as { run: { facets: object } }[];
+    const below = (event: typeof whole, parent: object) => ({
+      ...event,
+      run: { ...event?.run, facets: { ...event?.run.facets, ...facet("parent", { ...parent, root: task }) } },
+    });
+    const project = refOf(11, "dbt", "dbt-run-shop");
+    await send([...airflowEvents().slice(0, 2), below(whole, task), below(model, project)]);
+
+    expect(stepsOf(await read(0)).map(([name]) => name)).to.deep.equal([
+      "orders.load",
+      "dbt-run-shop",
+      "shop.public.orders.build.run",
+    ]);
+    expect((await read(1)).code).to.equal("job_not_found");
   });
 
   it("dbt alone: the run of a project is the job", async () => {

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { expect } from "chai";
 import fc from "fast-check";
 import sinon from "sinon";
@@ -164,7 +166,30 @@ describe("/ping", () => {
     expect(second).to.include({ status: "completed" });
   });
 
-  it("keeps the beginning of a long body, cut at a character, and none of a GET", async () => {
+  it("keeps the whole of as many bytes as it says that it keeps, with the last line as the message", async () => {
+    const limit = Number((await ping(`/start?rid=${RID}`, "POST")).headers.get("Ping-Body-Limit"));
+    const body = `${"x".repeat(limit - 13)}\nlast of many`;
+    await ping(`/7?rid=${RID}`, "POST", body);
+
+    const [job] = await jobs();
+    expect(job).to.include({ status: "failed", message: "last of many" });
+    expect((await read(job.jobId)).steps[0].output).to.deep.include({ exitCode: 7, body });
+  });
+
+  for (const method of ["GET", "HEAD"]) {
+    it(`reads no body of a ${method}`, async () => {
+      const options = { method, headers: { "Content-Length": 4 } };
+      const sent = request(`${app.url}/ping/${KEY}/${slug}/fail`, options).end("body");
+      const [{ statusCode }] = await once(sent, "response");
+
+      expect(statusCode).to.equal(200);
+      const [job] = await jobs();
+      expect(job).to.include({ status: "failed", message: null });
+      expect((await read(job.jobId)).steps[0].output).to.deep.equal({ message: null });
+    });
+  }
+
+  it("keeps the beginning of a long body, cut at a character", async () => {
     const { status } = await ping("", "POST", `x${"é".repeat(200_000)}`);
 
     expect(status).to.equal(200);

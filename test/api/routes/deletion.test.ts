@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deleteUnusedPayloads } from "../../../src/models/jobs/unusedPayloads.ts";
+import { deleteUnusedPayloads } from "../../../src/models/jobs/payloads/unusedPayloads.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 

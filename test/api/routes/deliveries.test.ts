@@ -60,6 +60,32 @@ describe("the preview of a delivery", () => {
   }
 });
 
+describe("GET /api/deliveries", () => {
+  const token = "a-hook-token-of-length";
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ config: `{ hooks: { enabled: true, token: "${token}" }, channels: { log: {} } }` });
+  });
+  after(() => app.close());
+
+  it("names the run of each reply", async () => {
+    const sent = { message: "hi", name: "CI main", deliver: false };
+    const { body: run } = await app.call("POST", "/hooks/agent", sent, { Authorization: `Bearer ${token}` });
+    await app.stores.deliveries.add({ ...like, _id: "reply", runId: run.runId });
+    await app.stores.deliveries.add({ ...like, _id: "gone", runId: "deleted" });
+    await app.stores.deliveries.add({ ...like, _id: "main" });
+
+    const { body } = await app.call("GET", "/api/deliveries");
+
+    const names = body.deliveries.map((one: { deliveryId: string; runName: string }) => [one.deliveryId, one.runName]);
+    expect(names).to.have.deep.members([
+      ["reply", "CI main"],
+      ["gone", null],
+      ["main", null],
+    ]);
+  });
+});
+
 describe("GET /api/deliveries/counts", () => {
   let app: TestApp;
   before(async () => {

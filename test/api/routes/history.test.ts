@@ -47,6 +47,33 @@ describe("GET /api/history", () => {
     expect(namesOf(await read("?name=Import"))).to.deep.equal(["Import"]);
   });
 
+  it("lists names that differ only in case apart", async () => {
+    for (const name of ["Import", "import", "IMPORT"]) await put(name, { name });
+    const { names } = await read();
+    expect(
+      names.map(({ name, runs }: { name: string; runs: { jobId: string }[] }) => [name, runs.length]),
+    ).to.deep.equal([
+      ["IMPORT", 1],
+      ["import", 1],
+      ["Import", 1],
+    ]);
+    expect((await read("?name=Import")).names[0].runs[0].jobId).to.equal("Import");
+    expect(
+      (await app.call("GET", "/api/jobs?name=imp", undefined, bearer("an-api-token-of-length"))).body.jobs,
+    ).to.have.length(3);
+  });
+
+  it("shows cancelled jobs as such, and the last failure before them, however many jobs came since", async () => {
+    await run("broken", "Import", "failed", "The disk is full");
+    for (let i = 0; i < 25; i++) await run(`import-${i}`, "Import", "completed");
+    await put("cancelled", { name: "Import" });
+    await app.call("POST", "/api/jobs/cancelled/cancel", { force: true }, bearer("an-api-token-of-length"));
+    const [{ runs, lastFailure }] = (await read()).names;
+    expect(runs[0]).to.include({ jobId: "cancelled", status: "cancelled" });
+    expect(lastFailure).to.include({ jobId: "broken", message: "The disk is full" });
+    expect((await read("?window=30m")).names[0].lastFailure).to.equal(null);
+  });
+
   it("leaves out names without a job in the window, and jobs without a name", async () => {
     await put("old", { name: "Old" });
     app.clock.advance(50 * MINUTE_MS);

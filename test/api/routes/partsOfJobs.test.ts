@@ -214,9 +214,15 @@ describe("the messages of failed jobs", () => {
       ],
     );
     expect(body.errors[0].newest.jobId).to.equal(newest);
+    const { path } = await createJob(app, { message: "out of memory" });
+    await app.call("POST", `${path}/cancel`, { force: true });
+    expect((await app.call("GET", "/api/stats/jobs?by=error")).body.errors).to.have.length(2);
     app.clock.advance(2 * 86_400_000);
     expect((await app.call("GET", "/api/stats/jobs?by=error")).body.errors).to.deep.equal([]);
     expect((await app.call("GET", "/api/stats/jobs?by=error&span=week")).body.errors).to.have.length(2);
+    for (const letter of "abcdefghijklmnopqrstuv") await fail(`fault ${letter}`);
+    const { errors } = (await app.call("GET", "/api/stats/jobs?by=error")).body;
+    expect(errors.map(({ message }: { message: string }) => message.at(-1)).join("")).to.equal("vutsrqponmlkjihgfedc");
   });
 });
 

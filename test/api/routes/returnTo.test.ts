@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
-import type { NewRun } from "../../../src/models/runs/run.ts";
+import type { NewRun } from "../../../src/models/runs/acceptance.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
@@ -114,6 +114,11 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
       "an unknown transition",
       { sessionKey: "main", on: ["started"] },
       "returnTo/on/0 must be one of completed, failed, stale, gate.",
+    ],
+    [
+      "a transition that is named twice",
+      { sessionKey: "main", on: ["failed", "failed"] },
+      "returnTo/on must not have the same item twice.",
     ],
     ["no transition", { sessionKey: "main", on: [] }, "returnTo/on must not be empty."],
     ["a recipient of another type", { sessionKey: "main", to: 5 }, "returnTo/to must be a string or null."],

@@ -314,7 +314,7 @@ describe("step logs of a service with tokens", () => {
   });
   after(() => app.close());
 
-  it("hide the token of the caller, in a report too", async () => {
+  it("hide the token of the caller, also in JSON lines, reports and pings", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/j", {}, headers);
     await app.call("PUT", "/api/jobs/j/steps/a", { stepName: "A", log: `export T=${TOKEN}` }, headers);
@@ -324,10 +324,19 @@ describe("step logs of a service with tokens", () => {
       "Content-Type": "text/plain",
     });
 
+    await app.call("POST", "/api/jobs/j/steps/a/log", JSON.stringify({ text: `a ${TOKEN.replace("-", "\x1b[2K-")}` }), {
+      ...headers,
+      "Content-Type": "application/x-ndjson",
+    });
+    await app.call("POST", "/api/ping/j/log", TOKEN, { ...headers, "Content-Type": "text/plain" });
+
     const { body } = await app.call("GET", "/api/jobs/j/steps/a/log", undefined, headers);
+    const ping = await app.call("GET", "/api/jobs/j/steps/ping/log", undefined, headers);
+    expect(ping.body.lines[0].text).to.equal("***");
     expect(body.lines.map(({ text }: { text: string }) => text)).to.deep.equal([
       "export T=***",
       "curl -H 'Bearer ***' x",
+      "a ***",
     ]);
   });
 });

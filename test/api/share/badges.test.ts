@@ -41,6 +41,7 @@ describe("badges of names", () => {
     await put("b2", { name: "Report", status: "completed" });
     await put("b3", { name: "Report" });
     await put("b4", { name: "Report of another", status: "failed" });
+    await put("lower", { name: "report", status: "failed" });
     app.clock.advance(3 * HOUR_MS + 60_000);
     const { json } = await read("Report", { token: API });
 

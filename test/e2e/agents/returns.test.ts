@@ -9,11 +9,20 @@ import { startWorker, type TestWorker } from "../../support/worker.ts";
 const TOKEN = "a-hook-token-of-length";
 const API_TOKEN = "an-api-token-of-length";
 
-/** An agent that starts a build which outlives its turn, and reads the news of it in a later turn. */
+/**
+ * An agent that starts a build which outlives its turn, and reads the news of it in a later turn. Asked for a chain, it starts and
+ * completes a job in each turn.
+ */
 const AGENT = `
 cat > "prompt.$$"
 json='Content-Type: application/json'
 bearer="Authorization: Bearer $SIGNALBOX_TOKEN"
+if [ "$SIGNALBOX_SESSION" = hook:chain ]; then
+  put="curl -sf -o /dev/null -w %{http_code}\\n -X PUT"; url="$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID%2Fchain"
+  $put -H "$json" -H "$bearer" -d '{"name":"Chain","returnTo":"self"}' "$url" >> chain &&
+    $put -H "$json" -H "$bearer" -d '{"status":"completed","output":{}}' "$url"
+  echo "One more."; exit
+fi
 if grep -q 'has completed' "prompt.$$"; then mv "prompt.$$" returned; echo "The build is ready."; exit; fi
 curl -sf -X PUT -H "$json" -H "$bearer" -d '{"name":"Build","returnTo":{"sessionKey":"self","deliver":true,"channel":"log","to":"ops"}}' \\
   "$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID%2Fbuild" > created || exit 1
@@ -37,7 +46,7 @@ describe("a job that wakes the session that started it", () => {
         agents: {
           defaults: { runner: "command", trackAsJob: true },
           runners: { command: { command: [file] } },
-          returns: { gather: "1s" },
+          returns: { gather: "1s", maxDepth: 2 },
         },
         channels: { log: {} },
       }),
@@ -112,5 +121,19 @@ describe("a job that wakes the session that started it", () => {
       "assistant",
     ]);
     expect(messages[2].returnOf).to.deep.equal([{ jobId, event: "completed" }]);
+  });
+
+  it("ends a chain of returns at the maximum", async () => {
+    const hook = { message: "Chain it", sessionKey: "hook:chain", deliver: false };
+    await app.call("POST", "/hooks/agent", hook, bearer(TOKEN));
+    const runs = await eventually(async () => {
+      const { runs } = await read("/api/runs?sessionKey=hook%3Achain");
+      return runs.length === 3 && runs.every((one: { status: string }) => one.status === "completed") && runs;
+    }, "the turns of the chain");
+
+    expect(runs.map(({ kind }: { kind: string }) => kind)).to.deep.equal(["return", "return", "agent"]);
+    expect(readFileSync(join(dir, "chain"), "utf8")).to.equal("201\n201\n409\n");
+    const path = `/api/jobs/${encodeURIComponent(`${runs[0].runId}/chain`)}`;
+    expect((await read(path)).code).to.equal("job_not_found");
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { endedSince } from "../../../src/models/runs/sumUsage.ts";
+import { endedSince } from "../../../src/models/runs/usage/sumUsage.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 
 const TOKEN = "the-token-of-gitlab";
@@ -36,11 +37,11 @@ const build = (id: number, stage: string, name: string, status: string) => ({
   environment: stage === "deploy" ? { name, action: "start", deployment_tier: name } : null,
 });
 
-const pipeline = (status: string, builds: readonly object[]) => ({
+const pipeline = (status: string, builds: readonly object[], id = 31) => ({
   object_kind: "pipeline",
   object_attributes: {
     ...{
-      id: 31,
+      id,
       iid: 3,
       name: "Pipeline for branch: main",
       ref: "main",
@@ -50,7 +51,7 @@ const pipeline = (status: string, builds: readonly object[]) => ({
     },
     ...{ source: "push", status, detailed_status: status, stages: ["build", "test", "deploy"] },
     ...{ created_at: "2026-08-12 15:23:28 UTC", finished_at: null, duration: null, queued_duration: 12 },
-    ...{ variables: [{ key: "REGION", value: "eu-west-1" }], url: `${HOST}/${PATH}/-/pipelines/31` },
+    ...{ variables: [{ key: "REGION", value: "eu-west-1" }], url: `${HOST}/${PATH}/-/pipelines/${id}` },
   },
   merge_request: { id: 1, iid: 1, title: "Test", source_branch: "test", target_branch: "main", state: "opened" },
   user,
@@ -83,8 +84,8 @@ describe("pipelines of GitLab", () => {
 
   const send = (body: object, event: string) =>
     fixture.run("gitlab-pipeline", body, { Authorization: "", "X-Gitlab-Token": TOKEN, "X-Gitlab-Event": event });
-  const read = async () =>
-    (await fixture.app.call("GET", `/api/jobs/${encodeURIComponent(`gl/${PATH}/31`)}?include=steps`)).body;
+  const read = async (id = 31) =>
+    (await fixture.app.call("GET", `/api/jobs/${encodeURIComponent(`gl/${PATH}/${id}`)}?include=steps`)).body;
 
   it("are jobs whose steps are the jobs of the pipeline, from whole payloads and to the end", async () => {
     const image = build(376, "build", "image", "success");
@@ -119,6 +120,62 @@ describe("pipelines of GitLab", () => {
     });
     expect(fixture.model.requests).to.deep.equal([]);
   });
+
+  it("run again when one of their jobs is retried, and end anew, in any order of events", async () => {
+    const image = build(376, "build", "image", "success");
+    const unit = (id: number, status: string) => build(id, "test", "unit", status);
+    const first = (id: number) => [
+      pipeline("running", [image, unit(377, "running")], id),
+      pipeline("failed", [image, unit(377, "failed")], id),
+    ];
+    const again = (id: number) => pipeline("running", [unit(381, "pending"), image], id);
+    const last = (id: number) => pipeline("success", [unit(381, "success"), image], id);
+    const seen = async (id: number) => {
+      const { status, progress, output, steps } = await read(id);
+      return { status, progress, output, steps: steps.map((one: Record<string, unknown>) => one.status).toSorted() };
+    };
+
+    for (const one of [...first(40), again(40)]) await send(one, "Pipeline Hook");
+    expect(await seen(40)).to.deep.include({ status: "running" });
+    await send(first(40)[1] as object, "Pipeline Hook");
+    expect(await seen(40)).to.deep.include({ status: "running" });
+    await send(last(40), "Pipeline Hook");
+    const ended = await seen(40);
+    expect(ended).to.deep.equal({
+      status: "completed",
+      progress: 100,
+      output: { status: "success" },
+      steps: ["completed", "completed", "failed"],
+    });
+    let id = 41;
+    const orders = fc.shuffledSubarray([0, 1, 2, 3, 1], { minLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        id++;
+        const all = [...first(id), again(id), last(id)];
+        for (const i of order) await send(all[i] as object, "Pipeline Hook");
+        expect(await seen(id)).to.deep.equal(ended);
+      }),
+      { numRuns: 4, seed: 57 },
+    );
+  });
+
+  for (const [what, number] of [
+    ["a text", "377"],
+    ["too large", 1e300],
+    ["a fraction", 0.5],
+    ["negative", -5],
+    ["missing", undefined],
+  ] as const) {
+    it(`end as ever when the id of a job is ${what}`, async () => {
+      const id = 60 + what.length;
+      const odd = { ...build(1, "test", "unit", number === undefined ? "failed" : "success"), id: number };
+      await send(pipeline("success", [odd], id), "Pipeline Hook");
+      await send(pipeline("running", [odd], id), "Pipeline Hook");
+
+      expect(await read(id)).to.include({ status: "completed" });
+    });
+  }
 
   it("have no other events of GitLab among them", async () => {
     const headers = { Authorization: "", "X-Gitlab-Token": TOKEN, "X-Gitlab-Event": "Push Hook" };

@@ -139,6 +139,7 @@ describe("a mapping with action job", () => {
 
   for (const [problem, body, message] of [
     ["an id without its value", { id: undefined, state: "done" }, /^job\.id is empty.*\n.*without a value: id/s],
+    ["an id of white space", { id: " \t", state: "done" }, /^job\.id is empty.*\n.*without a value/s],
     ["a progress that is no number", { percent: "half" }, /^job\.progress is not a number/],
     ["an id that is too long", { id: "x".repeat(300) }, /^job\.id has more than/],
     ["an id with control characters", { id: "a\u0000b" }, /^job\.id must not contain control/],
@@ -256,6 +257,7 @@ describe("a mapping with action job", () => {
           run_id: 9,
           run_attempt: attempt,
           workflow_name: "CI",
+          html_url: `https://github.com/job/${attempt}`,
           name,
           status,
           conclusion,
@@ -274,7 +276,10 @@ describe("a mapping with action job", () => {
       const first = await read(`ci/octo/${id}/9/1`);
       expect(first).to.deep.include({ name: "CI", status: "failed", message: "Fix it" });
       expect(first.links).to.deep.equal([{ title: "GitHub", url: "https://github.com/run/9" }]);
-      expect(first.steps.map((one: Body) => [one.stepName, one.status])).to.deep.equal([["lint", "failed"]]);
+      const stepLinks = [{ title: "GitHub", url: "https://github.com/job/1" }];
+      expect(first.steps.map((one: Body) => [one.stepName, one.status, one.links])).to.deep.equal([
+        ["lint", "failed", stepLinks],
+      ]);
       expect(await read(`ci/octo/${id}/9/2`)).to.include({ status: "running" });
       await run(2, "completed", "success");
       expect(await read(`ci/octo/${id}/9/2`)).to.deep.include({ status: "completed", output: { status: "success" } });
@@ -320,7 +325,7 @@ describe("a mapping with action job", () => {
         ["test: lint", "completed"],
         ["test: unit", "failed"],
       ]);
-      await pipeline("failed", []);
+      await pipeline("failed", [{ id: 380, stage: "test", name: "lint", status: "success" }]);
       expect(await read(`gl/gitlab/${id}/31`)).to.include({ status: "failed" });
     });
   });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { mongo, type Schema } from "mongoose";
-import { newRunDoc, runSchema } from "../../../src/models/runs/run.ts";
+import { newRunDoc } from "../../../src/models/runs/acceptance.ts";
+import { runSchema } from "../../../src/models/runs/run.ts";
 import { agentRequest } from "../../support/factories.ts";
 import { faultsOf } from "../../support/servers/storedDocuments.ts";
 

@@ -41,6 +41,8 @@ describe("usual durations of jobs", () => {
     expect(Date.parse(expectedEndAt) - Date.parse(createdAt)).to.equal(usual.p50Ms);
     expect(await put("other", { name: "Export" })).to.include({ usual: null, expectedEndAt: null });
     expect((await end("next")).expectedEndAt).to.equal(null);
+    app.clock.advance(62 * 86_400_000);
+    expect(await put("later", { name: "Import" })).to.include({ usual: null, expectedEndAt: null });
   });
 
   it("leaves out the time for which a job waits, and the time before it was started again", async () => {

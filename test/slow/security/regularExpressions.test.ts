@@ -88,7 +88,7 @@ describe("the time of a regular expression is linear in the length of the text (
     // those of questions, whose time is limited.
     const ofQuestions = ["src/api/gates/content.ts", "src/api/gates/requestedSchema.ts"];
     const ofSchema = [
-      "src/api/validate.ts",
+      "src/api/routing/validate.ts",
       "src/cli/arguments.ts",
       "src/cli/commands/service/newToken.ts",
       "src/config/hooks.ts",

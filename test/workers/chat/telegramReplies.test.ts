@@ -59,7 +59,8 @@ describe("answers to replies in Telegram", () => {
   }
   /** Starts a run in a session, whose reply goes to a chat. */
   const delivered = (sessionKey: string, to = "42") => {
-    const body = { message: "Begin", sessionKey, channel: "telegram", to };
+    // A turn of the main session would take an answer that a test has scripted.
+    const body = { message: "Begin", sessionKey, channel: "telegram", to, wakeMode: "next-heartbeat" };
     const headers = { Authorization: `Bearer ${HOOK_TOKEN}` };
     return nextMessage(() => app.call("POST", "/hooks/agent", body, headers), Number(to.split(":", 1)[0]));
   };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import pino from "pino";
 import sinon from "sinon";
-import { ChatAccess } from "../../../src/config/chatAccess.ts";
+import { ChatAccess } from "../../../src/config/channels/chatAccess.ts";
 import type { Stores } from "../../../src/models/stores.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { notify } from "../../../src/shared/queue/definitions.ts";

@@ -76,6 +76,7 @@ describe("notify: conditions and contents of rules", () => {
         { id: "events", on, to: toWebhook({ format: "cloudevents" }), where: { name: "cloud" } },
         { id: "parts", on, to: toWebhook({ include: ["input", "output", "metadata", "steps"] }) },
         { id: "plain", on, to: toWebhook(), where: { jobId: "large" } },
+        { id: "linked", on, to: toWebhook(), where: { jobId: "text/linked" } },
         {
           id: "text",
           on,
@@ -186,6 +187,21 @@ describe("notify: conditions and contents of rules", () => {
     expect(usual?.text).to.equal(
       `**\\*Nightly\\*** failed.\n\nsee \\[a\\]\\(http\\:\\/\\/b\\) \\& \\_c\\_\n\n${publicUrl}/jobs/text%2F1`,
     );
+  });
+
+  it("has the links of a job, and the last five lines of the log of a failed one", async () => {
+    const link = { title: "Build [7]", url: "https://ci.example.com/7?a=<b>" };
+    await fixture.app.call("PUT", "/api/jobs/text%2Flinked", { name: "Linked", links: [link] });
+    await report(fixture.app, "/api/jobs/text%2Flinked", "a", { ...failed, log: "1\n2\n3\n\x1b[31m4\x1b[0m\n5\n6\n7" });
+    await fixture.dispatched();
+
+    const [text] = (await fixture.deliveries("default")).flatMap((one) =>
+      one.text?.includes("Linked") ? one.text : [],
+    );
+    const [hook] = await fixture.bodies("linked");
+    expect(text).to.include("\n\n```\n3\n4\n5\n6\n7\n```\n\n[Build \\[7\\]](<https://ci.example.com/7?a=%3Cb%3E>)\n\n");
+    expect(hook.data).to.deep.include({ log: ["3", "4", "5", "6", "7"] });
+    expect(hook.data.job.links).to.deep.equal([link]);
   });
 });
 

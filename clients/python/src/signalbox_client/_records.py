@@ -442,9 +442,7 @@ class DeliveryPartRecord(TypedDict):
     id: str | None
 
 
-class DeliveryRecord(TypedDict):
-    """A delivery, as the service returns it."""
-
+class _DeliveryRecord(TypedDict):
     #: Identifies the delivery.
     deliveryId: str
     #: The run whose reply is delivered; null for a turn of the main session.
@@ -482,3 +480,10 @@ class DeliveryRecord(TypedDict):
     createdAt: str
     #: When the last part was sent.
     sentAt: str | None
+
+
+class DeliveryRecord(_DeliveryRecord, total=False):
+    """A delivery, as the service returns it."""
+
+    #: Name of the run. Only in lists.
+    runName: str | None

@@ -13,7 +13,7 @@ import { Delivery, DeliveryReceipt } from "../../../wire/delivery.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { checkRecipient } from "../../recipient.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 /** Returns the schema of a recipient in a request. */
 export const Recipient = (description: string) =>

@@ -5,7 +5,7 @@ import * as s from "../../../wire/blocks.ts";
 import { Channel, Mailbox, ReplyTarget } from "../../../wire/channel.ts";
 import * as channelExamples from "../../examples/channels.ts";
 import * as examples from "../../examples/gateway.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 const getChannels = route({
   method: "get",

@@ -6,7 +6,7 @@ import { CurrentReplyTarget } from "../../../wire/channel.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/channels.ts";
 import { checkRecipient } from "../../recipient.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import { Recipient, requireChannel } from "./actions.ts";
 
 const PATH = "/api/sessions/main/reply-target";

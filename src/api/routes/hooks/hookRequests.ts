@@ -13,9 +13,9 @@ import { configuredMappings } from "../../inbox/configuredMappings.ts";
 import { dryRun } from "../../inbox/dryRun.ts";
 import { callOf, headOf, kindOf, scopesForReplay, selectFor } from "../../inbox/replay.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
-import { type AnyRoute, route } from "../../route.ts";
+import { type AnyRoute, route } from "../../routing/route.ts";
+import { parseTimes } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
-import { parseTimes } from "../../validate.ts";
 
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ requestId: s.Identifier("Identifies the kept request.") });

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/agent.ts";
-import { type AgentSettings, agentFault, agentSettings } from "../../../config/agents.ts";
+import { resolveModel } from "../../../config/agents/agent.ts";
+import { type AgentSettings, agentFault, agentSettings } from "../../../config/agents/agents.ts";
 import type { Config } from "../../../config/config.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../../hooks/mappings/fields.ts";
@@ -14,11 +14,11 @@ import { checkCallbackUrl } from "../../../shared/outbound/callbackUrl.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import { sessionKeyFault } from "../../../shared/sessionKey.ts";
 import * as s from "../../../wire/blocks.ts";
-import { Run } from "../../../wire/run.ts";
+import { Run } from "../../../wire/runs/run.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import { checkRecipient } from "../../recipient.ts";
-import { type AnyRoute, route } from "../../route.ts";
+import { type AnyRoute, route } from "../../routing/route.ts";
 import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { endOfRun, viewForSender } from "../runs/runs.ts";
 import {

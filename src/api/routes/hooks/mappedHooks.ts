@@ -15,7 +15,7 @@ import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/gateway.ts";
 import * as inboxExamples from "../../examples/inbox.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;

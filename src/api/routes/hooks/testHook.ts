@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { resolveModel } from "../../../config/agent.ts";
+import { resolveModel } from "../../../config/agents/agent.ts";
 import { agentRequest } from "../../../hooks/mappings/agentRequest.ts";
 import { acceptAgentRun } from "../../../models/intake/acceptHook.ts";
 import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/gateway.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import { RunId } from "./hooks.ts";
 
 const TEST = {

@@ -5,7 +5,7 @@ import * as s from "../../../wire/blocks.ts";
 import { JobRead } from "../../../wire/job.ts";
 import { etagOf, matchesETag } from "../../etag.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 
 export const getJob = route({

@@ -5,7 +5,7 @@ import { agentHook } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
 import { ChangedJob, JobReceipt, Reason } from "../../../wire/job.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 const cancel = route({
   method: "post",

@@ -2,7 +2,7 @@ import Type from "typebox";
 import * as s from "../../../wire/blocks.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 const DAY_SECONDS = 86_400;
 

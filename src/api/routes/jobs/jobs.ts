@@ -13,10 +13,10 @@ import { type Caller, jobOf, jobsFor } from "../../auth/caller.ts";
 import { checkDeletion } from "../../checkDeletion.ts";
 import * as examples from "../../examples/jobs.ts";
 import { metadataOf, withMetadata } from "../../metadataFilter.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
+import { parseTimes } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
 import { keptTraceparent, traceHeader } from "../../traceparent.ts";
-import { parseTimes } from "../../validate.ts";
 import { getJob } from "./getJob.ts";
 import { resolveReturnTo } from "./returnTo.ts";
 

@@ -1,11 +1,11 @@
 import Type from "typebox";
 import { textLines } from "../../../models/jobs/log/logLine.ts";
-import { type Ping, pingJob } from "../../../models/jobs/pingJob.ts";
+import { type Ping, pingJob } from "../../../models/jobs/pings/pingJob.ts";
 import * as s from "../../../wire/blocks.ts";
 import { type Caller, jobOf, mayDo } from "../../auth/caller.ts";
 import type { ApiDeps } from "../../deps.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";

@@ -7,7 +7,7 @@ import * as s from "../../../wire/blocks.ts";
 import { GivenLinks } from "../../../wire/link.ts";
 import { BareStepReceipt, StepReceipt } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";
 
 const ReportBody = Type.Object(

@@ -5,7 +5,7 @@ import { sessionExists } from "../../../models/runs/returnRuns.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { AppError, invalidField } from "../../../shared/errors.ts";
 import { MAIN_SESSION } from "../../../shared/sessionKey.ts";
-import { OWN_SESSION, type ReturnToChange } from "../../../wire/return.ts";
+import { OWN_SESSION, type ReturnToChange } from "../../../wire/runs/return.ts";
 import { requireScope } from "../../auth/authorize.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { ApiDeps } from "../../deps.ts";

@@ -3,7 +3,7 @@ import { SHARED_PARTS } from "../../../models/jobs/tokens/jobTokens.ts";
 import * as s from "../../../wire/blocks.ts";
 import * as examples from "../../examples/jobs.ts";
 import { SHARE_PATH } from "../../middleware/requestLog.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 const DAY_SECONDS = 86_400;
 const path = "/api/jobs/:jobId/share";

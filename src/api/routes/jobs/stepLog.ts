@@ -5,9 +5,9 @@ import { invalidValue } from "../../../shared/errors.ts";
 import * as s from "../../../wire/blocks.ts";
 import { LogLevel, LogPage } from "../../../wire/log.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
+import { bodyCheck } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
-import { bodyCheck } from "../../validate.ts";
 
 const params = Type.Object({ jobId: s.JobId, stepKey: s.StepKey });
 

@@ -3,7 +3,7 @@ import { listSteps, readStep } from "../../../models/jobs/read/readSteps.ts";
 import * as s from "../../../wire/blocks.ts";
 import { SingleStep, STEP_FIELDS, StepRow } from "../../../wire/step.ts";
 import * as examples from "../../examples/jobs.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 import { putStep } from "./reportStep.ts";
 

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { readBudgets } from "../../../models/budgets/readBudgets.ts";
 import * as s from "../../../wire/blocks.ts";
-import { Budget } from "../../../wire/budget.ts";
+import { Budget } from "../../../wire/runs/budget.ts";
 import * as examples from "../../examples/gateway.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 export const getBudgets = route({
   method: "get",

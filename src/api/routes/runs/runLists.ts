@@ -2,11 +2,11 @@ import Type from "typebox";
 import { listRuns } from "../../../models/runs/readRuns.ts";
 import { countRuns } from "../../../models/runs/runStats.ts";
 import * as s from "../../../wire/blocks.ts";
-import { Run, RunStats, RunStatus } from "../../../wire/run.ts";
+import { Run, RunStats, RunStatus } from "../../../wire/runs/run.ts";
 import * as examples from "../../examples/gateway.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
+import { parseTimes } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
-import { parseTimes } from "../../validate.ts";
 
 const closed = { additionalProperties: false } as const;
 

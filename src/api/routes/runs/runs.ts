@@ -7,11 +7,11 @@ import { trackRetried } from "../../../models/runs/trackRun.ts";
 import type { Stores } from "../../../models/stores.ts";
 import { agentHook, mappedHook } from "../../../shared/queue/definitions.ts";
 import * as s from "../../../wire/blocks.ts";
-import { Run, RunReceipt, RunRequest } from "../../../wire/run.ts";
+import { Run, RunReceipt, RunRequest } from "../../../wire/runs/run.ts";
 import { HOOK_ACTOR } from "../../auth/apiAuth.ts";
 import * as examples from "../../examples/gateway.ts";
 import type { Awaited } from "../../live/waitingRequests.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 
 const params = Type.Object({ runId: s.Identifier("Identifies the run. The response of the hook contains it.") });
 

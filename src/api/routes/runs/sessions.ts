@@ -5,7 +5,7 @@ import { listSessions } from "../../../models/sessions/readSessions.ts";
 import * as s from "../../../wire/blocks.ts";
 import { Message, Session, WaitingEvent } from "../../../wire/session.ts";
 import * as examples from "../../examples/gateway.ts";
-import { route } from "../../route.ts";
+import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 
 const closed = { additionalProperties: false } as const;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { InvalidArgumentError } from "commander";
-import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/scopes.ts";
+import { EXPIRY_PATTERN, SCOPE_PATTERN, TOKEN_NAME_PATTERN } from "../../../shared/access/scopes.ts";
 import { isTime } from "../../../shared/text/duration.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { generateSecret } from "../../start/savedToken.ts";

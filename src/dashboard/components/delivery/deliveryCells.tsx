@@ -3,7 +3,7 @@ import { now } from "../../clock.ts";
 import { type FirstPending, waitsFor } from "../../data/delivery/waitsFor.ts";
 import { address } from "../../router.ts";
 import { plainText, visible } from "../../text.ts";
-import { StatusMark } from "../values/status.tsx";
+import { AgeCell, StatusCell } from "../tables/cells.tsx";
 import { When } from "../values/when.tsx";
 import { DeliveryActions, partsOf } from "./deliveryList.tsx";
 
@@ -23,12 +23,8 @@ export function DeliveryCells({ delivery, first }: { delivery: Delivery; first: 
         <Words delivery={delivery} />
         <Progress delivery={delivery} first={first} />
       </span>
-      <span role="cell" class="cell-status">
-        <StatusMark status={state} />
-      </span>
-      <span role="cell" class="cell-age">
-        <When time={createdAt} />
-      </span>
+      <StatusCell status={state} />
+      <AgeCell time={createdAt} />
       <span role="cell" class="cell-acts">
         <DeliveryActions delivery={delivery} />
       </span>
@@ -55,8 +51,13 @@ function Words({ delivery: { preview, eventType, rule } }: { delivery: Delivery 
 
 /** Shows what a pending delivery waits for, and the outcome of the attempts so far. */
 function Progress({ delivery, first }: { delivery: Delivery; first: FirstPending }) {
-  const { reason, lastStatus, parts } = delivery;
-  const outcome = [lastStatus !== null && `status ${lastStatus}`, parts.length > 0 && partsOf(delivery)]
+  const { reason, lastStatus, parts, runName, state } = delivery;
+  const isPlain = state === "sent" && parts.length === 1;
+  const outcome = [
+    runName && visible(runName),
+    lastStatus !== null && `status ${lastStatus}`,
+    parts.length > 0 && !isPlain && partsOf(delivery),
+  ]
     .filter(Boolean)
     .join(", ");
   return (

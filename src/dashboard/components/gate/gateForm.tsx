@@ -11,7 +11,7 @@ interface GateFormProps {
   readonly onAnswered: () => void;
 }
 
-const DONE = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+const DONE = { accept: "Accepted", decline: "Declined", cancel: "Dismissed" } as const;
 
 /** Times in the time zone of the browser. */
 const LOCAL: Times = {
@@ -85,7 +85,7 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
           Decline
         </button>
         <button type="submit" value="cancel" formNoValidate disabled={isPending}>
-          Cancel
+          Dismiss
         </button>
       </div>
     </form>

@@ -76,7 +76,7 @@ function ClosedGate({ gate }: { gate: Gate }) {
   );
 }
 
-const ACTIONS = { accept: "Accepted", decline: "Declined", cancel: "Cancelled" } as const;
+const ACTIONS = { accept: "Accepted", decline: "Declined", cancel: "Dismissed" } as const;
 
 /** Returns how a gate has ended, as a sentence. */
 export function resultOf({ status, action, answeredBy }: Gate): string {

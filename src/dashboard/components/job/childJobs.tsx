@@ -1,6 +1,7 @@
 import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { countOf, isStale, shownStatus } from "../../data/job/jobRows.ts";
+import { useReloadEvery } from "../../data/live/reloadEvery.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
@@ -9,17 +10,21 @@ import { StatusMark } from "../values/status.tsx";
 
 /** Maximum children that the page lists. */
 const MAX_CHILDREN = 100;
+/** How often they are read again: the events of a job do not announce its children. */
+const RELOAD_EVERY_MS = 5_000;
 
 /** The parent of a job, and its children with their status: a tree of one level. */
 export function ChildJobs({ job }: { readonly job: Job }) {
   const { jobId, parentJobId, children } = job;
-  const all = countOf(children);
-  const query = useQuery(
-    async (signal) =>
-      all === 0 ? [] : (await service.jobs.list({ parentJobId: jobId, limit: MAX_CHILDREN }, { signal })).jobs,
-    `${jobId} ${children.running} ${children.completed} ${children.failed}`,
+  const { value, reload } = useQuery(
+    (signal) => service.jobs.list({ parentJobId: jobId, limit: MAX_CHILDREN }, { signal }),
+    jobId,
   );
-  if (all === 0 && parentJobId === null) return null;
+  const listed = value?.jobs ?? [];
+  const isRunning = [job, ...listed].some(({ status }) => status === "running");
+  useReloadEvery(() => isRunning && reload(), RELOAD_EVERY_MS);
+  if (listed.length === 0 && parentJobId === null) return null;
+  const all = countOf(children);
   return (
     <section class="card" aria-label="Related jobs">
       {parentJobId !== null && (
@@ -30,11 +35,11 @@ export function ChildJobs({ job }: { readonly job: Job }) {
           </a>
         </p>
       )}
-      {all > 0 && (
+      {listed.length > 0 && (
         <>
           <h2>Child jobs</h2>
           <ul class="tree">
-            {(query.value ?? []).map((child) => (
+            {listed.map((child) => (
               <li key={child.jobId}>
                 <StatusMark status={shownStatus(child)} stale={isStale(child, now.value)} />{" "}
                 <a href={address("/jobs/:jobId", child.jobId)}>

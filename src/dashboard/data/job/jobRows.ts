@@ -21,9 +21,8 @@ export function jobList(filterOf: () => JobFilter, first: ReturnType<typeof take
     idOf: (job) => job.jobId,
     createdAt: (job) => job.createdAt,
     merge: mergeRow,
-    load: async ({ limit, cursor, signal }) => {
-      const page = { limit, cursor: cursor ?? undefined };
-      const { jobs, nextCursor } = await service.jobs.list({ ...filterOf(), ...page, fields: JOB_ROW }, { signal });
+    load: async (page, options) => {
+      const { jobs, nextCursor } = await service.jobs.list({ ...filterOf(), ...page, fields: JOB_ROW }, options);
       return { rows: jobs, nextCursor };
     },
   };

@@ -7,10 +7,15 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
+interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
 export interface ListSource<Row> {
   readonly idOf: (row: Row) => string;
   readonly createdAt: (row: Row) => string;
-  readonly load: (request: { limit: number; cursor: string | null; signal: AbortSignal }) => Promise<Page<Row>>;
+  readonly load: (page: PageQuery, options: { readonly signal: AbortSignal }) => Promise<Page<Row>>;
   /** Returns the row to show after an event, by default that of the event. Must keep the newer state. */
   readonly merge?: (shown: Row, news: Row) => Row;
 }
@@ -95,7 +100,7 @@ export class LiveList<Row> {
       let cursor: string | null = null;
       do {
         const limit = Math.min(MAX_PAGE, wanted - fresh.length);
-        const page: Page<Row> = await this.#source.load({ limit, cursor, signal });
+        const page: Page<Row> = await this.#source.load({ limit, cursor: cursor ?? undefined }, { signal });
         signal.throwIfAborted();
         fresh.push(...page.rows);
         cursor = page.nextCursor;
@@ -112,7 +117,7 @@ export class LiveList<Row> {
     this.#needsMore = true; // Stays set until the page arrives, because a reload aborts its request.
     if (this.#loading || this.#cursor === null) return;
     await this.#request(async (signal) => {
-      const page = await this.#source.load({ limit: PAGE, cursor: this.#cursor, signal });
+      const page = await this.#source.load({ limit: PAGE, cursor: this.#cursor ?? undefined }, { signal });
       signal.throwIfAborted();
       const present = new Set(this.#rows.slice(-PAGE).map(this.idOf));
       this.#rows.push(...page.rows.filter((row) => !present.has(this.idOf(row))));

@@ -6,7 +6,7 @@ import { PAGE_BYTES } from "../../db/page.ts";
 import type { JobDoc, JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
 import { jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
-import { lengthOf } from "../payloads.ts";
+import { lengthOf } from "../payloads/payloads.ts";
 import { stepPath } from "../reports/reportUpdate.ts";
 import { type StepDoc, singleStep } from "../step.ts";
 import { pick, readUntilComplete, unpackPayload } from "./viewJobs.ts";

@@ -5,8 +5,8 @@ import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
 import type { JobHead } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import { PAYLOAD_FIELDS, type PayloadField } from "../payloadFields.ts";
-import { isStored, type Payload } from "../payloads.ts";
+import { PAYLOAD_FIELDS, type PayloadField } from "../payloads/payloadFields.ts";
+import { isStored, type Payload } from "../payloads/payloads.ts";
 
 /** Maximum reads of a record whose payloads are replaced while it is read. Reaching it takes as many reports in a row. */
 const MAX_READS = 5;

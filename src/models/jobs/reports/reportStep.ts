@@ -6,7 +6,7 @@ import { type FreeObject, packObject } from "../freeObject.ts";
 import type { Status } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
 import type { LogLines } from "../log/logLine.ts";
-import { type Payload, PayloadWrites } from "../payloads.ts";
+import { type Payload, PayloadWrites } from "../payloads/payloads.ts";
 import { stepReceipt } from "../step.ts";
 import type { ReportChange } from "./reportUpdate.ts";
 

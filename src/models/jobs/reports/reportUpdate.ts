@@ -5,7 +5,7 @@ import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
 import { timeStages } from "../jobTimes.ts";
 import { inOrder, isNewer, maySetMessage } from "../order.ts";
-import type { Payload, PayloadDoc, PayloadRef } from "../payloads.ts";
+import type { Payload, PayloadDoc, PayloadRef } from "../payloads/payloads.ts";
 import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
 

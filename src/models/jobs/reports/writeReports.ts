@@ -3,7 +3,7 @@ import { AppError, invalidField } from "../../../shared/errors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
-import type { Payloads } from "../payloads.ts";
+import type { Payloads } from "../payloads/payloads.ts";
 import { RUN_TIMES } from "../runTime.ts";
 import { type StepDoc, stepField } from "../step.ts";
 import { foldReports } from "./foldReports.ts";

@@ -1,4 +1,4 @@
-import { nameKey } from "../../db/nameSearch.ts";
+import { storedNameKey } from "../../db/nameSearch.ts";
 import type { Status } from "../job.ts";
 import type { JobScope } from "../jobScope.ts";
 import type { Jobs } from "../jobs.ts";
@@ -32,7 +32,7 @@ export interface NewestJob {
  * @throws AppError unavailable
  */
 export async function newestOfName({ collection }: Jobs, name: string, scope?: JobScope): Promise<NewestJob | null> {
-  const query = { ...(scope && scopeQuery(scope)), nameKey: nameKey(name), name };
+  const query = { ...(scope && scopeQuery(scope)), nameKey: storedNameKey(name) };
   const projection = { status: 1, endedAt: 1, "cancel.requestedAt": 1 } as const;
   const found = await collection.find(query, { projection, sort: { createdAt: -1, _id: -1 }, limit: MAX_LOOKED_AT });
   const newest = found.toSorted((a, b) => (b.endedAt?.getTime() ?? 0) - (a.endedAt?.getTime() ?? 0))[0];

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { allTokens, type TokenList } from "../../../config/tokenList.ts";
+import { allTokens, type TokenList } from "../../../config/access/tokenList.ts";
 import { parseJson } from "../../../shared/text/json.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect } from "chai";
-import type { AnyRoute } from "../../../../src/api/route.ts";
 import { allRoutes } from "../../../../src/api/routes/all.ts";
+import type { AnyRoute } from "../../../../src/api/routing/route.ts";
 import { parseConfig } from "../../../../src/config/load.ts";
 import { compileMappings } from "../../../../src/hooks/mappings/mapping.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { ChatAccess } from "../../../../src/config/chatAccess.ts";
+import { ChatAccess } from "../../../../src/config/channels/chatAccess.ts";
 import { deleteSingleUseSessions } from "../../../../src/models/retention/deleteSingleUseSessions.ts";
 import type { RunDoc } from "../../../../src/models/runs/run.ts";
 import { agentHook, notify } from "../../../../src/shared/queue/definitions.ts";

@@ -17,7 +17,7 @@ interface ChannelOptions extends ServiceOptions {
 }
 
 /** How often jobs are looked for whose time without a report is over. */
-const OVERDUE_EVERY_MS = 5_000;
+const OVERDUE_EVERY_MS = 2_000;
 /** Maximum jobs of a page that is read after a connect. */
 const PAGE = 1_000;
 const PROTOCOL = "2025-06-18";
@@ -161,7 +161,7 @@ async function send(client: Client, news: News, url: string): Promise<void> {
     title,
     jobId,
     status: job.status,
-    durationMs: Date.parse(job.updatedAt) - Date.parse(job.createdAt),
+    durationMs: (job.status === "running" ? Date.now() : Date.parse(job.updatedAt)) - Date.parse(job.createdAt),
     message: job.message,
     question: gate ?? null,
     output: job.output,
