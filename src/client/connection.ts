@@ -43,10 +43,10 @@ export function connect(
   { url, token, fetch = globalThis.fetch, timeoutMs = 30_000 }: ConnectionOptions,
   closed: AbortSignal,
 ): Connection {
-  const base = url.replace(/(?<!\/)\/+$/, "");
+  const base = url.trim().replace(/(?<!\/)\/+$/, "");
   // What can never work is not retried. A user, a query and a token are secrets, which no error may hold.
   const canParse = URL.canParse?.(base, globalThis.location as unknown as URL);
-  if (canParse === false || !/^((https?:\/)?\/[^?#@ ]*)? [ -~]*[\t\r\n]*$/.test(`${base} ${token}`))
+  if (canParse === false || !/^((https?:\/)?\/[^?#@\s]*)?\n[ -~]*[\t\r\n]*$/.test(`${base}\n${token}`))
     throw new TypeError(`"${/[?#@]/.test(base) ? "url" : base}" is not http(s)://HOST:PORT, token ASCII.`);
   const throwUnreachable = (cause: Error): never => {
     // Only the code is named: the message of fetch quotes an invalid header, which may hold the token.

@@ -47,7 +47,7 @@ interface Entry {
   readonly awaited?: Report | undefined;
   /** Minimum time between the start of the previous request and this one. */
   readonly waitMs: number;
-  /** When it was first sent. */
+  /** When it was first sent, or a caller began to wait for it after that. */
   sentAt?: number | undefined;
 }
 
@@ -124,8 +124,10 @@ export function createReportQueue(
       enqueue({ report: changes, isFinal, waiters, waitMs: intervalOf(changes) });
     } else {
       const previous = queue.at(-1) ?? inFlight;
-      if (previous) previous.waiters.push(...waiters);
-      else for (const { resolve } of waiters) resolve();
+      if (previous) {
+        previous.waiters.push(...waiters);
+        if (waiters[0]) previous.sentAt = performance.now(); // its whole time, as for a merged report
+      } else for (const { resolve } of waiters) resolve();
     }
     schedule();
   };

@@ -50,7 +50,7 @@ describe("signalbox/client gates", () => {
       .gate("publish", { ...QUESTION, title: "Publish all?" });
     await isWaiting();
     const { gates } = await client().gates.list({ status: "open" });
-    expect(gates[0]).to.deep.equal({ ...before, title: "Publish all?", revision: 2 });
+    expect(gates[0]).to.deep.equal({ ...before, jobName: null, title: "Publish all?", revision: 2 });
     await client().gates.answer(jobId, "publish", { action: "decline" });
     expect(await second).to.deep.equal({ action: "decline", content: null });
     expect(await client().job(jobId).gate("publish", QUESTION)).to.deep.equal({ action: "decline", content: null });

@@ -415,37 +415,46 @@ describe("signalbox/client while the service is unavailable", () => {
     }
   });
 
-  it("retries a completion for its whole time, although it was joined to a progress report that was retried before", async () => {
-    const random = sinon.stub(Math, "random").returns(0.5);
-    const clock = sinon.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    const arrived: object[] = [];
-    let isDown = false;
-    const fetch: typeof globalThis.fetch = async (_url, init) => {
-      if (isDown) throw new TypeError("fetch failed");
-      arrived.push(JSON.parse(String(init?.body)));
-      return Response.json({});
-    };
-    const client = createClient({ url: "http://127.0.0.1", retryForMs: 20_000, fetch });
-    try {
-      const step = client.job("j").step("s", { name: "S" });
-      await step.start();
-      isDown = true;
-      step.progress(50);
-      await clock.tickAsync(10_000);
-      const completed = step.complete({ message: "done" });
-      await clock.tickAsync(12_000); // the first report has been tried for more than 20 seconds by now
-      isDown = false;
-      await clock.tickAsync(10_000);
-      await completed;
+  for (const [what, wait, last] of [
+    [
+      "a completion",
+      (step: StepReporter) => step.complete({ message: "done" }),
+      { status: "completed", message: "done" },
+    ],
+    ["a start", (step: StepReporter) => step.start(undefined, { progress: 50 }), { progress: 50 }],
+    ["a flush", (step: StepReporter) => step.flush(), { progress: 50 }],
+  ] as const)
+    it(`retries ${what} for its whole time, although it was joined to a progress report that was retried before`, async () => {
+      const random = sinon.stub(Math, "random").returns(0.5);
+      const clock = sinon.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      const arrived: object[] = [];
+      let isDown = false;
+      const fetch: typeof globalThis.fetch = async (_url, init) => {
+        if (isDown) throw new TypeError("fetch failed");
+        arrived.push(JSON.parse(String(init?.body)));
+        return Response.json({});
+      };
+      const client = createClient({ url: "http://127.0.0.1", retryForMs: 20_000, fetch });
+      try {
+        const step = client.job("j").step("s", { name: "S" });
+        await step.start();
+        isDown = true;
+        step.progress(50);
+        await clock.tickAsync(10_000);
+        const accepted = wait(step);
+        await clock.tickAsync(12_000); // the first report has been tried for more than 20 seconds by now
+        isDown = false;
+        await clock.tickAsync(10_000);
+        await accepted;
 
-      expect(arrived).to.have.length(2);
-      expect(arrived[1]).to.include({ status: "completed", message: "done" });
-    } finally {
-      await client.close();
-      clock.restore();
-      random.restore();
-    }
-  });
+        expect(arrived).to.have.length(2);
+        expect(arrived[1]).to.include(last);
+      } finally {
+        await client.close();
+        clock.restore();
+        random.restore();
+      }
+    });
 
   for (const status of [301, 302, 307, 308]) {
     it(`does not follow a redirect with ${status}, and names the new address without its password`, async () => {
@@ -466,8 +475,15 @@ describe("signalbox/client while the service is unavailable", () => {
     });
   }
 
-  for (const address of ["http://user:secret@127.0.0.1", "http://127.0.0.1?secret", "http://127.0.0.1#secret"]) {
-    it(`refuses the address ${address}, without its text`, () => {
+  for (const address of [
+    "http://user:secret@127.0.0.1",
+    " http://user:secret@127.0.0.1",
+    "http://a user:secret@127.0.0.1",
+    "http://us\ner:secret@127.0.0.1",
+    "http://127.0.0.1?secret",
+    "http://127.0.0.1#secret",
+  ]) {
+    it(`refuses the address ${JSON.stringify(address)}, without its text`, () => {
       expect(() => createClient({ url: address }))
         .to.throw(TypeError)
         .with.property("message")

@@ -126,6 +126,19 @@ def test_a_report_with_a_waiter_does_not_inherit_the_clock_of_the_report_that_it
     assert in_flight.take(120.0).sent_at == 120.0
 
 
+def test_a_flush_does_not_inherit_the_clock_of_the_report_that_it_waits_for():
+    queued, in_flight = make_queue(), make_queue()
+    for queue in (queued, in_flight):
+        queue.append({"progress": 10}, False, None)
+        queue.take(100.0)
+    queued.retry(101.0)
+    queued.append({}, False, Future())
+    in_flight.append({"progress": 10}, False, Future())
+    in_flight.retry(101.0)
+
+    assert [queue.take(120.0).sent_at for queue in (queued, in_flight)] == [120.0, 120.0]
+
+
 def test_a_report_without_a_waiter_keeps_the_clock_of_the_report_that_it_joins():
     queue = make_queue()
     queue.append({"progress": 10}, False, None)

@@ -14,7 +14,11 @@ const MAX_VALUES = 1_000;
 const TEXTS: Readonly<Record<string, readonly [name: string, what: string]>> = {
   "tools/call": ["name", "the name of a tool"],
   "resources/read": ["uri", "the URI of a resource"],
+  initialize: ["protocolVersion", "a revision of the protocol"],
 };
+
+/** Parameters that must be objects where they are given. */
+const OBJECTS = ["_meta", "task", "capabilities", "clientInfo"];
 
 /** Returns why a body is no message that this endpoint takes; null if it is one. */
 export function findFault(body: unknown): MessageFault | null {
@@ -31,8 +35,8 @@ export function findFault(body: unknown): MessageFault | null {
   const [name, what] = TEXTS[String(method)] ?? [];
   if (name !== undefined && typeof params[name] !== "string")
     return { code: -32602, message: `\`params.${name}\` must be ${what}.` };
-  if (params._meta !== undefined && !isObject(params._meta))
-    return { code: -32602, message: "`params._meta` must be an object." };
+  const wrong = OBJECTS.find((one) => params[one] !== undefined && !isObject(params[one]));
+  if (wrong !== undefined) return { code: -32602, message: `\`params.${wrong}\` must be an object.` };
   if (args == null || isObject(args)) return null;
   return { code: -32602, message: "`params.arguments` must be an object: send {} for a tool without arguments." };
 }

@@ -17,7 +17,9 @@ const FILE_EXTENSIONS = new Set(
   ),
 );
 
-const DOTS = /[\u3002\u00b7\u2022\u2219\u22c5\u2027\u06d4\u0701\ua4f8]/g;
+/** Signs that look like a dot, and dots in brackets, with which reports write addresses that are no links: `bank[.]example`. */
+const DOTS =
+  /[\u3002\u00b7\u2022\u2219\u22c5\u2027\u0589\u05c3\u0660\u06d4\u06f0\u0701\u0702\u2e31\u2e33\ua4f8\ua60e\ua78f]|[[({](?:\.|dot)[\])}]/gi;
 const SLASHES = /[\u2044\u2215\u29f8]/g;
 const COLONS = /[\u02d0\u2236\ua789]/g;
 
@@ -82,10 +84,15 @@ function hostIn(authority: string, hasScheme: boolean): string | null {
   const isHost =
     hasScheme ||
     host.startsWith("[") ||
+    isLocal(place, host) ||
     /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host) ||
     (/^(?:\p{L}{2,}|xn--.+)$/iu.test(end) && !FILE_EXTENSIONS.has(end.toLowerCase()));
   return isHost ? host : null;
 }
+
+/** Returns whether a name without a dot is a host: `localhost`, and one with a port that is no line of a file. */
+const isLocal = (place: string, host: string): boolean =>
+  /^localhost$/i.test(host) || /^[a-z][a-z\d-]*:\d{4,5}$/i.test(place);
 
 function matchesTarget(target: URL, host: string, authority: string, path: string): boolean {
   if (target.protocol === "mailto:") {

@@ -252,7 +252,8 @@ function hasValues(template: Template, scope: TemplateScope, { isWhole }: { read
 /** Returns the progress of what is not completed, which is never whole. */
 function progressOf(text: string | null): number | null {
   if (text === null) return null;
-  const number = Number(text);
+  // Number alone reads a blank as 0 and 0x10 as 16. A small number of a body is rendered with an exponent.
+  const number = /^[-+\d.e]+$/i.test(text.trim()) ? Number(text) : Number.NaN;
   if (Number.isNaN(number)) throw failed("progress is not a number: send a percentage from 0 to 100.");
   return Math.min(99, Math.max(0, number));
 }

@@ -3,6 +3,7 @@ import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { isDuplicateKey } from "../db/mongoErrors.ts";
 import { depthField } from "../notes/depth.ts";
+import { MAX_TRIES } from "./outbox.ts";
 
 /**
  * `early`: the row of failures is too short; `held`: the rule has sent a message about the subject lately; `listed`: the rule has
@@ -38,6 +39,8 @@ const Summary = f.object({
   more: f.number,
   listed: f.listOf(f.string),
   depth: f.optional(f.number),
+  /** Failed tries to send it; missing for 0. */
+  tries: f.optional(f.number),
 });
 export type Summary = f.Stored<typeof Summary>;
 
@@ -165,6 +168,21 @@ export class Alerts {
       version: { $add: ["$version", 1] },
     };
     await this.collection.updateOne({ _id, "summary.id": id }, [{ $set: change }]);
+  }
+
+  /**
+   * Counts a failed try to send a summary. After the last permitted one the summary is removed, so that it holds up no later one.
+   * @returns whether it was removed
+   * @throws AppError unavailable
+   */
+  async countFailure(alert: Pick<AlertDoc, "_id">, summary: Summary): Promise<boolean> {
+    const tries = (summary.tries ?? 0) + 1;
+    if (tries >= MAX_TRIES) await this.removeSummary(alert, summary);
+    else {
+      const counted = { $set: { "summary.tries": tries }, $inc: { version: 1 } };
+      await this.collection.updateOne({ _id: alert._id, "summary.id": summary.id }, counted);
+    }
+    return tries >= MAX_TRIES;
   }
 }
 

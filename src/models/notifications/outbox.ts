@@ -61,8 +61,8 @@ const MAX_TEXT_CHARS = 4_000;
 /** Maximum notes of a page, and their approximate size in characters, which limit the memory of a dispatch. */
 const PAGE_NOTES = 100;
 const PAGE_CHARS = 2 * 1024 * 1024;
-/** Number of failed tries after which a note is set aside. */
-const MAX_TRIES = 5;
+/** Number of failed tries after which a note, or a summary, is set aside. */
+export const MAX_TRIES = 5;
 /** Maximum characters of the error of a note that was set aside. */
 const MAX_ERROR_CHARS = 1_000;
 

@@ -67,16 +67,24 @@ export async function dispatchAll(deps: DispatchDeps, stopping?: AbortSignal): P
   return total;
 }
 
-/** Sends the summaries that are due. */
+/** Sends the summaries that are due. One that fails delays no other. */
 async function dispatchSummaries(deps: DispatchDeps): Promise<void> {
+  const { log, metrics } = deps;
   const { alerts } = deps.stores;
   const changes = await alerts.openDue(deps.clock.now());
   if (!(await alerts.save(changes))) return; // the scan triggers it again
   for (const { _id, summary } of changes.summaries) {
     const [ruleId] = JSON.parse(_id) as [string];
     const rule = deps.rules.find(({ id }) => id === ruleId);
-    if (rule) await sendSummary(deps, rule, summary);
-    await alerts.removeSummary({ _id }, summary);
+    try {
+      if (rule) await sendSummary(deps, rule, summary);
+      await alerts.removeSummary({ _id }, summary);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "unavailable") throw error;
+      const isOver = await alerts.countFailure({ _id }, summary);
+      if (isOver) metrics.notificationsFailed.inc({ type: summary.type });
+      log.error({ rule: ruleId, err: error }, `a summary could not be sent${isOver ? " and was set aside" : ""}`);
+    }
   }
 }
 

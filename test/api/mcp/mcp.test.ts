@@ -96,6 +96,9 @@ describe("POST /mcp", () => {
     ["tools/call", {}, "`params.name` must be the name of a tool."],
     ["resources/read", { uri: null }, "`params.uri` must be the URI of a resource."],
     ["tools/list", { _meta: 5 }, "`params._meta` must be an object."],
+    ["tools/call", { name: "job_list", task: null }, "`params.task` must be an object."],
+    ["initialize", {}, "`params.protocolVersion` must be a revision of the protocol."],
+    ["initialize", { protocolVersion: "2025-06-18", clientInfo: "x" }, "`params.clientInfo` must be an object."],
   ] as const)
     it(`refuses ${JSON.stringify(params)} for ${method} in one sentence`, async () => {
       const { status, body } = await post(bearer, { ...message, method, params });

@@ -164,6 +164,48 @@ describe("step logs", () => {
     expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(1_200);
   });
 
+  it("keep one order and the right size when two processes append to one log", async () => {
+    const other = await startApp({ mongo: app.mongoUri });
+    const path = `${job.path}/steps/a/log`;
+    const all = Array.from({ length: 40 }, (_, i) =>
+      (i % 2 ? app : other).call("POST", path, numbered(300, i * 300 + 1), { "Content-Type": "text/plain" }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    await other.close();
+
+    const { lines, next, dropped } = await read("?limit=10000");
+    expect(new Set(statuses)).to.deep.equal(new Set([204]));
+    expect(next).to.equal(12_000);
+    expect(lines.length + dropped.lines).to.equal(12_000);
+    expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(kept / 64);
+    const [size] = await app.database.collections.logSizes.find({ _id: await internalId() }).toArray();
+    expect(size?.bytes).to.equal(kept);
+  });
+
+  it("have each line once when the log of another step of the same batch cannot be written", async () => {
+    const { chunks } = app.stores.logs.collections;
+    const insert = chunks.insertMany.bind(chunks);
+    const stub = sinon.stub(chunks, "insertMany").callsFake((documents) => {
+      if (documents[0]?.stepKey === "broken") return Promise.reject(new TypeError("broken"));
+      return insert(documents);
+    });
+    const internal = await internalId();
+    const line = { at: app.clock.now(), level: null, text: "one" };
+
+    const ends = await Promise.allSettled(
+      ["a", "broken", "b"].map((stepKey) =>
+        app.stores.logs.appendTo({ job: internal, jobId: job.jobId, stepKey }, { lines: [line], cutBytes: 0 }),
+      ),
+    );
+    stub.restore();
+
+    expect(ends.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
+    const stored = await readLastLines(app.stores.logs, internal, 9);
+    expect(stored.map(({ text }) => text)).to.deep.equal(["one", "one"]);
+    const [size] = await app.stores.logs.collections.sizes.find({ _id: internal });
+    expect(size?.bytes).to.equal(2 * Buffer.byteLength("one\n"));
+  });
+
   const shown: [string, string | Buffer, string[]][] = [
     ["the last state of a progress bar", "10%\r20%\r30%\ndone\n", ["30%", "done"]],
     ["a bar that has not ended its line", "10%\r20%\r", ["20%"]],
@@ -214,6 +256,14 @@ describe("step logs", () => {
 
     expect(headers.get("preference-applied")).to.equal("wait=30");
     expect(body.lines.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
+  });
+
+  it("are no longer there for a request that waits when the job is deleted", async () => {
+    const held = app.call("GET", `${job.path}/steps/a/log`, undefined, { Prefer: "wait=2" });
+    await eventually(() => app.waiting() === 1, "the request to wait");
+    await app.call("DELETE", job.path);
+
+    expect((await held).body.code).to.equal("job_not_found");
   });
 
   it("are announced to the streams of all records and of their job", async () => {

@@ -139,8 +139,10 @@ describe("a mapping with action job", () => {
 
   for (const [problem, body, message] of [
     ["an id without its value", { id: undefined, state: "done" }, /^job\.id is empty.*\n.*without a value: id/s],
+    ...["half", "0x10", "0b11", "Infinity", "5 %"].map(
+      (percent) => [`the progress ${percent}`, { percent }, /^job\.progress is not a number/] as const,
+    ),
     ["an id of white space", { id: " \t", state: "done" }, /^job\.id is empty.*\n.*without a value/s],
-    ["a progress that is no number", { percent: "half" }, /^job\.progress is not a number/],
     ["an id that is too long", { id: "x".repeat(300) }, /^job\.id has more than/],
     ["an id with control characters", { id: "a\u0000b" }, /^job\.id must not contain control/],
   ] as const) {

@@ -78,4 +78,26 @@ describe("notify: bounds", () => {
       expect(await metrics()).to.match(/^signalbox_notifications_failed_total\{type="job.failed"\} 1$/m),
     );
   });
+
+  it("sets a summary aside after five tries, and sends those of other rules meanwhile", async () => {
+    const { deliveries, jobs, alerts } = fixture.app.stores;
+    const add = deliveries.add.bind(deliveries);
+    const tried = sinon.stub(deliveries, "add").callsFake((delivery) => {
+      if (delivery._id.startsWith("summary") && delivery.event?.rule === "chat") throw new TypeError("poison");
+      return add(delivery);
+    });
+    const poison = () =>
+      tried.getCalls().filter(({ args: [one] }) => one._id.startsWith("summary") && one.event?.rule === "chat").length;
+    await fixture.stopWorker();
+    for (let i = 0; i < 25; i++) await jobs.put(`job-${i}`, { name: `job ${i}`, status: "failed" });
+    await fixture.startWorker();
+    await fixture.delivered("hourly", 20);
+
+    fixture.app.clock.advance(46_000);
+
+    expect((await fixture.delivered("hourly", 21)).at(-1)?.text).to.match(/^5 more events/);
+    await eventually(async () => !(await alerts.hasDue(fixture.app.clock.now())), "the summary that is set aside");
+    expect(poison()).to.equal(5);
+    expect(await fixture.deliveries("chat")).to.have.length(20);
+  });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { NotifyFixture, toLog } from "../../support/notifyFixture.ts";
+import { createJob } from "../../support/factories.ts";
+import { NotifyFixture, toLog, toWebhook } from "../../support/notifyFixture.ts";
 
 describe("notify: loops and independent messages", () => {
   let fixture: NotifyFixture;
@@ -41,5 +42,18 @@ describe("notify: loops and independent messages", () => {
 
     await eventually(async () => (await fixture.deliveries("chat"))[1]?.state === "sent", "the second alert");
     expect((await fixture.deliveries("chat"))[0]?.state).to.equal("pending");
+  });
+
+  it("dispatches a question before the events of a storm that began earlier", async () => {
+    fixture = await NotifyFixture.start([{ id: "hook", on: ["job.failed", "gate.opened"], to: toWebhook() }]);
+    await fixture.stopWorker();
+    for (let i = 0; i < 250; i++) await fixture.app.stores.jobs.put(`job-${i}`, { status: "failed" });
+    const { path } = await createJob(fixture.app);
+    await fixture.app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });
+
+    await fixture.startWorker();
+
+    const [first] = await fixture.delivered("hook", 251);
+    expect(first?.event?.type).to.equal("gate.opened");
   });
 });

@@ -58,7 +58,7 @@ class Entry:
     waiters: list[Future[None]]
     #: Minimum time between the start of the previous request and this one.
     interval: float
-    #: When it was first sent.
+    #: When it was first sent; None again if a caller has begun to wait for it since.
     sent_at: float | None = None
 
     def has_waiter(self) -> bool:
@@ -112,8 +112,10 @@ class ReportQueue:
             if merged:
                 self._queue.pop()
             self._queue.append(merged or entry)
-        elif last or self.in_flight:
-            (last or self.in_flight).waiters.extend(waiters)  # type: ignore[union-attr]
+        elif previous := last or self.in_flight:
+            previous.waiters.extend(waiters)
+            if waiters:
+                previous.sent_at = None  # its whole time, as for a merged report
         else:
             Entry({}, False, waiters, 0).resolve()
 

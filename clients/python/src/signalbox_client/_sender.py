@@ -201,7 +201,7 @@ class Sender:
             if queue.in_flight is not entry:  # The client was closed.
                 return
             retry_at = time.monotonic() + backoff(error, queue.tries, self.pace)
-            is_late = retry_at - (entry.sent_at or 0.0) > self.retry_for
+            is_late = entry.sent_at is not None and retry_at - entry.sent_at > self.retry_for
             is_reported = True
             if is_transient(error) and not is_late:
                 queue.retry(retry_at)

@@ -52,6 +52,7 @@ const PART_COUNT = { $addFields: { partCount: { $size: "$parts" } } };
  * Appends lines to logs, in the order in which they arrived. A log costs one write, which names the state that it follows: if
  * another process has written meanwhile, the state is read again. Every 64 KiB a new chunk begins, and one that lies between the
  * kept beginning and the kept end is deleted.
+ * @returns the errors of the logs that could not be written: the lines of the others are stored, and must not be written again
  * @throws AppError unavailable
  */
 export async function appendLogs(
@@ -59,7 +60,8 @@ export async function appendLogs(
   changes: ChangeNotifier,
   appends: readonly LogAppend[],
   now: Date,
-): Promise<undefined[]> {
+): Promise<(Error | undefined)[]> {
+  const failed = new Map<string, Error>();
   let left = [...Map.groupBy(appends, keyOf).values()].map(
     (group): Append => ({
       ...(group[0] as LogAppend),
@@ -69,11 +71,14 @@ export async function appendLogs(
     }),
   );
   for (let attempt = 1; left.length > 0; attempt++) {
-    if (attempt > MAX_ATTEMPTS) throw tooBusy();
+    if (attempt > MAX_ATTEMPTS) {
+      for (const one of left) failed.set(keyOf(one), tooBusy());
+      break;
+    }
     if (attempt > 1) await pause(Math.random() * 5 * attempt);
-    left = await appendOnce(collections, changes, left);
+    left = await appendOnce(collections, changes, left, failed);
   }
-  return appends.map(() => undefined);
+  return appends.map((one) => failed.get(keyOf(one)));
 }
 
 const tooBusy = () =>
@@ -82,11 +87,15 @@ const tooBusy = () =>
     retryAfterSeconds: 1,
   });
 
-/** @returns the appends that another process has forestalled */
+/**
+ * @param failed receives the errors of the logs that could not be written
+ * @returns the appends that another process has forestalled
+ */
 async function appendOnce(
   collections: LogCollections,
   changes: ChangeNotifier,
   appends: readonly Append[],
+  failed: Map<string, Error>,
 ): Promise<Append[]> {
   const jobs = [...new Map(appends.map(({ job }) => [job.toHexString(), job])).values()];
   const keys = [...new Set(appends.map(({ stepKey }) => stepKey))];
@@ -114,13 +123,18 @@ async function appendOnce(
   const growths = plans.map(({ append: { job }, plan: { growth } }) => ({ job, bytes: growth }));
   const [, ...done] = await Promise.all([
     grow(sizes, growths),
-    ...plans.map(({ append, last, plan }) => write(chunks, changes, append, last, plan)),
+    ...plans.map(({ append, last, plan }) =>
+      write(chunks, changes, append, last, plan).catch((error: Error) => {
+        failed.set(keyOf(append), error);
+        return false;
+      }),
+    ),
   ]);
   await grow(
     sizes,
     growths.filter((_, i) => !done[i]).map(({ job, bytes }) => ({ job, bytes: -bytes })),
   );
-  return appends.filter((_, i) => !done[i]);
+  return appends.filter((append, i) => !done[i] && !failed.has(keyOf(append)));
 }
 
 /** Adds to the kept bytes of jobs. */
