@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
+import { startApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
