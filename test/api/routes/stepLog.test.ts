@@ -168,6 +168,24 @@ describe("step logs", () => {
     expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(1_200);
   });
 
+  it("keep one order and the right size when two processes append to one log", async () => {
+    const other = await startApp({ mongo: app.mongoUri });
+    const path = `${job.path}/steps/a/log`;
+    const all = Array.from({ length: 40 }, (_, i) =>
+      (i % 2 ? app : other).call("POST", path, numbered(300, i * 300 + 1), { "Content-Type": "text/plain" }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    await other.close();
+
+    const { lines, next, dropped } = await read("?limit=10000");
+    expect(new Set(statuses)).to.deep.equal(new Set([204]));
+    expect(next).to.equal(12_000);
+    expect(lines.length + dropped.lines).to.equal(12_000);
+    expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(kept / 64);
+    const [size] = await app.database.collections.logSizes.find({ _id: await internalId() }).toArray();
+    expect(size?.bytes).to.equal(kept);
+  });
+
   it("have each line once when the log of another step of the same batch cannot be written", async () => {
     const { chunks } = app.stores.logs.collections;
     const insert = chunks.insertMany.bind(chunks);
@@ -242,6 +260,14 @@ describe("step logs", () => {
 
     expect(headers.get("preference-applied")).to.equal("wait=30");
     expect(body.lines.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
+  });
+
+  it("are no longer there for a request that waits when the job is deleted", async () => {
+    const held = app.call("GET", `${job.path}/steps/a/log`, undefined, { Prefer: "wait=2" });
+    await eventually(() => app.waiting() === 1, "the request to wait");
+    await app.call("DELETE", job.path);
+
+    expect((await held).body.code).to.equal("job_not_found");
   });
 
   it("are announced to the streams of all records and of their job", async () => {
