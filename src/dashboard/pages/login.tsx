@@ -36,11 +36,7 @@ export function LoginPage() {
           Log in with {provider.name}
         </a>
       )}
-      <p class="muted">
-        Enter a token of the service: <code>server.apiToken</code> of its configuration,{" "}
-        <code>server.readOnlyToken</code> for read-only access, or one of <code>server.tokens</code> with the scope{" "}
-        <code>jobs:read</code>. The browser stores a cookie, not the token.
-      </p>
+      <p class="muted">Enter your token. The browser stores a cookie, not the token.</p>
       {/* Password managers tell services by it. */}
       <input
         class="unseen"
@@ -73,6 +69,12 @@ export function LoginPage() {
       <button type="submit" class="primary" disabled={isPending}>
         Log in
       </button>
+      <details class="muted">
+        <summary>Where do I get one?</summary>
+        From whoever runs the service: <code>server.apiToken</code> of its configuration,{" "}
+        <code>server.readOnlyToken</code> to look only, or one of <code>server.tokens</code> with the scope{" "}
+        <code>jobs:read</code>.
+      </details>
     </form>
   );
 }

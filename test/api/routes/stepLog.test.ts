@@ -1,21 +1,18 @@
 import { expect } from "chai";
 import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const KIB = 1024;
 const TOKEN = "a-token-of-some-length";
 
 describe("step logs", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let job: { jobId: string; path: string };
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(async () => {
     job = await createJob(app);
     await report(app, job.path, "a", {});
@@ -168,6 +165,24 @@ describe("step logs", () => {
     expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(1_200);
   });
 
+  it("keep one order and the right size when two processes append to one log", async () => {
+    const other = await startApp({ mongo: app.mongoUri });
+    const path = `${job.path}/steps/a/log`;
+    const all = Array.from({ length: 40 }, (_, i) =>
+      (i % 2 ? app : other).call("POST", path, numbered(300, i * 300 + 1), { "Content-Type": "text/plain" }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    await other.close();
+
+    const { lines, next, dropped } = await read("?limit=10000");
+    expect(new Set(statuses)).to.deep.equal(new Set([204]));
+    expect(next).to.equal(12_000);
+    expect(lines.length + dropped.lines).to.equal(12_000);
+    expect(new Set(lines.map(({ text }: { text: string }) => text)).size).to.equal(kept / 64);
+    const [size] = await app.database.collections.logSizes.find({ _id: await internalId() }).toArray();
+    expect(size?.bytes).to.equal(kept);
+  });
+
   it("have each line once when the log of another step of the same batch cannot be written", async () => {
     const { chunks } = app.stores.logs.collections;
     const insert = chunks.insertMany.bind(chunks);
@@ -242,6 +257,14 @@ describe("step logs", () => {
 
     expect(headers.get("preference-applied")).to.equal("wait=30");
     expect(body.lines.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
+  });
+
+  it("are no longer there for a request that waits when the job is deleted", async () => {
+    const held = app.call("GET", `${job.path}/steps/a/log`, undefined, { Prefer: "wait=2" });
+    await eventually(() => app.waiting() === 1, "the request to wait");
+    await app.call("DELETE", job.path);
+
+    expect((await held).body.code).to.equal("job_not_found");
   });
 
   it("are announced to the streams of all records and of their job", async () => {
@@ -332,11 +355,7 @@ describe("step logs", () => {
 });
 
 describe("step logs of a service with tokens", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: `{ server: { apiToken: "${TOKEN}" } }` });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: `{ server: { apiToken: "${TOKEN}" } }` });
 
   it("hide the token of the caller, also in JSON lines, reports and pings", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };

@@ -12,6 +12,7 @@ import { startTlsProxy } from "../../support/servers/tlsProxy.ts";
 const CLIENT_ID = "signalbox";
 const SECRET = "a-secret-of-the-client";
 const TOKEN = "an-api-token-of-length";
+const HOUR_MS = 3_600_000;
 const GROUPS: Readonly<Record<string, readonly string[]>> = { ann: ["sre"], bob: ["staff"] };
 
 /** Starts the provider on another host name than the service, so that the browser treats the two as different sites. */
@@ -120,6 +121,41 @@ for (const behindTls of [false, true])
       await begin(page);
 
       await shows(page, "nightly");
+    });
+
+    it("leads to the log-in and back when the session ends while a page is open", async () => {
+      const page = await open("/jobs/nightly");
+      await begin(page);
+      await enter(page, "ann");
+      await shows(page, "nightly");
+      app.clock.advance(13 * HOUR_MS);
+      await page.getByLabel("Token", { exact: true }).waitFor();
+      app.clock.advance(-13 * HOUR_MS); // the clock of the provider has stayed
+      await begin(page);
+
+      await shows(page, "nightly");
+      await waitForAddress(page, "pathname", "/signalbox/jobs/nightly");
+    });
+
+    it("shows a plain page while the provider is away or the clock is wrong, and logs in afterwards", async () => {
+      const { server } = provider;
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      const page = await open("/jobs/nightly");
+      await begin(page);
+      await page.getByRole("heading", { name: "The log-in provider cannot be reached" }).waitFor();
+      await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+      app.clock.advance(3_000);
+      await page.reload();
+      await page.locator("input[name=login]").waitFor();
+      app.clock.advance(5 * 60_000);
+      await enter(page, "ann");
+      await page.getByRole("heading", { name: "The clocks differ too much" }).waitFor();
+      app.clock.advance(-5 * 60_000);
+      await page.getByRole("link", { name: "Go to the log-in page" }).click();
+      await begin(page);
+
+      await page.getByRole("banner").getByText("ANN", { exact: true }).waitFor();
     });
 
     it("logs in from two tabs at once, each to its own page", async () => {

@@ -105,13 +105,19 @@ const getLog = route({
   async handler({ params: { jobId, stepKey }, query, headers: { accept = "" }, wait }, { stores, waiting }) {
     const { after = 0, tail } = query;
     const isText = wantsText(accept);
-    const job = await stores.logs.findStep(jobId, stepKey);
     const limit = query.limit ?? (isText ? Number.POSITIVE_INFINITY : 1_000);
-    const { headers } = await waiting.until(wait, {
+    const {
+      headers,
+      value: { job },
+    } = await waiting.until(wait, {
       record: { kind: "log", jobId, stepKey },
       readName: "last",
-      read: () => readLastSeq(stores.logs, job, stepKey),
-      isOver: (last) => last > after,
+      // with the job, which may be deleted meanwhile
+      read: async () => {
+        const job = await stores.logs.findStep(jobId, stepKey);
+        return { job, last: await readLastSeq(stores.logs, job, stepKey) };
+      },
+      isOver: ({ last }) => last > after,
     });
     const page = await readLog(stores.logs, job, stepKey, { after, limit, tail });
     if (!isText) return { status: 200, headers, body: page };

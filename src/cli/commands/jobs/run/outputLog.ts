@@ -30,9 +30,11 @@ export class OutputLog {
     this.#chunks.push({ name, bytes });
     this.#size += bytes.length;
     while (this.#size > MAX_BYTES) {
-      const first = this.#chunks.shift();
-      this.#size -= first?.bytes.length ?? 0;
-      this.#missing += first?.bytes.length ?? 0;
+      const { name: of, bytes: oldest } = this.#chunks.shift() as { name: StreamName; bytes: Buffer };
+      const surplus = Math.min(oldest.length, this.#size - MAX_BYTES);
+      if (surplus < oldest.length) this.#chunks.unshift({ name: of, bytes: oldest.subarray(surplus) });
+      this.#size -= surplus;
+      this.#missing += surplus;
     }
   }
 
