@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { createClient } from "../../src/client/client.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts, waitForAddress } from "../support/browser.ts";
+import { BrowserContexts, enterToken, waitForAddress } from "../support/browser.ts";
 
 const TOKEN = "an-api-token-of-length";
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -99,8 +99,7 @@ describe("server.basePath", () => {
 
   it("serves the dashboard at the path itself, without a slash at its end", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
 
     await page.getByRole("link", { name: "Build 7" }).waitFor();
   });

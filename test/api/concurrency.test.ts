@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { runs } from "../support/random.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 describe("concurrent reports", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("leave the maximum as the job's progress", async () => {
     const { path } = await createJob(app);

@@ -6,15 +6,15 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 describe("error responses", () => {
-  let app: TestApp;
+  const app = useSharedApp({ timings: { drainBodyMs: 60_000 } });
   let job: string;
   before(async () => {
-    app = await startApp({ timings: { drainBodyMs: 60_000 } }); // A busy machine takes long for the large bodies below.
+    // A busy machine takes long for the large bodies below.
     job = (await createJob(app)).path;
   });
-  after(() => app.close());
 
   const put = (path: string, body: unknown, headers?: Record<string, string>) => app.call("PUT", path, body, headers);
   const step = (body: unknown) => put(`${job}/steps/s`, body);
@@ -339,11 +339,7 @@ describe("error responses", () => {
 });
 
 describe("identifiers in paths", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   const good = [
     "a/b",

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "chai";
 import { faultsOf } from "../../script/prose/faults.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 const CONFIG = `{
@@ -28,11 +28,10 @@ const PROBLEM_TYPE = "application/problem+json";
 const escapeKey = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 describe("the examples of openapi.json", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: CONFIG, timings: { channelCheckMs: 100 } });
   let operations: readonly Operation[];
   let check: (pointer: string, value: unknown) => string | null;
   before(async () => {
-    app = await startApp({ config: CONFIG, timings: { channelCheckMs: 100 } });
     const { body } = await app.call("GET", "/openapi.json");
     operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
@@ -44,7 +43,6 @@ describe("the examples of openapi.json", () => {
       return validate(value) ? null : ajv.errorsText(validate.errors);
     };
   });
-  after(() => app.close());
 
   it("match the schemas of their requests and responses, and are there for each operation", () => {
     for (const { method, path, operationId, requestBody, responses } of operations) {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const TOKEN = "an-api-token-of-length";
 const CONFIG = JSON.stringify({
@@ -83,11 +83,7 @@ const MIN_MS = 1;
 const MEASUREMENTS = 5;
 
 describe("a head that is filled with one repeated piece", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
 
   /** Sends a request as it is, and returns the status and the processor time until the head of the answer. */
   async function send(head: string): Promise<{ status: string; ms: number }> {

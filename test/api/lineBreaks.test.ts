@@ -1,19 +1,17 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report } from "../support/factories.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const TOKEN = { Authorization: "Bearer a-hook-token-of-length" };
 const CONFIG = `{ hooks: { enabled: true, token: "a-hook-token-of-length", mappings: [{ match: { path: "ci" } }] } }`;
 
 describe("answers end with a line break", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: CONFIG });
   let path: string;
   before(async () => {
-    app = await startApp({ config: CONFIG });
     path = (await createJob(app)).path;
     await report(app, path, "load", { progress: 10 });
   });
-  after(() => app.close());
   const send = (method: string, at: string, body?: object, headers = {}) =>
     fetch(app.url + at, {
       method,

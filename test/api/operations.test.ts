@@ -2,21 +2,18 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { retention } from "../../src/shared/queue/definitions.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { freeze } from "../support/freeze.ts";
 import { startMongod, startRedis } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 /** Returns one sample of the Prometheus text, or 0 when it is absent. */
 const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);
 
 describe("operations", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
   const metrics = async () => (await app.call("GET", "/metrics")).body as string;
 
   it("GET /healthz answers that the process is alive", async () => {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
@@ -23,16 +23,14 @@ const writtenOtherwise = [
 ];
 
 describe("a client without a token", () => {
-  let app: TestApp;
+  const app = useSharedApp({
+    apiToken: TOKEN,
+    readOnlyToken: READ_ONLY,
+    config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }',
+  });
   before(async () => {
-    app = await startApp({
-      apiToken: TOKEN,
-      readOnlyToken: READ_ONLY,
-      config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }',
-    });
     await app.call("PUT", "/api/jobs/behind-the-door", {}, { Authorization: `Bearer ${TOKEN}` });
   });
-  after(() => app.close());
 
   /** Sends the path unchanged; fetch would normalize it. */
   const send = (method: string, path: string, headers: Record<string, string> = {}) =>

@@ -229,7 +229,7 @@ describe("script/bootstrap", () => {
         program("redis-server", "echo Redis server v=7.0.15 sha=0");
         program("npm", "exec /bin/sleep 60"); // The packages of the slow tier are installed meanwhile.
       },
-      sentence: /^The slow tier of tests needs schemathesis and pytest.*no python3 on PATH/,
+      sentence: /^The slow tier of tests and releases need packages of Python such as pytest.*no python3 on PATH/,
     },
     {
       title: "packages that are missing and an npm without network",

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 interface Line {
   readonly id?: number;
@@ -15,15 +15,11 @@ interface Line {
 }
 
 describe("signalbox channel", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let child: ChildProcessWithoutNullStreams;
   let lines: Line[];
   /** The address at which the channel finds the service, if it is another than that of the app. */
   let url: string | undefined;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   afterEach(async () => {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.stdin.end();

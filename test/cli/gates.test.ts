@@ -1,18 +1,15 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob } from "../support/factories.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { onScreen } from "./screen.ts";
 import { atTerminal } from "./terminal.ts";
 
 describe("signalbox gates", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let jobId: string;
   let path: string;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(async () => {
     ({ jobId, path } = await createJob(app));
   });

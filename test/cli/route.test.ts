@@ -1,13 +1,10 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 describe("signalbox route", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: `{ channels: { telegram: { botToken: "t" } } }` });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: `{ channels: { telegram: { botToken: "t" } } }` });
 
   const route = (...args: string[]) => runInProcess(["route", ...args, "--url", app.url], {});
 

@@ -4,25 +4,20 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { DataDirectoryLock } from "../../src/cli/start/dataDirectoryLock.ts";
 import { runProgram } from "../examples/program.ts";
-import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const API_TOKEN = "a-full-token-of-24-chars";
 const HOOK_TOKEN = "a-hook-token-of-24-chars";
 
 describe("the service that a command calls", () => {
-  let app: TestApp;
+  const app = useSharedApp({
+    apiToken: API_TOKEN,
+    config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}" } }`,
+  });
   let cwd: string;
   let configured: string;
-
-  before(async () => {
-    app = await startApp({
-      apiToken: API_TOKEN,
-      config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}" } }`,
-    });
-  });
-  after(() => app.close());
 
   /** Makes a folder whose configuration names another port than that of the service, and its tokens. */
   beforeEach(async () => {

@@ -3,7 +3,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import sinon from "sinon";
 import { type Client, createClient, SignalboxError, type StepReporter } from "../../src/client/client.ts";
-import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   answers,
@@ -14,6 +13,7 @@ import {
   startChannelServer,
 } from "../support/servers/channelServer.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { recordingClient, type Sent } from "./recording.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
@@ -25,13 +25,9 @@ const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
   );
 
 describe("A reporter of signalbox/client", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let client: Client;
   let sent: Sent[];
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(() => {
     ({ client, sent } = recordingClient({ url: app.url }));
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { startApp, type TestApp } from "../support/app.ts";
 import { runs } from "../support/random.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { counting, newStep, read } from "./counting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
@@ -10,11 +10,7 @@ describe("signalbox/client with any sequence of reports", function () {
   this.timeout(180_000);
   useShortBackoff();
 
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("leaves the last state, each end and each attempt on the service, with few requests", async () => {
     await fc.assert(

@@ -1,15 +1,12 @@
 import { createClient } from "../../src/client/client.ts";
-import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { lateApp } from "../support/useApp.ts";
 import { startFollowingApp } from "../support/waiting.ts";
 
-/** Starts a service that waiting requests follow. @param onStart receives the service */
-export function useWaits(onStart: (app: TestApp) => void) {
-  let app: TestApp;
-  before(async () => {
-    app = await startFollowingApp();
-    onStart(app);
-  });
+/** Starts a service that waiting requests follow. */
+export function useWaits() {
+  const [app, set] = lateApp();
+  before(async () => set(await startFollowingApp()));
   after(() => app.close());
 
   /** Returns a client and the requests that it sends, each with its header `Prefer`. */
@@ -22,5 +19,5 @@ export function useWaits(onStart: (app: TestApp) => void) {
     return { client: createClient({ url, fetch, ...more }), requests };
   };
   const isWaiting = (count = 1) => eventually(() => app.waiting() === count, "the request to wait");
-  return { recording, isWaiting };
+  return { app, recording, isWaiting };
 }

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { acceptRun, createJob } from "../support/factories.ts";
 import { endRun } from "../support/waiting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
@@ -7,10 +6,7 @@ import { useWaits } from "./useWaits.ts";
 
 describe("signalbox/client waits", () => {
   useShortBackoff();
-  let app: TestApp;
-  const { recording, isWaiting } = useWaits((started) => {
-    app = started;
-  });
+  const { app, recording, isWaiting } = useWaits();
 
   it("jobs.wait: returns the ended job with its output, by one request that waits at the service", async () => {
     const { jobId, path } = await createJob(app);

@@ -12,7 +12,6 @@ import {
 import { connect } from "../../src/client/connection.ts";
 import { readEvents } from "../../src/client/events.ts";
 import { watch } from "../../src/client/watch.ts";
-import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   answers,
@@ -22,6 +21,7 @@ import {
   hangs,
   startChannelServer,
 } from "../support/servers/channelServer.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { RestartingApp } from "./restarting.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
@@ -290,11 +290,7 @@ describe("signalbox/client watchJob()", () => {
 
   describe("with the real service", () => {
     useShortBackoff();
-    let app: TestApp;
-    before(async () => {
-      app = await startApp();
-    });
-    after(() => app.close());
+    const app = useSharedApp();
 
     it("yields a job from its creation to its end, and its progress never decreases", async () => {
       const client = createClient({ url: app.url });

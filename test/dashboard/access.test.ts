@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { waitForAddress } from "../support/browser.ts";
+import { startApp } from "../support/app.ts";
+import { enterToken, waitForAddress } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { chooseAction } from "./jobMenu.ts";
@@ -11,13 +11,7 @@ const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard login", () => {
   const config = "{ channels: { log: {} } }";
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
-  );
+  const { app, contexts } = useDashboard({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
   beforeEach(async () => {
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);
@@ -31,8 +25,7 @@ describe("dashboard login", () => {
     await page.getByRole("alert").getByText("not the token").waitFor();
     await untilPasses(async () => expect(await page.getByText("Behind the door").count()).to.equal(0));
 
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
     await waitForAddress(page, "pathname", "/jobs/behind-the-door");
@@ -45,8 +38,7 @@ describe("dashboard login", () => {
 
   it("allows changes with the API token, and ends with the logout", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await page.getByRole("link", { name: "Behind the door" }).click();
     await chooseAction(page, "Delete");
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -61,8 +53,7 @@ describe("dashboard login", () => {
 
   it("shows a job without actions to a read-only token", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
-    await page.keyboard.press("Enter");
+    await enterToken(page, READ_ONLY);
 
     await page.getByRole("heading", { name: "Behind the door" }).waitFor();
     await page.getByText("Read-only").waitFor();
@@ -72,14 +63,12 @@ describe("dashboard login", () => {
 
   it("appears when the login has expired, and then opens the requested page", async () => {
     const page = await contexts.open(`${app.url}/runs`);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await page.getByText("No runs yet").waitFor();
 
     await page.context().clearCookies();
     await page.getByRole("link", { name: "Deliveries" }).click();
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
 
     await page.getByText("No deliveries yet").waitFor();
   });

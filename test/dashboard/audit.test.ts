@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
+import { bearer } from "../support/app.ts";
+import { enterToken } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-team";
 const ADMIN = "the-token-of-an-operator";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const config = JSON.stringify({
   server: {
@@ -19,21 +19,10 @@ const config = JSON.stringify({
   },
 });
 
-async function logIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Token", { exact: true }).fill(token);
-  await page.keyboard.press("Enter");
-}
-
 const linksOf = (page: Page) => page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
 
 describe("dashboard of a token with scopes", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   beforeEach(async () => {
     for (const jobId of ["ci/build", "other/build"])
       await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { name: jobId }, bearer(API));
@@ -41,7 +30,7 @@ describe("dashboard of a token with scopes", () => {
 
   it("names the token, and shows only its jobs, without actions and links that it does not allow", async () => {
     const page = await contexts.open(app.url);
-    await logIn(page, CI);
+    await enterToken(page, CI);
 
     await page.getByRole("link", { name: "ci/build" }).click();
     await page.getByRole("heading", { name: "ci/build" }).waitFor();
@@ -65,13 +54,7 @@ describe("dashboard of a token with scopes", () => {
 });
 
 describe("dashboard audit log", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
 
   it("shows who did what, from where and when in UTC, and filters by caller and action", async () => {
     for (const [jobId, token] of [
@@ -82,7 +65,7 @@ describe("dashboard audit log", () => {
       await app.call("DELETE", `/api/jobs/${jobId}`, undefined, bearer(token));
     }
     const page = await contexts.open(app.url);
-    await logIn(page, ADMIN);
+    await enterToken(page, ADMIN);
     await page.getByRole("link", { name: "Audit", exact: true }).click();
     const table = page.getByRole("table", { name: "Audit log, newest first" });
     const targets = async () => (await table.locator(".cell-message bdi").allTextContents()).sort();

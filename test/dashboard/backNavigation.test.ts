@@ -1,13 +1,9 @@
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard back navigation", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   it("leads from a job that was opened by its address to the unfiltered list", async () => {
     const { jobId } = await createJob(app, { name: "By a link" });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -9,13 +8,9 @@ const BUDGETS = [
 ];
 
 describe("dashboard page of budgets", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: JSON.stringify({ agents: { list: { reviewer: {} }, budgets: BUDGETS } }) },
-  );
+  const { app, openLive } = useDashboard({
+    config: JSON.stringify({ agents: { list: { reviewer: {} }, budgets: BUDGETS } }),
+  });
 
   it("shows what was spent of each, by mapping, also on a phone", async () => {
     const { budgets } = app.stores;

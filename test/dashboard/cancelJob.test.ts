@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard when jobs are cancelled", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const openJob = (jobId: string) => openLive(`/jobs/${jobId}`);
   const read = async (path: string) => (await app.call("GET", path)).body;

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import { BrowserContexts, enterToken } from "../support/browser.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
@@ -47,8 +47,7 @@ export class ChannelPage {
 
   async open(token = API_TOKEN, options = {}): Promise<Page> {
     const page = await this.#contexts.open(`${this.app.url}/channels`, options);
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await cardOf(page, "mattermost").waitFor();
     return page;
   }

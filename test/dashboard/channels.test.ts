@@ -1,22 +1,15 @@
-import type { TestApp } from "../support/app.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const ACCOUNT = "ada@example.org";
 
 describe("dashboard page of channels", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: `{
+  const { app, openLive } = useDashboard({
+    config: `{
         hooks: { enabled: true, token: "a-hook-token-of-length", presets: ["gmail"], gmail: { account: "${ACCOUNT}" } },
         channels: { log: {} },
         session: { main: { channel: "log", to: "ops" } },
       }`,
-    },
-  );
+  });
 
   it("shows a channel whose credentials are refused, with a badge in the navigation, until no delivery waits", async () => {
     const { deliveries } = app.stores;

@@ -1,14 +1,10 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("the children of a job on the page", () => {
-  let app: TestApp;
-  const { openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openWithClock } = useDashboard();
 
   it("are a tree of one level that follows their state, and lead to their parent", async () => {
     await app.call("PUT", "/api/jobs/parent", { name: "Import" });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts, waitForAddress } from "../support/browser.ts";
+import { BrowserContexts, enterToken, waitForAddress } from "../support/browser.ts";
 import { CLIENT, type OidcProvider, startOidcProvider } from "../support/oidcProvider.ts";
 import { freePort } from "../support/servers/servers.ts";
 
@@ -72,8 +72,7 @@ describe("dashboard login with the company's account", () => {
     await logIn(page);
     await page.getByText("staff", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Go to the log-in page" }).click();
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
 
     await page.getByRole("link", { name: "Nightly backup" }).waitFor();
   });

@@ -1,14 +1,10 @@
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard connection", () => {
-  let app: TestApp;
-  const { contexts, openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive } = useDashboard();
 
   it("shows that it is offline, and catches up after reconnecting", async () => {
     const { path } = await createJob(app, { name: "Was there" });

@@ -1,17 +1,10 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard list of deliveries", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: "{ channels: { log: {} } }" },
-  );
+  const { app, openLive } = useDashboard({ config: "{ channels: { log: {} } }" });
 
   it("aligns the columns of the header and of all rows, with two actions, one or none", async () => {
     const like = { runId: null, channel: "log", to: "ops", text: "Done", fault: null };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
+import { enterToken } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -9,21 +9,14 @@ const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_
 const commandOf = (page: Page) => page.getByRole("region", { name: "Command" });
 
 describe("dashboard empty states", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      apiToken: TOKENS.SIGNALBOX_API_TOKEN,
-      config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
-    },
-  );
+  const { app, contexts } = useDashboard({
+    apiToken: TOKENS.SIGNALBOX_API_TOKEN,
+    config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
+  });
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);
-    await page.getByLabel("Token", { exact: true }).fill(TOKENS.SIGNALBOX_API_TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKENS.SIGNALBOX_API_TOKEN);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { bearer, startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { createJob, report } from "../support/factories.ts";
 
@@ -8,7 +8,6 @@ const TEAM = "a-token-of-team-a-of-length";
 const CONFIG = `{ server: { apiToken: "${API}", tokens: [
   { name: "team", token: "${TEAM}", scopes: ["jobs:read"], jobs: { idPrefix: "a/" } },
 ] } }`;
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** Returns the answers in a document; null without any. */
 const answersIn = (document: string) =>

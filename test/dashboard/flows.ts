@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { addressOf } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
@@ -29,14 +28,8 @@ export interface Way {
 export function describeFlows(ways: Readonly<Record<string, Way>>): void {
   describe("dashboard flows", function () {
     this.timeout(180_000);
-    let app: TestApp;
     let worker: TestWorker;
-    const { openLive } = useDashboard(
-      (started) => {
-        app = started;
-      },
-      { config: CONFIG },
-    );
+    const { app, openLive } = useDashboard({ config: CONFIG });
     beforeEach(async () => {
       worker = await startWorker(app);
     });

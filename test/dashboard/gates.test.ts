@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible, findings } from "../support/axe.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { SCHEMA, useQuestions } from "./useQuestions.ts";
@@ -8,11 +7,10 @@ import { SCHEMA, useQuestions } from "./useQuestions.ts";
 const DESKTOP = { width: 1280, height: 800 };
 
 describe("dashboard questions", () => {
-  let app: TestApp;
   let jobId: string;
   let path: string;
-  const { openLive, contexts, ask } = useQuestions((ready) => {
-    ({ app, jobId, path } = ready);
+  const { app, openLive, contexts, ask } = useQuestions((ready) => {
+    ({ jobId, path } = ready);
   });
   const gate = async (key = "publish") => (await app.call("GET", `${path}/gates/${key}`)).body;
   const openCount = (page: Page) =>

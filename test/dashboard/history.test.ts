@@ -1,19 +1,14 @@
 import { expect } from "chai";
 import { countsOf, trendOf } from "../../src/dashboard/data/history.ts";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard page of the history", () => {
-  let app: TestApp;
-  const { openLive, contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: JSON.stringify({ expect: [{ id: "import", name: "Import", every: "1d" }] }) },
-  );
+  const { app, openLive, contexts } = useDashboard({
+    config: JSON.stringify({ expect: [{ id: "import", name: "Import", every: "1d" }] }),
+  });
 
   /** Creates jobs of half a minute each, of which the last fails and another one is running. */
   async function createJobs(): Promise<void> {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
@@ -8,10 +7,7 @@ import { chooseAction } from "./jobMenu.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard page of a job", () => {
-  let app: TestApp;
-  const { contexts, openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openWithClock } = useDashboard();
 
   const openLive = (jobId: string, query = "", options = {}) =>
     contexts.openLive(`${app.url}/jobs/${encodeURIComponent(jobId)}${query}`, options);

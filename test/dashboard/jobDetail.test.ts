@@ -1,14 +1,10 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard details of a job", () => {
-  let app: TestApp;
-  const { contexts, openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive } = useDashboard();
 
   it("shows a failure with its step, searches the steps, and marks what was left open", async () => {
     const { jobId, path } = await createJob(app, { name: "Import" });

@@ -1,13 +1,9 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard list of failed jobs", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
   const fail = (jobId: string, message: string) => app.call("PUT", `/api/jobs/${jobId}`, { status: "failed", message });
 
   it("has the errors above it with their number, and a link that finds the jobs of each", async () => {

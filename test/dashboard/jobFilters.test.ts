@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
@@ -8,10 +7,7 @@ import { waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("filters of the dashboard's list of jobs", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 

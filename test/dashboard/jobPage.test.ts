@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { addressOf, waitForAddress } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
@@ -10,10 +9,7 @@ import { useDashboard } from "./useDashboard.ts";
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
 describe("dashboard page of one job", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   describe("panel of a step", () => {
     async function openSteps(options = {}) {

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { expectAccessible } from "../support/axe.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
@@ -10,10 +9,7 @@ import { useDashboard } from "./useDashboard.ts";
 const MAX_FIRST_BYTES = 100_000;
 
 describe("the steps on the page of a job", () => {
-  let app: TestApp;
-  const { contexts, openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive } = useDashboard();
 
   async function jobOf(length: number, failed: readonly number[]) {
     const job = await createJob(app, { name: "Index", metadata: { team: "data" } });

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { expectNoSidewaysScrolling } from "../support/axe.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
@@ -8,10 +7,7 @@ import { names, waitForNames } from "./jobNames.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard list of jobs", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });

@@ -1,18 +1,13 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 
 describe("layout of the dashboard", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }` },
-  );
+  const { app, openLive } = useDashboard({
+    config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }`,
+  });
 
   it("writes the actions of a delivery on one line", async () => {
     const like = { runId: null, channel: "log", to: "ops", text: "Done", fault: null };

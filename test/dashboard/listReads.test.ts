@@ -1,13 +1,9 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard lists", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts } = useDashboard();
 
   it("are read again when the connection is back", async () => {
     await createJob(app, { name: "Before" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
+import { enterToken } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -20,13 +20,7 @@ const config = JSON.stringify({
 });
 
 describe("dashboard onboarding", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   let worker: TestWorker;
   beforeEach(async () => {
     worker = await startWorker(app);
@@ -34,8 +28,7 @@ describe("dashboard onboarding", () => {
   afterEach(() => worker.close());
   const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };
@@ -52,13 +45,7 @@ describe("dashboard onboarding", () => {
 });
 
 describe("dashboard onboarding without hooks and tokens", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { basePath: "/box" },
-  );
+  const { app, openLive } = useDashboard({ basePath: "/box" });
 
   it("needs no token, contains the base path, and says that hooks are off", async () => {
     const page = await openLive();

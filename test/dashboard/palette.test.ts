@@ -1,12 +1,8 @@
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard palette", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   it("opens a page, a job by its id or name, a run by its id, and a search, with the keyboard", async () => {
     await app.call("PUT", "/api/jobs/ci%2Fbuild%207", { name: "Nightly build" });

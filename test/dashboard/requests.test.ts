@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { TestApp } from "../support/app.ts";
 import { addressOf } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -10,13 +9,7 @@ const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d",
 ] } }`;
 
 describe("dashboard page of hooks", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: CONFIG },
-  );
+  const { app, openLive } = useDashboard({ config: CONFIG });
   const send = (body: object, name = "ci") =>
     app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}` });
 

@@ -1,16 +1,12 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import type { TestApp } from "../support/app.ts";
 import { waitForAddress } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
 import { agentRequest } from "../support/factories.ts";
 import { RUN, useTranscript } from "./useTranscript.ts";
 
 describe("dashboard page of a session", () => {
-  let app: TestApp;
-  const { openLive, addTurn, addTurns } = useTranscript((started) => {
-    app = started;
-  });
+  const { app, openLive, addTurn, addTurns } = useTranscript();
   const isAtEnd = (page: Page) =>
     page.evaluate<boolean>("document.documentElement.scrollHeight - innerHeight - scrollY < 2");
 

@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import { version } from "../../src/shared/process/version.ts";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { startWorker } from "../support/worker.ts";
 import { TOKEN, useSettings } from "./useSettings.ts";
 
 describe("dashboard page of the settings", () => {
-  let app: TestApp;
-  const { logIn } = useSettings((started) => {
-    app = started;
-  });
+  const { app, logIn } = useSettings();
 
   it("shows health, versions, mappings with their addresses, and the configuration without secrets", async () => {
     const worker = await startWorker(app);

@@ -1,12 +1,8 @@
-import type { TestApp } from "../support/app.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("dashboard panel of a step", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
     const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, options);

@@ -1,16 +1,12 @@
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { colourParts } from "../../src/dashboard/data/job/logColours.ts";
-import type { TestApp } from "../support/app.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 describe("the log of a step on the page", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   it("shows the end live, keeps most of many lines out of the document, and finds lines", async () => {
     const job = await createJob(app, { links: [{ title: "Build", url: "https://ci.example.com/1" }] });

@@ -1,23 +1,14 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
+import { useApp } from "../support/useApp.ts";
 
-/**
- * Starts an app before each test of the current suite and passes it to `onStart`. Closes it with all pages after the
- * test. The returned functions open paths of this app.
- */
-export function useDashboard(onStart: (app: TestApp) => void, options: Parameters<typeof startApp>[0] = {}) {
+/** Starts an app before each test of the current suite, and closes it with all pages after the test. */
+export function useDashboard(options?: Parameters<typeof useApp>[0]) {
   const contexts = new BrowserContexts();
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp(options);
-    onStart(app);
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
-  });
+  afterEach(() => contexts.closeAll());
+  const app = useApp(options);
   return {
+    app,
     contexts,
     /** Opens a path and waits until the page receives live updates. */
     openLive: (path = "/", more: BrowserContextOptions = {}): Promise<Page> => contexts.openLive(app.url + path, more),

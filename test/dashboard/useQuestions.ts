@@ -1,4 +1,3 @@
-import type { TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 import { useDashboard } from "./useDashboard.ts";
 
@@ -18,16 +17,14 @@ export const SCHEMA = {
 };
 
 /** Opens the page on a service with a job for each test, whose questions `ask` opens. @param onReady receives the job */
-export function useQuestions(onReady: (ready: { app: TestApp; jobId: string; path: string }) => void) {
-  let app: TestApp;
+export function useQuestions(onReady: (ready: { jobId: string; path: string }) => void) {
   let path: string;
-  const pages = useDashboard((started) => {
-    app = started;
-  });
+  const pages = useDashboard();
+  const { app } = pages;
   beforeEach(async () => {
     const job = await createJob(app, { name: "Nightly import" });
     ({ path } = job);
-    onReady({ app, ...job });
+    onReady(job);
   });
   const ask = (key: string, body: object = {}) =>
     app.call("PUT", `${path}/gates/${key}`, { title: `${key}?`, message: "12 prices differ.", ...body });

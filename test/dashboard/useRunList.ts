@@ -1,27 +1,19 @@
-import type { TestApp } from "../support/app.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 export const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };
 
-/** Opens pages of a service with a run of a mapping and a cancelled one. @param onStart receives the service */
-export function useRunList(onStart: (app: TestApp) => void = () => {}) {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-      onStart(started);
-    },
-    {
-      config: JSON.stringify({
-        hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ match: { path: "ci" }, sessionKey: "hook:ci" }] },
-      }),
-    },
-  );
+/** Opens pages of a service with a run of a mapping and a cancelled one. */
+export function useRunList() {
+  const { app, openLive } = useDashboard({
+    config: JSON.stringify({
+      hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ match: { path: "ci" }, sessionKey: "hook:ci" }] },
+    }),
+  });
   beforeEach(async () => {
     await app.call("POST", "/hooks/ci", { build: 1 }, bearer);
     const { body } = await app.call("POST", "/hooks/agent", { message: "a", name: "Direct" }, bearer);
     await app.call("POST", `/api/runs/${body.runId}/cancel`);
   });
-  return { openLive };
+  return { app, openLive };
 }

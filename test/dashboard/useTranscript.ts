@@ -1,17 +1,12 @@
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../../src/agents/prompt/heartbeatPrompt.ts";
-import type { TestApp } from "../support/app.ts";
 import { useDashboard } from "./useDashboard.ts";
 
 /** The id of the run that the events and turns name. */
 export const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
 
-/** Opens pages of a service to whose sessions turns can be added. @param onStart receives the service */
-export function useTranscript(onStart: (app: TestApp) => void = () => {}) {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-    onStart(started);
-  });
+/** Opens pages of a service to whose sessions turns can be added. */
+export function useTranscript() {
+  const { app, openLive } = useDashboard();
 
   const addTurn = (n: number, sessionKey = "main") => {
     const events = [
@@ -27,5 +22,5 @@ export function useTranscript(onStart: (app: TestApp) => void = () => {}) {
   const addTurns = async (count: number) => {
     for (let n = 1; n <= count; n++) await addTurn(n);
   };
-  return { openLive, addTurn, addTurns };
+  return { app, openLive, addTurn, addTurns };
 }

@@ -1,4 +1,4 @@
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { expectRecorded } from "./recorded.ts";
 import { withoutWords } from "./withoutWords.ts";
 
@@ -11,11 +11,7 @@ const CONFIG = `{
 type Document = any;
 
 describe("/openapi.json", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
   it("describes the recorded routes, schemas and answers, whatever its words", async () => {
     const { body: document } = await app.call("GET", "/openapi.json");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import type { Answer } from "../support/app.ts";
+import { type Answer, bearer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GmailFixture, startGmailFixture } from "../support/gmail/gmailFixture.ts";
 import { googleError } from "../support/gmail/googleServer.ts";
@@ -102,8 +102,6 @@ async function playRequests(uri: string, db: mongo.Db, documents: FieldTypes): P
     await telegram.close();
   }
 }
-
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 async function send(
   { app }: Pick<GmailFixture, "app">,

@@ -1,26 +1,23 @@
 import { expect } from "chai";
 import { deleteUnusedCalls } from "../../src/models/runs/hookCall.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { MappedHookFixture } from "../support/hooks/mappedHookFixture.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
 
 describe("a request with forEach", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: {
+  const app = useSharedApp({
+    config: `{ hooks: {
         enabled: true, token: "a-hook-token-of-length", maxWaitingRuns: 1500,
         mappings: [
           { match: { path: "each" }, forEach: "items", messageTemplate: "{{items[0]}}", ${quiet} },
           { match: { path: "other" }, messageTemplate: "x", ${quiet} },
         ],
       } }`,
-    });
   });
-  after(() => app.close());
 
   const items = Array<number>(1_000).fill(0);
   const hostile = { items, x: "x".repeat(33_000) };

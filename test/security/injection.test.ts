@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { parseConfig } from "../../src/config/load.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useApp } from "../support/useApp.ts";
 
 /** Names with a special meaning for MongoDB, Redis, JavaScript or a path. */
 const HOSTILE = [
@@ -29,11 +29,7 @@ const prototypes = () =>
   [Object, Array, String, Function].map(({ prototype }) => Reflect.ownKeys(prototype).map(String));
 
 describe("names and keys that other programs would interpret", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
 
   it("are the names of separate jobs and steps with their own values", async () => {
     for (const id of HOSTILE) {

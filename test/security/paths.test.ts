@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 /** Paths that leave a directory, in forms that pass through normalization. */
 const WAYS_UP = [
@@ -23,11 +23,7 @@ const PLACES = ["/assets/", "/docs/", "/guide/", "/jobs/", "/", "/hooks/"];
 const TARGETS = ["package.json", "src/api/app.ts", "etc/passwd", ".signalbox/hooks-token"];
 
 describe("addresses that lead out of what is served", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
 
   /** Sends the path unchanged, which fetch would normalize. */
   const get = (path: string) =>

@@ -1,20 +1,19 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 const JSON_TYPE = "Content-Type: application/json";
 /** Bytes that a proxy may read as a body, and this service as a request. */
 const HIDDEN = "DELETE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 describe("requests that two parsers could read in two ways", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     await app.call("PUT", "/api/jobs/kept", {});
   });
-  after(() => app.close());
 
   /** Sends bytes unchanged. Returns all data until the service closes the connection. */
   async function send(bytes: string): Promise<string> {
@@ -93,12 +92,10 @@ describe("a forwarded header without a trusted proxy", () => {
 });
 
 describe("a page of another site", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     await app.call("PUT", "/api/jobs/kept", { name: "kept" });
   });
-  after(() => app.close());
 
   it("may read no response and gets no permission: no response has a CORS header", async () => {
     const preflight = {

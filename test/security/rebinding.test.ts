@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 /** Sends a request with a host name, as a browser does for a page of that host. */
 function visit(app: TestApp, host: string, method: string, path: string, headers: Record<string, string> = {}) {
@@ -17,19 +18,17 @@ function visit(app: TestApp, host: string, method: string, path: string, headers
 }
 
 describe("a page whose name resolves to this machine (DNS rebinding)", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      allowedHosts: ["Signalbox.internal"],
-      trustProxy: 1,
-      config: `{
+  const app = useSharedApp({
+    allowedHosts: ["Signalbox.internal"],
+    trustProxy: 1,
+    config: `{
         hooks: { enabled: true, token: "a-hook-token-of-length" },
         channels: { slack: { botToken: "xoxb-1", signingSecret: "a-signing-secret", allowFrom: ["U1"] } },
       }`,
-    });
+  });
+  before(async () => {
     await app.call("PUT", "/api/jobs/kept", {});
   });
-  after(() => app.close());
 
   const strangers = [
     ...["evil.example", "evil.example:3000", "127.0.0.1.evil.example", "localhost.evil.example", "evillocalhost"],

@@ -177,3 +177,6 @@ async function call(url: string, method: string, path: string, body?: unknown, h
   const isJson = response.headers.get("Content-Type")?.includes("json");
   return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
 }
+
+/** Returns the headers of a caller with a token. */
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });

@@ -110,3 +110,9 @@ export class BrowserContexts {
     if (errors.length > 0) throw new Error(errors.join("\n"));
   }
 }
+
+/** Logs in on the page of the log-in. */
+export async function enterToken(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Token", { exact: true }).fill(token);
+  await page.keyboard.press("Enter");
+}

@@ -9,6 +9,7 @@ import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { acceptRun } from "../support/factories.ts";
+import { useApp } from "../support/useApp.ts";
 
 describe("sweep: runs that wait for their mapping", () => {
   let app: TestApp;
@@ -111,11 +112,7 @@ describe("sweep: runs that wait for their mapping", () => {
 });
 
 describe("sweep: deliveries", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const CHANNELS = new Set(["telegram"]);
   async function add(channel: string, to: string, change: object = {}): Promise<string> {

@@ -13,8 +13,8 @@ import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveM
  * Stores a run durably. The caller puts it on its queue.
  * @param run without a sessionKey, it gets a session of its own
  * @param idempotency makes a repeated request return the run of the first one
- * @param claimSession is called before a new run is stored, and not for a repeated or conflicting request, which changes nothing
- * @throws AppError idempotency_conflict, unavailable, and what `claimSession` throws
+ * @param assignSession is called before a new run is stored, and not for a repeated or conflicting request, which changes nothing
+ * @throws AppError idempotency_conflict, unavailable, and what `assignSession` throws
  */
 export async function acceptAgentRun(
   stores: IntakeStores,
@@ -27,7 +27,7 @@ export async function acceptAgentRun(
     readonly traceparent?: string;
   },
   idempotency?: Idempotency,
-  claimSession?: () => Promise<void>,
+  assignSession?: () => Promise<void>,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
   const { name, request, sessionKey, callbackUrl, depth, traceparent } = run;
@@ -49,8 +49,8 @@ export async function acceptAgentRun(
   const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
     idsOf: (runId) => ({ runId, sessionKey: sessionKey ?? randomSessionKey() }),
     async insert(ids, fingerprint) {
-      if (claimSession && idempotency && (await findAcceptance(runs.collection, ids.runId))) return false;
-      await claimSession?.();
+      if (assignSession && idempotency && (await findAcceptance(runs.collection, ids.runId))) return false;
+      await assignSession?.();
       return (await runs.accept([{ ...toRun(ids), fingerprint }])) > 0;
     },
     async find({ runId }) {

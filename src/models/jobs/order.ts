@@ -28,9 +28,9 @@ export function inOrder(
 ): mongo.Document {
   if (order === undefined) return fields;
   const newer = isNewer("$$ROOT", order);
-  const guarded = (guard: mongo.Document, ...names: string[]) =>
+  const changedIf = (condition: mongo.Document, ...names: string[]) =>
     Object.fromEntries(
-      names.flatMap((name) => (name in fields ? [[name, { $cond: [guard, fields[name], `$${name}`] }]] : [])),
+      names.flatMap((name) => (name in fields ? [[name, { $cond: [condition, fields[name], `$${name}`] }]] : [])),
     );
   const { metadata } = fields;
   // Not every event of a run has all of the metadata.
@@ -38,15 +38,15 @@ export function inOrder(
   return {
     ...fields,
     ...(change.status !== undefined && {
-      ...guarded(newer, "status", "endedAt", "endedBy", "startedAt", "cancel", "output", "waitedMs", "waitingSince"),
-      ...(change.status === "completed" && guarded(newer, "progress")),
+      ...changedIf(newer, "status", "endedAt", "endedBy", "startedAt", "cancel", "output", "waitedMs", "waitingSince"),
+      ...(change.status === "completed" && changedIf(newer, "progress")),
       order: { $max: ["$order", order] },
     }),
     ...(change.message !== undefined && {
-      ...guarded(maySetMessage("$$ROOT", order), "message"),
+      ...changedIf(maySetMessage("$$ROOT", order), "message"),
       messageOrder: { $max: ["$messageOrder", order] },
     }),
-    ...(change.metadata !== undefined && guarded(isLarger, "metadata", "metadataTerms")),
+    ...(change.metadata !== undefined && changedIf(isLarger, "metadata", "metadataTerms")),
     // Of the free objects of events only an output is large enough to be stored on its own.
     ...("replaced" in fields && {
       replaced: {

@@ -1,16 +1,12 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp } from "../../support/app.ts";
 import { startRedis } from "../../support/servers/servers.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-token-of-some-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("API authentication with server.apiToken", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ apiToken: TOKEN, trustProxy: 1 });
   const get = (headers: Record<string, string> = {}, path = "/api/jobs") => app.call("GET", path, undefined, headers);
 
   it("accepts the valid token, however Bearer is written", async () => {

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
 import { parseConfig } from "../../../src/config/load.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const TEAM = "the-token-of-the-own-team";
 const REPORTER = "the-token-of-a-reporter";
 const CREATOR = "the-token-of-a-creator-of-jobs";
 const VIEWER = "the-token-of-a-viewer-with-runs";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const CONFIG = JSON.stringify({
   server: {
@@ -25,14 +25,12 @@ const CONFIG = JSON.stringify({
 });
 
 describe("a token confined to an id prefix", () => {
-  let app: TestApp;
+  const app = useApp({ config: CONFIG });
   const as = (token: string, method: string, path: string, body?: unknown) =>
     app.call(method, path, body, bearer(token));
   beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
     for (const jobId of ["own/a", "own/b", "other/a", "ow"]) await app.stores.jobs.put(jobId, {});
   });
-  afterEach(() => app.close());
 
   const idsOf = async (path: string) =>
     (await as(TEAM, "GET", path)).body.jobs.map(({ jobId }: { jobId: string }) => jobId).sort();
@@ -192,11 +190,7 @@ describe("a token that only reports", () => {
 });
 
 describe("a token that creates jobs", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
   const statusOf = async (method: string, path: string, body?: object) =>
     (await app.call(method, path, body, bearer(CREATOR))).status;
 
@@ -250,11 +244,7 @@ describe("a token with an expiry", () => {
 });
 
 describe("the log-in with a token of server.tokens", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
   it("names the token, its scopes and its jobs, and does what they allow", async () => {
     const { headers } = await app.call("POST", "/session", { token: TEAM });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import type { TestApp } from "../../support/app.ts";
+import { bearer, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFollowingApp, startWait } from "../../support/waiting.ts";
@@ -8,7 +8,6 @@ import { startFollowingApp, startWait } from "../../support/waiting.ts";
 const API = "an-api-token-of-length";
 const SOON = "the-token-that-ends-in-an-hour";
 const HOUR = 3_600_000;
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("what began under a right", () => {
   let app: TestApp;

@@ -1,11 +1,11 @@
 import { createHmac, hash } from "node:crypto";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** Opens an event stream and reads it until the service ends it. */
 async function openStream(url: string, path: string, headers: Record<string, string>) {
@@ -23,11 +23,7 @@ async function openStream(url: string, path: string, headers: Record<string, str
 }
 
 describe("browser log-in", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ apiToken: TOKEN, readOnlyToken: READ });
   const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
     app.call(method, path, body, headers);
   const setCookie = async (token: string) =>

@@ -3,9 +3,10 @@ import { expect } from "chai";
 import { allRoutes } from "../../../src/api/routes/all.ts";
 import { createClient } from "../../../src/client/client.ts";
 import { parseConfig } from "../../../src/config/load.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const WRITER = "the-token-of-a-writer-of-jobs";
@@ -23,7 +24,6 @@ const CONFIG = JSON.stringify({
   },
   hooks: { enabled: true, token: "a-hook-token-of-length" },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** The fields that a receipt may have: ids, states and times. */
 const HARMLESS = /^(\w+(Id|Key|At)|key|revision|status|state|action|progress|cancelRequested|notBefore|traceparent)$/;
@@ -47,11 +47,7 @@ const WITHOUT_RECEIPT: readonly string[] = [
 ];
 
 describe("a caller that may write and not read", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
   const as = (token: string, method: string, path: string, body?: unknown) =>
     app.call(method, path, body, bearer(token));
 

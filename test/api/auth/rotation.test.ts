@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 
 const [OLD, NEW] = ["the-old-token-of-length", "the-new-token-of-length"];
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const API = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { readBackup, restoreBackup } from "../../../src/models/backup.ts";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
 import { acquireDatabase } from "../../support/servers/databases.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const HOUR_MS = 3_600_000;
 const SCHEMA = {
@@ -40,12 +41,8 @@ const FILLED = {
 };
 
 describe("answer page", () => {
-  let app: TestApp;
+  const app = useSharedApp({ apiToken: "an-api-token-of-length", countFailure: async () => {} });
   let path: string;
-  before(async () => {
-    app = await startApp({ apiToken: "an-api-token-of-length", countFailure: async () => {} });
-  });
-  after(() => app.close());
   const headers = { Authorization: "Bearer an-api-token-of-length" };
   beforeEach(async () => {
     path = `/api/jobs/job-${Math.random()}`;

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { repairGates } from "../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -14,13 +15,9 @@ const ENDS: Record<string, (app: TestApp, path: string) => Promise<unknown>> = {
 };
 
 describe("gates of jobs that have ended", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let path: string;
   let jobId: string;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(async () => {
     ({ jobId, path } = await createJob(app));
     await app.call("PUT", `${path}/gates/publish`, { title: "Publish?" });

@@ -1,19 +1,15 @@
 import { expect } from "chai";
 import { expireGates } from "../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const MINUTE_MS = 60_000;
 const API_TOKEN = "an-api-token-of-length";
 
 describe("the expiry of gates", () => {
-  let app: TestApp;
+  const app = useSharedApp({ apiToken: API_TOKEN });
   let number = 0;
   let path: string;
   let jobToken: string;
-  before(async () => {
-    app = await startApp({ apiToken: API_TOKEN });
-  });
-  after(() => app.close());
   beforeEach(async () => {
     path = `/api/jobs/j${number++}`;
     await asAdmin("PUT", path, {});

@@ -1,18 +1,14 @@
 import { expect } from "chai";
 import { expireGates } from "../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const MINUTE_MS = 60_000;
 
 describe("gates", () => {
-  let app: TestApp;
+  const app = useSharedApp({ staleAfterSeconds: 60 });
   let path: string;
   let jobId: string;
-  before(async () => {
-    app = await startApp({ staleAfterSeconds: 60 });
-  });
-  after(() => app.close());
   beforeEach(async () => {
     ({ jobId, path } = await createJob(app));
   });

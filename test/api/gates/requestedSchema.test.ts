@@ -2,8 +2,8 @@ import { Script } from "node:vm";
 import { isSpecType } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import sinon from "sinon";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const object = (properties: object, required: string[] = []) => ({ type: "object", properties, required });
 
@@ -85,14 +85,12 @@ const MCP_EXAMPLES = [
 ] as const;
 
 describe("requestedSchema", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let path: string;
   let number = 0;
   before(async () => {
-    app = await startApp();
     ({ path } = await createJob(app));
   });
-  after(() => app.close());
 
   const open = async (requestedSchema: unknown) => {
     const gate = `${path}/gates/g${number++}`;

@@ -6,18 +6,14 @@ import { LiveFeed, type LiveFeedDeps } from "../../../src/api/live/liveFeed.ts";
 import type { Stores } from "../../../src/models/stores.ts";
 import { readChanges } from "../../../src/shared/queue/changeReader.ts";
 import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { redisUrl } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const ALL = { topics: new Set(["jobs"] as const), filter: {} };
 
 describe("LiveFeed", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   const log = pino({ level: "silent" });
   const idsOf = (some: string) => [...some.matchAll(/^id: (.+)$/gm)].map(([, id]) => id as string);

@@ -6,19 +6,15 @@ import { RunFeed } from "../../../src/api/live/runFeed.ts";
 import { RedisChangeStream } from "../../../src/shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../../src/shared/queue/redis.ts";
 import { RunEventWriter } from "../../../src/shared/queue/runEvents.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };
 const ACCESS: EndingAccess = { grants: [] };
 
 describe("RunFeed", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
   let feed: RunFeed;
-  before(async () => {
-    app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
-  });
-  after(() => app.close());
   afterEach(() => feed.close());
 
   const log = pino({ level: "silent" });

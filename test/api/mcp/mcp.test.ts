@@ -4,15 +4,12 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 
 describe("POST /mcp", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ apiToken: API });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ apiToken: API });
 
   const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
   const post = (headers: Record<string, string>, body: unknown = message) =>
@@ -226,11 +223,7 @@ describe("POST /mcp", () => {
 });
 
 describe("POST /mcp without a configured token", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("refuses host names that are not the service's, as the dashboard does", async () => {
     const ask = (host: string) =>

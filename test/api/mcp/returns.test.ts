@@ -3,19 +3,18 @@ import { expect } from "chai";
 import { createClient } from "../../../src/client/client.ts";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { agentRequest } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const SENTENCE = "This session is woken when the job ends. Do not poll, and do not wait.";
 
 describe("an agent run that starts jobs", () => {
-  let app: TestApp;
+  const app = useSharedApp({ apiToken: API });
   let runId: string;
   let env: Record<string, string>;
   before(async () => {
-    app = await startApp({ apiToken: API });
     runId = randomUUID();
     const request = { ...agentRequest, trackAsJob: true };
     const run = { _id: runId, sessionKey: "s", request };
@@ -23,7 +22,6 @@ describe("an agent run that starts jobs", () => {
     await app.stores.jobs.put(runId, {});
     env = await reportingEnv(run, new JobTokens(app.stores, app.clock, app.config.server), app.url);
   });
-  after(() => app.close());
 
   const tool = async (name: string, args: object, token = env.SIGNALBOX_TOKEN) => {
     const headers = {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { SCOPES } from "../../../src/shared/access/scopes.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { MCP_CLIENTS } from "../../support/mcpClients.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const READS = { readOnlyHint: true, openWorldHint: false };
@@ -54,11 +54,7 @@ interface Operation {
 }
 
 describe("each tool of POST /mcp", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
   const [{ connect }] = MCP_CLIENTS;
   /** Returns the tools that a token can see. */

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { MCP_CLIENTS, type McpClient } from "../../support/mcpClients.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const READER = "the-token-of-a-reader";
@@ -28,11 +28,7 @@ const CONFIG = JSON.stringify({
 });
 
 describe("the tools of POST /mcp", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
 
   for (const { title, revision, connect } of MCP_CLIENTS) {
     describe(`with the client ${title}`, () => {

@@ -1,29 +1,27 @@
 import { expect } from "chai";
 import { withoutConfiguredNames } from "../../../src/api/metrics/metrics.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const API = "an-api-token-of-length";
 const READ = "a-reading-token-of-length";
 const HOOK = "a-hook-token-of-length";
 
 describe("GET /metrics with mapped hooks", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{
+  const app = useSharedApp({
+    config: `{
         server: { apiToken: "${API}", readOnlyToken: "${READ}" },
         hooks: {
           enabled: true, token: "${HOOK}",
           mappings: [{ match: { path: "secret-name" } }, { id: 'odd "} 7', match: { path: "other" } }],
         },
       }`,
-    });
+  });
+  before(async () => {
     for (const name of ["secret-name", "secret-name", "other"])
       await app.call("POST", `/hooks/${name}`, {}, bearer(HOOK));
     await app.call("POST", "/hooks/wake", { text: "x", mode: "next-heartbeat" }, bearer(HOOK));
   });
-  after(() => app.close());
   const accepted = async (headers?: Record<string, string>): Promise<string[]> => {
     const { body } = await app.call("GET", "/metrics", undefined, headers);
     return body.split("\n").filter((line: string) => line.startsWith("signalbox_hooks_accepted_total"));

@@ -1,20 +1,17 @@
 import { expect } from "chai";
 import { Metrics } from "../../../src/api/metrics/metrics.ts";
 import { version } from "../../../src/shared/process/version.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const HOOK = "a-hook-token-of-length";
 const read = async (app: TestApp): Promise<string[]> => (await app.call("GET", "/metrics")).body.split("\n");
 
 describe("GET /metrics", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: { enabled: true, token: "${HOOK}", mappings: [{ match: { path: "ci" } }] } }`,
-    });
+  const app = useSharedApp({
+    config: `{ hooks: { enabled: true, token: "${HOOK}", mappings: [{ match: { path: "ci" } }] } }`,
   });
-  after(() => app.close());
 
   it("has series of the value 0 before the first event, and the version", async () => {
     const lines = await read(app);
@@ -34,11 +31,7 @@ describe("GET /metrics", () => {
 });
 
 describe("GET /metrics with jobs", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("has the number of running, completed, failed and stale jobs", async () => {
     await createJob(app, { status: "completed" });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
@@ -13,13 +13,9 @@ const DOORS: readonly [method: string, path: () => string, around: (json: string
 ];
 
 describe("JSON bodies", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [{ match: { path: "ci" } }] } }`,
-    });
+  const app = useSharedApp({
+    config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [{ match: { path: "ci" } }] } }`,
   });
-  after(() => app.close());
 
   async function send(method: string, path: string, body: string | Buffer, headers = {}) {
     const sent = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", ...headers };

@@ -1,17 +1,15 @@
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { request } from "undici";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("compression of responses", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     for (let i = 0; i < 30; i++) await createJob(app, { name: `Nightly report ${i}` });
     await app.call("PUT", "/api/jobs/small", { name: "Small" });
   });
-  after(() => app.close());
 
   async function get(path: string, headers: Record<string, string> = { "accept-encoding": "gzip, br" }) {
     const response = await request(app.url + path, { headers });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 /** The headers that helmet 8 sets on data, with our policy and without Strict-Transport-Security, which proxies set. */
 const ON_DATA = {
@@ -20,11 +20,7 @@ const ON_PAGES = {
 };
 
 describe("security headers", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
 
   async function headersAt(path: string): Promise<Record<string, string>> {
     const { headers } = await fetch(app.url + path);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const KEY = "the-token-of-a-creator";
@@ -24,12 +24,8 @@ const job = (name: string) => ({ namespace: "airflow", name });
 const parent = (runId: string, name: string) => ({ run: { runId }, job: job(name) });
 
 describe("POST /api/v1/lineage", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: CONFIG });
   let base = 0;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
   beforeEach(() => {
     base += 1_000;
   });

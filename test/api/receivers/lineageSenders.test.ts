@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const producer = (name: string) => `https://github.com/example/${name}/tree/2.1.0`;
 const schemaURL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
@@ -98,11 +98,7 @@ function dbtEvents(): object[] {
 }
 
 describe("senders of OpenLineage", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const send = async (events: readonly object[]) => {
     for (const event of events) expect((await app.call("POST", "/api/v1/lineage", event)).status).to.equal(201);

@@ -6,7 +6,8 @@ import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { AppError } from "../../../src/shared/errors.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const KEY = "the-token-of-a-creator";
@@ -26,13 +27,9 @@ const CONFIG = JSON.stringify({
 });
 
 describe("/ping", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: CONFIG });
   let slug: string;
   let number = 0;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
   beforeEach(() => {
     slug = `backup-${number++}`;
   });

@@ -1,22 +1,20 @@
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const CONFIG = JSON.stringify({
   server: { apiToken: API, tokens: [{ name: "ci", token: CI, scopes: ["jobs:read", "jobs:write", "runs:write"] }] },
   hooks: { enabled: true, token: "a-hook-token-of-length" },
 });
 
 describe("GET /api/audit", () => {
-  let app: TestApp;
+  const app = useApp({ config: CONFIG });
   beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
     await app.stores.jobs.put("a", {});
   });
-  afterEach(() => app.close());
 
   const list = async (query = "") => (await app.call("GET", `/api/audit${query}`, undefined, bearer(API))).body;
   const entries = async (query = "") =>

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { AuditAction } from "../../../src/wire/audit.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
+import { useApp } from "../../support/useApp.ts";
 import { startWorker } from "../../support/worker.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-system";
 const HOOK = "a-hook-token-of-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const CONFIG = JSON.stringify({
   server: {
     apiToken: API,
@@ -322,11 +322,7 @@ const CASES: Readonly<Record<Action, readonly Case[]>> = {
 };
 
 describe("the audit log", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG });
 
   const entriesOf = async (action: AuditAction) =>
     (await app.call("GET", `/api/audit?action=${action}`, undefined, bearer(API))).body.entries;

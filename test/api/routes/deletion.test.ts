@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { deleteUnusedPayloads } from "../../../src/models/jobs/payloads/unusedPayloads.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const MINUTE_MS = 60_000;
 const LARGE = { text: "x".repeat(40_000) };
 
 describe("stored payloads of a job", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const stored = () => app.stores.payloads.collection.native.countDocuments();
   const sweep = async (minutes: number) => {
@@ -145,11 +141,7 @@ describe("stored payloads of a job", () => {
 });
 
 describe("report during a deletion", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("is answered with 404, and leaves nothing in a new job of the same name", async () => {
     const { path } = await createJob(app);

@@ -4,15 +4,12 @@ import { countedDeliveries } from "../../../src/models/deliveries/countDeliverie
 import type { NewDelivery } from "../../../src/models/deliveries/delivery.ts";
 import type { DeliveryFilter } from "../../../src/models/deliveries/readDeliveries.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const like = { runId: null, channel: "log", to: "ops", text: "Done", fault: null } as const;
 
 describe("the preview of a delivery", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: "{ channels: { log: {} } }" });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: "{ channels: { log: {} } }" });
 
   const event = { id: "e", rule: "ops" } as const;
   const cases: readonly [title: string, fields: Partial<NewDelivery>, preview: string | null][] = [
@@ -87,9 +84,8 @@ describe("GET /api/deliveries", () => {
 });
 
 describe("GET /api/deliveries/counts", () => {
-  let app: TestApp;
+  const app = useSharedApp({ config: "{ channels: { log: {}, telegram: { botToken: '1:t' } } }" });
   before(async () => {
-    app = await startApp({ config: "{ channels: { log: {}, telegram: { botToken: '1:t' } } }" });
     const { deliveries } = app.stores;
     const event = { id: "e", type: "job.failed", rule: "ops" } as const;
     await deliveries.add({ ...like, _id: "waits" });
@@ -98,7 +94,6 @@ describe("GET /api/deliveries/counts", () => {
     await deliveries.add({ ...like, _id: "woken", kind: "wake", channel: "wake", to: null, event });
     await deliveries.add({ ...like, _id: "hook", kind: "webhook", channel: "webhook", text: "", event });
   });
-  after(() => app.close());
 
   const counts = [
     ["", { total: 5, pending: 3, sent: 1, failed: 1 }],
@@ -126,9 +121,8 @@ describe("GET /api/deliveries/counts", () => {
 });
 
 describe("counts of 12,000 deliveries", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     const createdAt = new Date("2026-06-01T00:00:00Z");
     const deliveries = Array.from({ length: 12_000 }, (_, n) => {
       const kind = n % 4 === 0 ? ("webhook" as const) : ("channel" as const);
@@ -148,7 +142,6 @@ describe("counts of 12,000 deliveries", () => {
     });
     await app.stores.deliveries.collection.native.insertMany(deliveries as never, { ordered: false });
   });
-  after(() => app.close());
 
   it("end at 10,000", async () => {
     const { body } = await app.call("GET", "/api/deliveries/counts");

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-token-of-the-data-team";
 const MINUTE_MS = 60_000;
@@ -15,7 +15,6 @@ describe("GET /api/history", () => {
   after(() => app.close());
   beforeEach(() => app.database.collections.jobs.deleteMany({}));
 
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const read = async (query = "", token = "an-api-token-of-length") =>
     (await app.call("GET", `/api/history${query}`, undefined, bearer(token))).body;
   const put = (jobId: string, body: object) =>

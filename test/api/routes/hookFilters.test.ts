@@ -3,8 +3,9 @@ import { request } from "node:http";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { MemoryBudget } from "../../../src/api/middleware/memoryBudget.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const hook = { Authorization: `Bearer ${TOKEN}` };
@@ -25,11 +26,7 @@ const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", maxBodyBytes: 4096,
 ] } }`;
 
 describe("filters, bodies and handshakes of a mapped hook", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
 
   const mappingOf = async (runId: string) => (await app.stores.runs.find(runId)).mapped?.mapping;
   const send = (name: string, body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>

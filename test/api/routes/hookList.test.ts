@@ -1,19 +1,15 @@
 import { expect } from "chai";
 import { readHookFigures } from "../../../src/models/intake/hookFigures.ts";
 import { HOOK_FIGURES_INDEX } from "../../../src/models/intake/hookRequest.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { stagesOf } from "../../support/queryPlan.ts";
+import { useApp } from "../../support/useApp.ts";
 import { api, CONFIG, hook } from "./keptRequests.ts";
 
 const NO_REQUESTS = { accepted: 0, dropped: 0, failed: 0, filtered: 0, refused: 0 };
 
 describe("GET /api/hooks", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, countFailure: async () => {} });
 
   const send = (name: string, body: unknown, headers: Record<string, string> = hook) =>
     app.call("POST", `/hooks/${name}`, body, headers);

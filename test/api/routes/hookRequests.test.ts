@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { clearFailPoint, failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
+import { useApp } from "../../support/useApp.ts";
 import { api, CONFIG, hook, SECRET } from "./keptRequests.ts";
 
 interface Row {
@@ -17,11 +18,7 @@ interface Row {
 }
 
 describe("kept requests", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, countFailure: async () => {} });
 
   const send = (name: string, body: unknown, headers: Record<string, string> = hook) =>
     app.call("POST", `/hooks/${name}`, body, headers);

@@ -3,16 +3,12 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { listJobs } from "../../../src/models/jobs/read/readJobs.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("POST /api/jobs/:jobId/cancel", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   const cancel = (path: string, body?: object) => app.call("POST", `${path}/cancel`, body);
   const read = async (path: string) => (await app.call("GET", path)).body;

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { bucketOf, quantile } from "../../../src/models/figures/durations.ts";
 import { JobFigures } from "../../../src/models/figures/jobFigures.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/logLines.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const HOUR_MS = 3_600_000;
 const STEP = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
@@ -11,11 +12,7 @@ const COMPLETION = { ...STEP, status: "completed", progress: 100, output: { ok: 
 const FAILURE = { ...STEP, status: "failed", failJob: true };
 
 describe("GET /api/stats/history", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const read = async (query: string) => (await app.call("GET", `/api/stats/history?${query}`)).body;
   const put = (jobId: string, body: object) => app.call("PUT", `/api/jobs/${jobId}`, body);

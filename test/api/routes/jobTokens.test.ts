@@ -1,18 +1,16 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const NEWER = "a-newer-api-token-of-length";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const report = { stepName: "Load", status: "running" };
 
 describe("POST /api/jobs/:jobId/token", () => {
-  let app: TestApp;
+  const app = useApp({ apiToken: API });
   beforeEach(async () => {
-    app = await startApp({ apiToken: API });
     await app.stores.jobs.put("import/2041", {});
   });
-  afterEach(() => app.close());
 
   const path = "/api/jobs/import%2F2041";
   const create = async (body: object, { from = app, by = API } = {}) =>

@@ -1,16 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe("PUT /api/jobs/:jobId", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("creates a running job at 0 with 201, with null for all fields that were not set", async () => {
     const jobId = randomUUID();
@@ -137,11 +133,7 @@ describe("PUT /api/jobs/:jobId", () => {
 });
 
 describe("GET /api/jobs/:jobId", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("shows the most recently reported of the running steps, without its output", async () => {
     const { path } = await createJob(app);
@@ -235,11 +227,7 @@ describe("GET /api/jobs/:jobId", () => {
 });
 
 describe("DELETE /api/jobs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   it("deletes one job and all its steps", async () => {
     const { path } = await createJob(app);

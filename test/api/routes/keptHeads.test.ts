@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const HOOK = "a-hook-token-of-length";
@@ -29,11 +29,7 @@ const SECRET_HEADERS = [
 const SECRET_PARAMETERS = ["key", "code", "sig", "signature", "jwt", "k", "anything", "api_key", "access-token"];
 
 describe("the head of a kept request", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
 
   const secretHeaders = Object.fromEntries(SECRET_HEADERS.map((name) => [name, SECRET]));
   const search = `${SECRET_PARAMETERS.map((name) => `${name}=${SECRET}`).join("&")}&stage=two&event=push&${SECRET}`;

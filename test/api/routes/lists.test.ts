@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { createJob, report } from "../../support/factories.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const idsOf = (body: { jobs: { jobId: string }[] }) => body.jobs.map(({ jobId }) => jobId);
 
 describe("GET /api/jobs", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let start: number;
   before(async () => {
-    app = await startApp();
     start = app.clock.now().getTime();
     // one job a minute, oldest first; only `d` is reported on later
     const jobs: [string, object][] = [
@@ -24,7 +24,6 @@ describe("GET /api/jobs", () => {
     }
     await report(app, "/api/jobs/nightly-d", "s", { progress: 10, output: { hidden: true } });
   });
-  after(() => app.close());
   const at = (minutes: number) => new Date(start + minutes * 60_000 + 30_000).toISOString();
 
   it("lists all jobs, newest first, each with its current step", async () => {
@@ -163,12 +162,10 @@ describe("GET /api/jobs", () => {
 });
 
 describe("the filter by metadata as a deep object", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     for (const team of ["a", "b"]) await app.call("PUT", `/api/jobs/${team}`, { metadata: { team } });
   });
-  after(() => app.close());
 
   it("limits counts, live events and deletions as well as lists", async () => {
     const counts = await app.call("GET", "/api/stats?metadata[team]=b");
@@ -200,11 +197,7 @@ describe("the filter by metadata as a deep object", () => {
 });
 
 describe("pages of jobs while jobs are created and deleted", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("neither repeat nor skip a job that exists all the time", async () => {
     const kept = [];
@@ -222,11 +215,7 @@ describe("pages of jobs while jobs are created and deleted", () => {
 });
 
 describe("stale jobs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ staleAfterSeconds: 900 });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ staleAfterSeconds: 900 });
 
   it("are running jobs and steps without a report for the configured time, and keep their status", async () => {
     const { jobId, path } = await createJob(app);

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { brotliCompressSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };
@@ -18,10 +18,8 @@ const deep = (levels: number, key = "a") => `{"${key}":${"[".repeat(levels)}${"]
 const large = (bytes: number, around = '{"a":""}') => around.replace('""', `"${"x".repeat(bytes - around.length)}"`);
 
 describe("body of a mapped hook", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: {
+  const app = useSharedApp({
+    config: `{ hooks: {
         enabled: true, token: "${TOKEN}", maxBodyBytes: 400000, presets: ["gmail"],
         mappings: [
           { match: { path: "ci" } },
@@ -33,9 +31,7 @@ describe("body of a mapped hook", () => {
           { match: { path: "whole" }, maxBodyBytes: ${8 * MIB} },
         ],
       } }`,
-    });
   });
-  after(() => app.close());
 
   async function send(
     method: string,

@@ -1,12 +1,11 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const RUN = "7d3c9b1e-2f64-4a0e-8a55-0c9e6f1b2d34";
 
 describe("GET /api/sessions/:sessionKey/messages", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   before(async () => {
-    app = await startApp();
     const turn = (sessionKey: string, n: number) => ({
       sessionKey,
       prompt: `Question ${n}`,
@@ -17,7 +16,6 @@ describe("GET /api/sessions/:sessionKey/messages", () => {
     for (let n = 0; n < 5; n++) await app.stores.messages.addTurn(`${RUN}-${n}`, turn("hook:ci", n));
     await app.stores.messages.addTurn("events-a-b", turn("main", 0));
   });
-  after(() => app.close());
   const read = async (query = "", sessionKey = "hook%3Aci") =>
     (await app.call("GET", `/api/sessions/${sessionKey}/messages${query}`)).body;
   const texts = (body: { messages: { content: string }[] }) => body.messages.map(({ content }) => content);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { deliveryQuery } from "../../../src/models/deliveries/readDeliveries.ts";
 import type { ExpectationDoc } from "../../../src/models/notifications/expectation.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useApp } from "../../support/useApp.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const API_TOKEN = "the-token-of-the-API";
@@ -35,11 +35,7 @@ const CONFIG = JSON.stringify({
 const like = { runId: null, text: "x", fault: null, kind: "channel", channel: "log", to: "night watch" } as const;
 
 describe("rules and expectations over HTTP", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, apiToken: API_TOKEN, readOnlyToken: "a-token-that-only-reads" });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, apiToken: API_TOKEN, readOnlyToken: "a-token-that-only-reads" });
   const call = (method: string, path: string, { token = API_TOKEN, body }: { token?: string; body?: object } = {}) =>
     app.call(method, path, body, { Authorization: `Bearer ${token}` });
   const rules = async () => (await call("GET", "/api/notify")).body.rules;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -90,11 +91,7 @@ describe("hooks with `compat: openclaw`", () => {
 });
 
 describe("hooks without `compat`", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: configOf("") });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: configOf("") });
 
   it("name the fields of OpenClaw in a 400 in place of passing them over", async () => {
     const body = { ...MESSAGE, idempotencyKey: "k", sessionMode: "isolated", waitForCompletion: true };

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { Channel } from "../../../src/client/client.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 const API_TOKEN = "the-token-of-the-API";
@@ -15,11 +16,7 @@ const CONFIG = `{
 const READY = { state: "ready", stoppedSince: null, reason: null, nextTryAt: null };
 
 describe("overview of the gateway", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, apiToken: API_TOKEN });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, apiToken: API_TOKEN });
   const get = async (path: string, token = API_TOKEN) =>
     app.call("GET", path, undefined, { Authorization: `Bearer ${token}` });
   const post = (path: string, body: object) => app.call("POST", path, body, { Authorization: `Bearer ${HOOK_TOKEN}` });

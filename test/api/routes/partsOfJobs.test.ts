@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const COUNTS = { running: 0, completed: 0, failed: 0 };
 const LINK = { title: "Build", url: "https://ci.example.com/1" };
@@ -10,11 +10,7 @@ const CONFIG = `{ server: { apiToken: "the-api-token-of-length", tokens: [
 ] } }`;
 
 describe("links of jobs and steps", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("are empty by default, replaced as a list, and removed by null or an empty list", async () => {
     const { path } = await createJob(app);
@@ -74,11 +70,7 @@ describe("links of jobs and steps", () => {
 });
 
 describe("counts of a job's steps", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("follow each change of a step, in reads, lists and the answer to PUT", async () => {
     const { path, jobId } = await createJob(app);
@@ -122,11 +114,7 @@ describe("counts of a job's steps", () => {
 });
 
 describe("children of a job", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
   const as = (token: string) => (method: string, path: string, body?: unknown) =>
     app.call(method, path, body, { Authorization: `Bearer ${token}` });
   const operator = as("the-api-token-of-length");
@@ -173,11 +161,7 @@ describe("children of a job", () => {
 });
 
 describe("the messages of failed jobs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
   const found = async (search: string) =>
     (await app.call("GET", `/api/jobs?search=${search}`)).body.jobs.map(({ jobId }: { jobId: string }) => jobId);
 
@@ -227,11 +211,7 @@ describe("the messages of failed jobs", () => {
 });
 
 describe("the scope jobs:create", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
   it("allows PUT of jobs, reports, log lines and pings within the prefix, and no deletion, cancellation or token", async () => {
     const call = async (method: string, path: string, body?: unknown, type = "application/json") =>

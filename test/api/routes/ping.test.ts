@@ -1,14 +1,11 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("POST ping", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let jobId: string;
   let number = 0;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(() => {
     jobId = `cron-${number++}`;
   });

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { assignSessionOwner, hookContextOf } from "../../../src/models/intake/sessionOwners.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const HOOK = "a-hook-token-of-length";
@@ -36,20 +37,17 @@ const CONFIG = JSON.stringify({
     ],
   },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("the replay of a kept request", () => {
-  let app: TestApp;
+  const app = useApp({ config: CONFIG });
   let requestId: string;
   const keep = async (body: object, headers: Record<string, string> = bearer(HOOK)): Promise<string> => {
     expect((await app.call("POST", "/hooks/a", body, headers)).status).to.equal(202);
     return (await app.call("GET", "/api/hooks/requests?limit=1", undefined, bearer(API))).body.requests[0].requestId;
   };
   beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
     requestId = await keep({ to: "a", text: "SECRET" });
   });
-  afterEach(() => app.close());
 
   const replay = (token: string, body: object, id = requestId) =>
     app.call("POST", `/api/hooks/requests/${id}/replay`, body, bearer(token));

@@ -3,8 +3,9 @@ import { expect } from "chai";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import type { NewRun } from "../../../src/models/runs/acceptance.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 const TOKENS = {
@@ -15,29 +16,27 @@ const TOKENS = {
 };
 
 describe("returnTo of PUT /api/jobs/:jobId", () => {
-  let app: TestApp;
+  const app = useSharedApp({
+    config: JSON.stringify({
+      server: {
+        apiToken: API,
+        tokens: [
+          { name: "creator", token: TOKENS.creator, scopes: ["jobs:create"] },
+          { name: "creator-of-runs", token: TOKENS.creatorOfRuns, scopes: ["jobs:create", "runs:write"] },
+          { name: "writer", token: TOKENS.writer, scopes: ["jobs:write", "runs:write", "jobs:read"] },
+        ],
+      },
+      hooks: { enabled: true, token: TOKENS.hook },
+      agents: { returns: { maxDepth: 2 } },
+    }),
+  });
   let sessionKey: string;
   let runId: string;
   let runToken: string;
   before(async () => {
-    app = await startApp({
-      config: JSON.stringify({
-        server: {
-          apiToken: API,
-          tokens: [
-            { name: "creator", token: TOKENS.creator, scopes: ["jobs:create"] },
-            { name: "creator-of-runs", token: TOKENS.creatorOfRuns, scopes: ["jobs:create", "runs:write"] },
-            { name: "writer", token: TOKENS.writer, scopes: ["jobs:write", "runs:write", "jobs:read"] },
-          ],
-        },
-        hooks: { enabled: true, token: TOKENS.hook },
-        agents: { returns: { maxDepth: 2 } },
-      }),
-    });
     ({ runId, sessionKey } = await run());
     runToken = await tokenOf(runId, sessionKey);
   });
-  after(() => app.close());
 
   /** Inserts a run that is shown as a job, as a worker leaves it when its turn begins. */
   async function run(more: Partial<NewRun> = {}): Promise<{ runId: string; sessionKey: string }> {
@@ -96,7 +95,6 @@ describe("returnTo of PUT /api/jobs/:jobId", () => {
     expect((await put("a", { returnTo: sessionKey }, TOKENS.hook)).status).to.equal(401);
     expect((await put("a", { returnTo: sessionKey }, body.token)).status).to.equal(403);
   });
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
   for (const [title, returnTo, detail] of [
     ["the main session", "main", "returnTo must not be main: a rule of notify with wake wakes the main session."],

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { GITHUB, SENDGRID_KEY, SIGNERS, SLACK, STANDARD, STRIPE, SVIX } from "../../support/hooks/signers.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const API = { Authorization: "Bearer an-api-token-of-length" };
 const WEEK_MS = 7 * 86_400_000;
@@ -27,11 +27,7 @@ const CONFIG = JSON.stringify({
 const BODY = '{ "id": "evt_1",  "event_id":"Ev1", "text": "Grüße 💶", "amount": 1.50 }\n';
 
 describe("kept requests with the signatures of senders", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, countFailure: async () => {} });
 
   const send = (name: string, body: string | Buffer<ArrayBuffer>, headers: Record<string, string>) =>
     fetch(`${app.url}/hooks/${name}`, {

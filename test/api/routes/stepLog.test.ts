@@ -1,21 +1,18 @@
 import { expect } from "chai";
 import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const KIB = 1024;
 const TOKEN = "a-token-of-some-length";
 
 describe("step logs", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let job: { jobId: string; path: string };
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(async () => {
     job = await createJob(app);
     await report(app, job.path, "a", {});
@@ -358,11 +355,7 @@ describe("step logs", () => {
 });
 
 describe("step logs of a service with tokens", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: `{ server: { apiToken: "${TOKEN}" } }` });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: `{ server: { apiToken: "${TOKEN}" } }` });
 
   it("hide the token of the caller, also in JSON lines, reports and pings", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const RECEIPT = [
   "stepId",
@@ -17,12 +17,8 @@ const RECEIPT = [
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("PUT step", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let job: { jobId: string; path: string };
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(async () => {
     job = await createJob(app);
   });
@@ -431,15 +427,13 @@ describe("PUT step", () => {
 });
 
 describe("GET steps of a job", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let path: string;
   const keys = Array.from({ length: 7 }, (_, i) => `s${i}`);
   before(async () => {
-    app = await startApp();
     ({ path } = await createJob(app));
     for (const key of keys) await report(app, path, key, { status: "completed", output: { key } });
   });
-  after(() => app.close());
 
   it("lists the steps oldest first with their outputs, without durationMs", async () => {
     const { status, body } = await app.call("GET", `${path}/steps`);

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { acquireRun } from "../../../src/models/runs/acquireRun.ts";
 import type { AgentRun } from "../../../src/models/runs/run.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const API = "an-api-token-of-length";
@@ -11,13 +12,8 @@ const CONFIG = `{ server: { apiToken: "${API}" }, hooks: { enabled: true, token:
 const LEASE_MS = 15_000;
 
 describe("waitsFor of GET /api/runs/:runId", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const read = async (runId: string, token = API) =>
     (await app.call("GET", `/api/runs/${runId}`, undefined, bearer(token))).body;
   const waitsFor = async (runId: string) => (await read(runId)).waitsFor;

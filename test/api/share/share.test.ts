@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { reportStep } from "../../../src/models/jobs/reports/reportStep.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 
 const API = "an-api-token-of-length";
 const SOON = "a-token-that-ends-in-an-hour";
@@ -8,7 +8,6 @@ const TEAM = "the-token-of-another-team";
 const REPORTER = "a-token-that-only-reports";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("share links", () => {
   let app: TestApp;

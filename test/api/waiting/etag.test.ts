@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { etagOf, matchesETag } from "../../../src/api/etag.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("the ETag of GET /api/jobs/:jobId", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   const etagAt = async (path: string) => {
     const { status, headers } = await app.call("GET", path);

@@ -133,7 +133,7 @@ describe("an agent run with a model server", () => {
       const runId = await fixture.agent({ message: "x" });
       const { waitsFor, failedAttempts } = await eventually(async () => {
         const { body } = await fixture.app.call("GET", `/api/runs/${runId}`);
-        return body.waitsFor?.kind === "time" && body;
+        return body.waitsFor?.kind === "time" && body.failedAttempts && body;
       }, "the run to wait");
       return (Date.parse(waitsFor.notBefore) - Date.parse(failedAttempts[0].endedAt)) / 1_000;
     };

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { bearer, startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -59,7 +59,6 @@ describe("a job that wakes the session that started it", () => {
     rmSync(dir, { recursive: true });
   });
 
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
   const read = async (path: string) => (await app.call("GET", path, undefined, bearer(API_TOKEN))).body;
 
   it("gives the session a turn with what the job says, and delivers the reply", async () => {

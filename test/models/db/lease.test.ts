@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { RecordLease } from "../../../src/models/db/lease.ts";
 import type { SessionDoc } from "../../../src/models/sessions/session.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { clearFailPoint, failWrites, UNKNOWN_OUTCOMES } from "../../support/servers/failPoints.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("leases", () => {
   useOwnMongod();
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
   afterEach(clearFailPoint);
 
   const soon = () => new Date(Date.now() + 60_000);

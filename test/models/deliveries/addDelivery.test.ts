@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { addDelivery } from "../../../src/models/deliveries/addDelivery.ts";
 import type { ReplyTarget } from "../../../src/models/sessions/session.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
 const NO_RECIPIENT = "No recipient is known: set `to`, or the reply target of the main session.";
@@ -13,11 +13,7 @@ const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
 const BERT: ReplyTarget = { channel: "whatsapp", to: "bert" };
 
 describe("addDelivery", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   it("fails with a hint to set a reply target if there is none and the fallback channel is not configured", async () => {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };

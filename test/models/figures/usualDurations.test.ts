@@ -1,16 +1,12 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const MINUTE_MS = 60_000;
 const isAbout = (value: number, expected: number) => expect(value / expected).to.be.within(0.95, 1.05);
 
 describe("usual durations of jobs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const put = async (jobId: string, body: object) => (await app.call("PUT", `/api/jobs/${jobId}`, body)).body;
   const read = async (jobId: string) => (await app.call("GET", `/api/jobs/${jobId}`)).body;

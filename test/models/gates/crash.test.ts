@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { repairGates } from "../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
 import { clearFailPoint, failWrites } from "../../support/servers/failPoints.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("gates while MongoDB refuses writes", () => {
   useOwnMongod();
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
   afterEach(() => clearFailPoint());
 
   it("records an answer although the job cannot be updated, and the repair updates it", async () => {

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { repairGates } from "../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("repairGates", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   it("leaves a gate alone that was opened just now, because its process may be between its two writes", async () => {
     const { jobId, path } = await createJob(app);

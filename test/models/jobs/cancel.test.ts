@@ -2,19 +2,15 @@ import { expect } from "chai";
 import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { reportStep } from "../../../src/models/jobs/reports/reportStep.ts";
 import { openStores } from "../../../src/models/stores.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const STEP = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
 const COMPLETION = { ...STEP, status: "completed", progress: 100, output: { ok: true } } as const;
 const FAILURE = { ...STEP, status: "failed", failJob: true, message: "Broken" } as const;
 
 describe("a request to cancel a job", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
   beforeEach(() => app.stores.jobs.collection.native.deleteMany({}));
 
   const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });

@@ -1,12 +1,8 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("a job's times", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const report = async (progress: number) => {
     const { status } = await app.call("PUT", "/api/jobs/a/steps/s", { stepName: "S", progress });

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
 import { type JobFilter, jobQuery, matchesFilter } from "../../../src/models/jobs/search/jobFilter.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { runs } from "../../support/random.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
@@ -87,11 +87,7 @@ function stored({ updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.
 }
 
 describe("matchesFilter", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ staleAfterSeconds: STALE_AFTER_SECONDS });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ staleAfterSeconds: STALE_AFTER_SECONDS });
 
   it("matches the same jobs as the query of the filter", async () => {
     const { jobs } = app.stores;

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { jobQuery } from "../../../src/models/jobs/search/jobFilter.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { stagesOf } from "../../support/queryPlan.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("the search for jobs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const found = async (query: Record<string, string>): Promise<string[]> => {
     const { body } = await app.call("GET", `/api/jobs?${new URLSearchParams(query)}&fields=name`);

@@ -1,13 +1,9 @@
 import { expect } from "chai";
 import { openStores } from "../../../src/models/stores.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("noteSilent", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("announces the other jobs when the record of one cannot be updated", async () => {
     const wanted = { types: new Set(["job.stale" as const]), callbacks: false, traces: false };

@@ -1,15 +1,10 @@
 import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
-/** Starts a service without jobs for each test. @param onStart receives the service */
-export function useReports(onStart: (app: TestApp) => void) {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-    onStart(app);
-  });
-  after(() => app.close());
+/** Starts a service without jobs for each test. */
+export function useReports() {
+  const app = useSharedApp();
   beforeEach(() =>
     Promise.all([app.stores.jobs, app.stores.payloads].map(({ collection }) => collection.deleteMany({}))),
   );
@@ -31,5 +26,5 @@ export function useReports(onStart: (app: TestApp) => void) {
     return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
   }
   const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
-  return { openProcess, codeOf, stored, byKey };
+  return { app, openProcess, codeOf, stored, byKey };
 }

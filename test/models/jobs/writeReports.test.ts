@@ -5,7 +5,6 @@ import { readJob } from "../../../src/models/jobs/read/readJobs.ts";
 import { reportStep, type StepReport } from "../../../src/models/jobs/reports/reportStep.ts";
 import { deleteJob } from "../../../src/models/retention/deleteJobs.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
-import type { TestApp } from "../../support/app.ts";
 import { cases, runs } from "../../support/random.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
 import { useReports } from "./useReports.ts";
@@ -99,10 +98,7 @@ const anyWave = fc.record({
 
 describe("writeReports: concurrent reports", () => {
   useOwnMongod();
-  let app: TestApp;
-  const { openProcess, codeOf, stored, byKey } = useReports((started) => {
-    app = started;
-  });
+  const { app, openProcess, codeOf, stored, byKey } = useReports();
   const modelled = ({ status, progress, message, output, current, steps }: ModelJob) => ({
     status,
     progress,

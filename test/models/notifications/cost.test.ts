@@ -3,8 +3,8 @@ import { reportStep, type StepReport } from "../../../src/models/jobs/reports/re
 import { NO_NOTIFICATIONS, type WantedNotifications } from "../../../src/models/notes/wantedNotifications.ts";
 import { openStores, type Stores } from "../../../src/models/stores.ts";
 import { NOTIFICATION_TYPES } from "../../../src/shared/notifications/catalogue.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { commandsOf } from "../../support/commandsOf.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const STEP = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
 const REPORTS: Record<string, StepReport> = {
@@ -20,11 +20,7 @@ const WANTED: Record<string, WantedNotifications> = {
 const CALLBACK = "https://ci.example.com/done";
 
 describe("the cost of a report", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   let number = 0;
   /** Returns the commands of a report on a new job, whose first report has come, and the notes of the job then. */

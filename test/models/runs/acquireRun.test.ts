@@ -9,6 +9,7 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { clearFailPoint, failWrites, UNKNOWN_OUTCOMES } from "../../support/servers/failPoints.ts";
 import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const LEASE_MS = 15_000;
 
@@ -239,11 +240,7 @@ describe("acquireRun", () => {
 });
 
 describe("Runs.end", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
   const acquire = async (sessionKey: string) =>
     (await acquireRun(app.stores, await acceptRun(app, sessionKey), app.clock, LEASE_MS)) as AgentRun;
 

@@ -3,15 +3,12 @@ import sinon from "sinon";
 import { listDueRuns } from "../../../src/models/runs/dueRuns.ts";
 import { readRun } from "../../../src/models/runs/readRuns.ts";
 import type { AgentRun } from "../../../src/models/runs/run.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("runs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const accept = (sessionKey: string) => acceptRun(app, sessionKey);
 

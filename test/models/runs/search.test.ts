@@ -1,14 +1,10 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 
 describe("the search for runs", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: JSON.stringify({ hooks: { enabled: true, token: HOOK_TOKEN } }) });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: JSON.stringify({ hooks: { enabled: true, token: HOOK_TOKEN } }) });
 
   const send = async (name: string): Promise<string> => {
     const bearer = { Authorization: `Bearer ${HOOK_TOKEN}` };

@@ -2,15 +2,11 @@ import { expect } from "chai";
 import { acceptAgentRun } from "../../../src/models/intake/acceptHook.ts";
 import type { RunDoc } from "../../../src/models/runs/run.ts";
 import { trackRetried, trackStarted } from "../../../src/models/runs/trackRun.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("the job that shows a run", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const accept = async (): Promise<RunDoc> => {
     const request = { ...agentRequest, trackAsJob: true };

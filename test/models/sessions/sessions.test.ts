@@ -1,13 +1,11 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useApp } from "../../support/useApp.ts";
 
 describe("the lease of a session", () => {
-  let app: TestApp;
+  const app = useApp();
   beforeEach(async () => {
-    app = await startApp();
     await acquire("a", "a turn", "its token");
   });
-  afterEach(() => app.close());
 
   const inAMinute = () => new Date(app.clock.now().getTime() + 60_000);
   const acquire = (key: string, holder: string, token: string) =>

@@ -2,18 +2,15 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { agentHook, heartbeat } from "../../../src/shared/queue/definitions.ts";
 import { Queues } from "../../../src/shared/queue/producer.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { withMachineClock } from "../../support/machineClock.ts";
 import { redisUrl } from "../../support/servers/servers.ts";
+import { useApp, useSharedApp } from "../../support/useApp.ts";
 
 const TWO_HOURS_MS = 2 * 3_600_000;
 
 describe("Queues: entries of a process whose machine has the wrong time", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
   const queueOf = (name: string) => app.queues.all.find((queue) => queue.name === name);
 
   it("wait for their delay by the shared clock", async () => {
@@ -66,11 +63,7 @@ describe("Queues: a schedule", () => {
 });
 
 describe("Queues: runs that are added", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
   const add = (queues: Queues, runId: string, priority?: number) =>
     queues.add(agentHook, { runId }, { jobId: runId, ...(priority !== undefined && { priority }) });
 

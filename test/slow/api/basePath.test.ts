@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { BrowserContexts, waitForAddress } from "../../support/browser.ts";
+import { BrowserContexts, enterToken, waitForAddress } from "../../support/browser.ts";
 
 const TOKEN = "an-api-token-of-length";
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -71,8 +71,7 @@ describe("server.basePath", () => {
 
   it("leads from a channel to its deliveries below the path", async () => {
     const page = await contexts.open(`${app.url}/channels`);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await page.getByRole("link", { name: "0 failed in 24 h" }).click();
 
     await page.getByRole("heading", { name: "Deliveries", exact: true }).waitFor();
@@ -91,8 +90,7 @@ describe("server.basePath", () => {
     try {
       await behind.call("PUT", "/api/jobs/j-1", { name: "Through a proxy" }, AUTH);
       const page = await contexts.open(`${site.url}/signalbox/jobs/j-1`);
-      await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-      await page.keyboard.press("Enter");
+      await enterToken(page, TOKEN);
       await page.getByText("Live", { exact: true }).waitFor();
       await page.reload();
       await page.getByRole("heading", { name: "Through a proxy" }).waitFor();

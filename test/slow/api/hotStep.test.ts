@@ -1,18 +1,14 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob } from "../../support/factories.ts";
 import { useOwnMongod } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const WORKERS = 100;
 const REPORTS = 20;
 
 describe("a hundred workers that report on one step", () => {
   useOwnMongod();
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("all succeed, with far fewer commands and updates than reports", async () => {
     const { path } = await createJob(app);

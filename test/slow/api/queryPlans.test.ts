@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
 import { type JobFilter, jobQuery, olderThan } from "../../../src/models/jobs/search/jobFilter.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { stagesOf } from "../../support/queryPlan.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const JOBS = 100_000;
 const PAGE = 100;
@@ -12,18 +12,16 @@ const subsets = <T>(list: readonly T[]): T[][] =>
   list.reduce<T[][]>((all, item) => all.concat(all.map((subset) => subset.concat([item]))), [[]]);
 
 describe("lists over 100,000 jobs", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   const now = new Date("2026-06-01T00:00:00Z");
   const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
 
   before(async () => {
-    app = await startApp();
     const { collection } = app.stores.jobs;
     for (let from = 0; from < JOBS; from += 10_000) {
       await collection.insertMany(Array.from({ length: 10_000 }, (_, i) => job(from + i)) as never, { ordered: false });
     }
   });
-  after(() => app.close());
 
   /** Job n was created n minutes ago; the older half has ended. */
   function job(n: number) {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
 import { isRunning, startShell } from "../../cli/service.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 /** Starts a child, and prints the signals that each of them gets, until the SIGTERM. */
 const PROGRAM = `
@@ -26,13 +26,9 @@ while True:
 `;
 
 describe("signalbox run, when it gets a signal", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let dir: string;
   let jobId: string;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-test-"));
     writeFileSync(join(dir, "program.py"), PROGRAM);

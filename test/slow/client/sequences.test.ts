@@ -8,11 +8,11 @@ import { counting, newStep, read } from "../../client/counting.ts";
 import { RestartingApp } from "../../client/restarting.ts";
 import { anySequence, perform, stateAfter } from "../../client/sequence.ts";
 import { useShortBackoff } from "../../client/shortBackoff.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startProcess } from "../../support/process.ts";
 import { cases, runs } from "../../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 /** Interval of the work's reports: far shorter than that of the requests, but it leaves the core idle. */
 const REPORT_EVERY_MS = 1;
@@ -21,11 +21,7 @@ describe("signalbox/client with any sequence of reports", function () {
   this.timeout(180_000);
   useShortBackoff();
 
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("leaves the last state when responses arrive in between", async () => {
     await fc.assert(

@@ -2,16 +2,13 @@ import { expect } from "chai";
 import { RestartingApp } from "../../client/restarting.ts";
 import { useShortBackoff } from "../../client/shortBackoff.ts";
 import { useWaits } from "../../client/useWaits.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("signalbox/client waits", () => {
   useShortBackoff();
-  let app: TestApp;
-  const { recording, isWaiting } = useWaits((started) => {
-    app = started;
-  });
+  const { app, recording, isWaiting } = useWaits();
 
   it("continue through a restart of the service, and report the errors", async () => {
     const restarting = await RestartingApp.start();

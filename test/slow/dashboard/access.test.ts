@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
-import { waitForAddress } from "../../support/browser.ts";
+import { enterToken, waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 const TOKEN = "an-api-token-of-length";
@@ -10,13 +9,7 @@ const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard login", () => {
   const config = "{ channels: { log: {} } }";
-  let app: TestApp;
-  const { contexts, openWithClock } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
-  );
+  const { app, contexts, openWithClock } = useDashboard({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
   beforeEach(async () => {
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);
@@ -35,8 +28,7 @@ describe("dashboard login", () => {
 
   it("fits the full header of a read-only token into any width", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
-    await page.keyboard.press("Enter");
+    await enterToken(page, READ_ONLY);
     await page.getByText("Live", { exact: true }).waitFor();
 
     for (const width of [320, 360, 900, 1024, 1401, 1440]) {
@@ -71,8 +63,7 @@ describe("dashboard login", () => {
       [owner, TOKEN, 1],
       [reader, READ_ONLY, 0],
     ] as const) {
-      await page.getByLabel("Token", { exact: true }).fill(token);
-      await page.keyboard.press("Enter");
+      await enterToken(page, token);
       await page.waitForURL("**/runs/run-1"); // Otherwise the next navigation would abort the login.
       for (const [path, words] of [
         ["/runs/run-1", "It was too late."],
@@ -91,8 +82,7 @@ describe("dashboard login", () => {
 
   it("appears without any action when a poll finds that the login has expired", async () => {
     const page = await openWithClock("/sessions");
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await page.getByText("No events are waiting").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
 
@@ -107,8 +97,7 @@ describe("dashboard login", () => {
     const other = await page.context().newPage();
     await other.goto(app.url);
     await other.getByLabel("Token", { exact: true }).waitFor();
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await other.getByText("Behind the door").waitFor();
 
     await other.getByRole("button", { name: "Log out" }).click();
@@ -119,8 +108,7 @@ describe("dashboard login", () => {
 
   it("appears when a change finds that the login has expired", async () => {
     const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await chooseAction(page, "Delete");
     await page.context().clearCookies();
 
@@ -132,8 +120,7 @@ describe("dashboard login", () => {
 
   it("shows an error when the logout fails", async () => {
     const page = await contexts.open(app.url);
-    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKEN);
     await page.getByText("Behind the door").waitFor();
     await page.context().setOffline(true);
 
@@ -152,8 +139,7 @@ describe("dashboard login", () => {
   ]) {
     it(`opens only pages of this service, so not ${JSON.stringify(to)}`, async () => {
       const page = await contexts.open(`${app.url}/login?to=${encodeURIComponent(to)}`);
-      await page.getByLabel("Token", { exact: true }).fill(TOKEN);
-      await page.keyboard.press("Enter");
+      await enterToken(page, TOKEN);
 
       await page.getByText("Behind the door").waitFor();
       await waitForAddress(page, "href", `${app.url}/`);

@@ -3,7 +3,7 @@ import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { openShowcase, pagesOf, type Showcase } from "../../dashboard/showcase.ts";
 import { startApp } from "../../support/app.ts";
 import { expectAccessible, findings } from "../../support/axe.ts";
-import { BrowserContexts } from "../../support/browser.ts";
+import { BrowserContexts, enterToken } from "../../support/browser.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
@@ -34,8 +34,7 @@ describe("dashboard accessibility", function () {
       const expectNoFindings = () => untilPasses(async () => expect(await findings(page)).to.deep.equal([]));
       await page.getByLabel("Token", { exact: true }).waitFor();
       await expectNoFindings();
-      await page.getByLabel("Token", { exact: true }).fill("an-api-token-of-length");
-      await page.keyboard.press("Enter");
+      await enterToken(page, "an-api-token-of-length");
       await page.getByText("No jobs yet").waitFor();
       await expectNoFindings();
       await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);

@@ -1,12 +1,11 @@
-import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
+import { bearer } from "../../support/app.ts";
+import { enterToken } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const API = "an-api-token-of-length";
 const CI = "the-token-of-the-ci-team";
 const ADMIN = "the-token-of-an-operator";
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const config = JSON.stringify({
   server: {
@@ -18,19 +17,8 @@ const config = JSON.stringify({
   },
 });
 
-async function logIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Token", { exact: true }).fill(token);
-  await page.keyboard.press("Enter");
-}
-
 describe("dashboard of a token with scopes", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   beforeEach(async () => {
     for (const jobId of ["ci/build", "other/build"])
       await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, { name: jobId }, bearer(API));
@@ -38,27 +26,21 @@ describe("dashboard of a token with scopes", () => {
 
   it("refuses the audit log without the scope admin", async () => {
     const page = await contexts.open(`${app.url}/audit`);
-    await logIn(page, CI);
+    await enterToken(page, CI);
 
     await page.getByText("needs a token with the scope").waitFor();
   });
 });
 
 describe("dashboard audit log", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
 
   it("loads further pages as it is scrolled", async () => {
     const { audit } = app.stores;
     const caller = { actor: "ci", address: "127.0.0.1", requestId: "r", serviceRequestId: "s" };
     for (let i = 0; i < 150; i++) await audit.add(caller, "job.delete", `job-${i}`);
     const page = await contexts.open(`${app.url}/audit`);
-    await logIn(page, ADMIN);
+    await enterToken(page, ADMIN);
     await page.getByText("job-149").waitFor();
 
     await eventually(async () => {

@@ -2,16 +2,12 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { addressOf, waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard back navigation", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const open = async (page: Page, name: string) => {
     await page.getByRole("link", { name, exact: true }).click();

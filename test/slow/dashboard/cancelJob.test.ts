@@ -2,16 +2,12 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
-import { waitForAddress } from "../../support/browser.ts";
+import { enterToken, waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 describe("dashboard when jobs are cancelled", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const openJob = (jobId: string) => openLive(`/jobs/${jobId}`);
   const read = async (path: string) => (await app.call("GET", path)).body;
@@ -81,20 +77,16 @@ describe("dashboard when jobs are cancelled", () => {
 });
 
 describe("dashboard with read-only access", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: "an-api-token-of-length", readOnlyToken: "a-read-only-token-of-length" },
-  );
+  const { app, contexts } = useDashboard({
+    apiToken: "an-api-token-of-length",
+    readOnlyToken: "a-read-only-token-of-length",
+  });
 
   it("shows no button to cancel a job", async () => {
     const authorization = { Authorization: "Bearer an-api-token-of-length" };
     await app.call("PUT", "/api/jobs/a", { name: "Import" }, authorization);
     const page = await contexts.open(`${app.url}/jobs/a`);
-    await page.getByLabel("Token", { exact: true }).fill("a-read-only-token-of-length");
-    await page.keyboard.press("Enter");
+    await enterToken(page, "a-read-only-token-of-length");
 
     await page.getByRole("heading", { name: "Import" }).waitFor();
 

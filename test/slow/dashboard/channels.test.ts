@@ -1,24 +1,17 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 const ACCOUNT = "ada@example.org";
 
 describe("dashboard page of channels", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      config: `{
+  const { app, openLive } = useDashboard({
+    config: `{
         hooks: { enabled: true, token: "a-hook-token-of-length", presets: ["gmail"], gmail: { account: "${ACCOUNT}" } },
         channels: { log: {} },
         session: { main: { channel: "log", to: "ops" } },
       }`,
-    },
-  );
+  });
 
   it("shows the state of the Gmail listener and updates it", async () => {
     const { gmailMailboxes } = app.stores;

@@ -2,16 +2,13 @@ import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 import { startRedis } from "../../support/servers/servers.ts";
 
 describe("dashboard connection", () => {
-  let app: TestApp;
-  const { contexts, openLive, openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive, openWithClock } = useDashboard();
 
   /** Simulates that a page becomes hidden or visible. */
   const setHidden = (page: Page, hidden: boolean) =>

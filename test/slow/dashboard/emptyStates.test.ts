@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectNoSidewaysScrolling } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_TOKEN: "a-hook-token-of-length" };
@@ -20,21 +20,14 @@ async function statusOf(command: string): Promise<string> {
 }
 
 describe("dashboard empty states", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    {
-      apiToken: TOKENS.SIGNALBOX_API_TOKEN,
-      config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
-    },
-  );
+  const { app, contexts } = useDashboard({
+    apiToken: TOKENS.SIGNALBOX_API_TOKEN,
+    config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
+  });
 
   const logIn = async (options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, options);
-    await page.getByLabel("Token", { exact: true }).fill(TOKENS.SIGNALBOX_API_TOKEN);
-    await page.keyboard.press("Enter");
+    await enterToken(page, TOKENS.SIGNALBOX_API_TOKEN);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

@@ -2,16 +2,14 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { answerUrl } from "../../../src/models/gates/answerLinks.ts";
 import { SCHEMA, useQuestions } from "../../dashboard/useQuestions.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard questions", () => {
-  let app: TestApp;
   let jobId: string;
   let path: string;
-  const { openLive, contexts, ask } = useQuestions((ready) => {
-    ({ app, jobId, path } = ready);
+  const { app, openLive, contexts, ask } = useQuestions((ready) => {
+    ({ jobId, path } = ready);
   });
   const gate = async (key = "publish") => (await app.call("GET", `${path}/gates/${key}`)).body;
 

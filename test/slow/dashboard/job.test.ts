@@ -3,16 +3,12 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectNoSidewaysScrolling } from "../../support/axe.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
 describe("dashboard page of a job", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts } = useDashboard();
 
   const openLive = (jobId: string, query = "", options = {}) =>
     contexts.openLive(`${app.url}/jobs/${encodeURIComponent(jobId)}${query}`, options);

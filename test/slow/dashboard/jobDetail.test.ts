@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import { chooseAction } from "../../dashboard/jobMenu.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 
 describe("dashboard details of a job", () => {
-  let app: TestApp;
-  const { contexts, openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive } = useDashboard();
 
   it("notifies of the end of a job after a click", async () => {
     const { jobId, path } = await createJob(app, { name: "Import" });

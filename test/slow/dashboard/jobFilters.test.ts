@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { findings } from "../../support/axe.ts";
 import { waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("filters of the dashboard's list of jobs", () => {
-  let app: TestApp;
-  const { openLive, openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive, openWithClock } = useDashboard();
 
   it("show a sign that changes the direction of the text as a box", async () => {
     const page = await openLive(`/?metadata.team=${encodeURIComponent("sa\u202Eles")}`);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
@@ -9,10 +8,7 @@ import { createJob, report, whole } from "../../support/factories.ts";
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
 describe("dashboard page of one job", () => {
-  let app: TestApp;
-  const { contexts, openLive, openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts, openLive, openWithClock } = useDashboard();
 
   describe("time left", () => {
     const timeLeft = (page: Page) => page.locator(".facts div").filter({ hasText: "Time left" });

@@ -2,16 +2,12 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { waitForNames } from "../../dashboard/jobNames.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectNoSidewaysScrolling, findings } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("the selection in the dashboard's list of jobs", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const bar = (page: Page) => page.getByRole("region", { name: "Selected jobs" });
 

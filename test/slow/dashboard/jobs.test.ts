@@ -7,15 +7,11 @@ import { names } from "../../dashboard/jobNames.ts";
 import { manyJobs } from "../../dashboard/manyJobs.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { runProgram } from "../../examples/program.ts";
-import type { TestApp } from "../../support/app.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("dashboard list of jobs", () => {
-  let app: TestApp;
-  const { openLive, openWithClock } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive, openWithClock } = useDashboard();
 
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });

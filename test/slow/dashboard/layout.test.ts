@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Locator } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { acceptRun, createJob, report } from "../../support/factories.ts";
@@ -18,13 +17,9 @@ interface Box {
 const boxOf = async (locator: Locator): Promise<Box> => (await locator.boundingBox()) as Box;
 
 describe("layout of the dashboard", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }` },
-  );
+  const { app, openLive } = useDashboard({
+    config: `{ hooks: { enabled: true, token: "${HOOK_TOKEN}", keepRequests: "7d" }, channels: { log: {} } }`,
+  });
 
   it("leaves no blank lines between the blocks of rendered Markdown", async () => {
     const { jobId } = await createJob(app, {

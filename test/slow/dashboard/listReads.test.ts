@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 describe("dashboard lists", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, contexts } = useDashboard();
 
   const LISTS: readonly [path: string, read: string, reads: number][] = [
     ["/", "/api/jobs", 1],

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -13,14 +12,8 @@ const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d",
 ] } }`;
 
 describe("dashboard pages of a mapping that reports a job", () => {
-  let app: TestApp;
   let worker: TestWorker;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: CONFIG },
-  );
+  const { app, openLive } = useDashboard({ config: CONFIG });
   beforeEach(async () => {
     worker = await startWorker(app);
   });

@@ -1,18 +1,15 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { useRules } from "../../dashboard/useRules.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 
 const READ_ONLY = "a-read-only-token-of-length";
 
 describe("dashboard page of notifications", () => {
-  let app: TestApp;
-  const { openLive, cardOf } = useRules((started) => {
-    app = started;
-  });
+  const { app, openLive, cardOf } = useRules();
 
   it("shows the event of a job that fails as soon as a rule has sent it, and links to all of its deliveries", async () => {
     const page = await openLive("/notify");
@@ -55,19 +52,14 @@ describe("dashboard page of notifications", () => {
 });
 
 describe("dashboard page of notifications with a token that only reads", () => {
-  let url = "";
-  const set = (app: TestApp) => {
-    url = app.url;
-  };
-  const { contexts } = useDashboard(set, {
+  const { app, contexts } = useDashboard({
     apiToken: "an-api-token-of-length",
     readOnlyToken: READ_ONLY,
     config: JSON.stringify({ notify: [{ id: "agent", on: ["job.failed"], to: { wake: "now" } }] }),
   });
   it("shows the rules without the button", async () => {
-    const page = await contexts.open(`${url}/notify`);
-    await page.getByLabel("Token", { exact: true }).fill(READ_ONLY);
-    await page.keyboard.press("Enter");
+    const page = await contexts.open(`${app.url}/notify`);
+    await enterToken(page, READ_ONLY);
 
     await page.getByText("the main session, at once").waitFor();
     await untilPasses(async () => expect(await page.getByRole("button", { name: "Test agent" }).count()).to.equal(0));
@@ -75,7 +67,7 @@ describe("dashboard page of notifications with a token that only reads", () => {
 });
 
 describe("dashboard page of notifications without rules", () => {
-  const { openLive } = useDashboard(() => {});
+  const { openLive } = useDashboard();
 
   it("links to the guide", async () => {
     const page = await openLive("/notify");

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
+import { enterToken } from "../../support/browser.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -37,13 +37,7 @@ const LANGUAGES = [
 ] as const;
 
 describe("dashboard onboarding", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config },
-  );
+  const { app, contexts } = useDashboard({ config });
   let worker: TestWorker;
   beforeEach(async () => {
     worker = await startWorker(app);
@@ -51,8 +45,7 @@ describe("dashboard onboarding", () => {
   afterEach(() => worker.close());
   const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
     const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await page.getByLabel("Token", { exact: true }).fill(token);
-    await page.keyboard.press("Enter");
+    await enterToken(page, token);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   };

@@ -5,7 +5,7 @@ import { waitForAddress } from "../../support/browser.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard palette", () => {
-  const { openLive } = useDashboard(() => {});
+  const { openLive } = useDashboard();
 
   it("takes the key that follows at once", async () => {
     const page = await openLive("/");

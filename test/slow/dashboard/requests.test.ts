@@ -1,5 +1,4 @@
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d", mappings: [
@@ -7,13 +6,7 @@ const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d",
 ] } }`;
 
 describe("dashboard page of hooks", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { config: CONFIG },
-  );
+  const { app, openLive } = useDashboard({ config: CONFIG });
   const send = (body: object, name = "ci") =>
     app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}` });
 

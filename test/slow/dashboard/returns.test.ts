@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { waitForAddress } from "../../support/browser.ts";
 import { agentRequest } from "../../support/factories.ts";
 
@@ -10,10 +9,7 @@ const JOB = "run-1/build & test";
 const SENTENCE = "A job that this session started has completed.";
 
 describe("dashboard pages of a return", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   /** Stores a job that has woken its session, with the run and the turn that came of it. */
   async function returned(): Promise<string> {

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { bearer, useRunList } from "../../dashboard/useRunList.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard filters of runs", () => {
-  let app: TestApp;
-  const { openLive } = useRunList((started) => {
-    app = started;
-  });
+  const { app, openLive } = useRunList();
 
   it("find words anywhere in a name, also of a run that comes while the page is open", async () => {
     const page = await openLive("/runs");

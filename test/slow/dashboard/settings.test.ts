@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { READ_ONLY, TOKEN, useSettings } from "../../dashboard/useSettings.ts";
-import type { TestApp } from "../../support/app.ts";
 import { expectAccessible } from "../../support/axe.ts";
 import { untilPasses } from "../../support/eventually.ts";
 
 describe("dashboard page of the settings", () => {
-  let app: TestApp;
-  const { logIn } = useSettings((started) => {
-    app = started;
-  });
+  const { app, logIn } = useSettings();
 
   it("is in the navigation, under g t and in the palette", async () => {
     const page = await logIn(TOKEN);

@@ -1,16 +1,12 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
 const PHONE = { viewport: { width: 390, height: 780 } };
 
 describe("dashboard panel of a step", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
     const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, { ...PHONE, ...options });

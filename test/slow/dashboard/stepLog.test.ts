@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
-import type { TestApp } from "../../support/app.ts";
 import { untilPasses } from "../../support/eventually.ts";
 import { createJob, report } from "../../support/factories.ts";
 
@@ -10,10 +9,7 @@ const LINES = 99_990;
 const LINE_HEIGHT = 18;
 
 describe("a long log on the page", () => {
-  let app: TestApp;
-  const { openLive } = useDashboard((started) => {
-    app = started;
-  });
+  const { app, openLive } = useDashboard();
 
   for (const [screen, options] of [
     ["a wide window", {}],

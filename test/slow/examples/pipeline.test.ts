@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { type Program, runProgram } from "../../examples/program.ts";
 import { type Meet, type Relay, startRelay } from "../../examples/relay.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const FILES: Record<string, { content: string | Buffer; kind: string }> = {
@@ -29,15 +29,11 @@ const sha256 = (content: string | Buffer) => createHash("sha256").update(content
 const sizeOf = (path: string) => Buffer.byteLength(FILES[path]!.content);
 
 describe("examples/pipeline", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let room: string;
   let folder: string;
   let jobId: string;
   const relays: Relay[] = [];
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
   beforeEach(() => {
     room = mkdtempSync(join(tmpdir(), "signalbox-pipeline-"));
     folder = join(room, "folder");

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { Queue, QueueEvents } from "bullmq";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { redisUrl } from "../../support/servers/servers.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const TOKEN = "an-api-token-of-length";
 const AUTH = { Authorization: `Bearer ${TOKEN}` };
@@ -48,11 +48,7 @@ tasks.resize.run("task-bad", None)
 `;
 
 describe("the examples with a queue", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ apiToken: TOKEN });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ apiToken: TOKEN });
 
   const job = async (id: string) => (await app.call("GET", `/api/jobs/${id}?include=steps`, undefined, AUTH)).body;
   const variables = () => ({ ...process.env, no_proxy: "*", SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: TOKEN });

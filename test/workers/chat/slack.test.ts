@@ -63,7 +63,11 @@ describe("people in Slack", () => {
     const body = { message: `Begin ${sessionKey}`, sessionKey, channel: "slack", to };
     await app.call("POST", "/hooks/agent", body, { Authorization: `Bearer ${HOOK_TOKEN}` });
     await eventually(() => slack.messages.length > before, "the reply");
-    return slack.messages[before] as SlackMessage;
+    const message = slack.messages[before] as SlackMessage;
+    // The session of a message is known only once its delivery is recorded.
+    const sent = { sessionKey, state: "sent", channel: "slack" } as const;
+    await eventually(async () => app.stores.deliveries.collection.native.findOne(sent), "the delivery to be recorded");
+    return message;
   }
   const say = (user: string, text: string, thread: SlackMessage, more: object = {}) =>
     slack.event(app, {

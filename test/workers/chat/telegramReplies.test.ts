@@ -57,12 +57,19 @@ describe("answers to replies in Telegram", () => {
     await eventually(() => inChat().length > before, "a message of the bot");
     return inChat()[before] as BotMessage;
   }
+  /** Waits until a message is recorded as sent: its session is known only then. */
+  const recorded = (message: BotMessage) =>
+    eventually(async () => {
+      const sent = { state: "sent", "parts.id": String(message.id) } as const;
+      return (await app.stores.deliveries.collection.native.countDocuments(sent)) > 0 && message;
+    }, "the delivery to be recorded");
   /** Starts a run in a session, whose reply goes to a chat. */
-  const delivered = (sessionKey: string, to = "42") => {
+  const delivered = async (sessionKey: string, to = "42") => {
     // A turn of the main session would take an answer that a test has scripted.
     const body = { message: "Begin", sessionKey, channel: "telegram", to, wakeMode: "next-heartbeat" };
     const headers = { Authorization: `Bearer ${HOOK_TOKEN}` };
-    return nextMessage(() => app.call("POST", "/hooks/agent", body, headers), Number(to.split(":", 1)[0]));
+    const send = () => app.call("POST", "/hooks/agent", body, headers);
+    return recorded(await nextMessage(send, Number(to.split(":", 1)[0])));
   };
   /** Waits until every update of the service was handled. */
   const handled = () =>
@@ -74,7 +81,7 @@ describe("answers to replies in Telegram", () => {
   it("are runs in the session of the reply that they quote, fenced with the sender's name", async () => {
     const reply = await delivered("weather");
 
-    const again = await nextMessage(() => telegram.say("And tomorrow?", { from: ANN, quotes: reply }));
+    const again = await recorded(await nextMessage(() => telegram.say("And tomorrow?", { from: ANN, quotes: reply })));
 
     const [, second] = await runsOf("weather");
     expect(second).to.include({ status: "completed", name: "telegram:7 (Ann)" });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { withoutConfiguredNames } from "../../../src/api/metrics/metrics.ts";
 import { readExpectedJobs } from "../../../src/models/notifications/expectedJobs.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const EXPECTED = [
   { id: "backup", name: "Nightly backup", every: "1d" },
@@ -10,11 +10,7 @@ const EXPECTED = [
 ];
 
 describe("the metrics of expected jobs", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp();
-  });
-  after(() => app.close());
+  const app = useSharedApp();
 
   it("show the last success and whether a job is missing, and keep their values while MongoDB is away", async () => {
     const { stores, clock } = app;

@@ -9,18 +9,15 @@ import { mappedHookProcessor } from "../../../src/workers/processors/mappedHook.
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun, agentRequest } from "../../support/factories.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("mapped hook processor: a run whose transform finds no thread", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({
-      config: `{ hooks: {
+  const app = useSharedApp({
+    config: `{ hooks: {
         transformsDir: "examples/transforms",
         mappings: [{ match: { path: "x" }, transform: { module: "alerts.js" } }],
       } }`,
-    });
   });
-  after(() => app.close());
 
   /** Processes the run once. Returns the error of that try, or else the run. */
   async function attempt({ lastTry, stopping = false }: { lastTry: boolean; stopping?: boolean }) {

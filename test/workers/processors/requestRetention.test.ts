@@ -4,8 +4,8 @@ import { expect } from "chai";
 import pino from "pino";
 import type { NewHookRequest } from "../../../src/models/intake/hookRequest.ts";
 import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const DAY_MS = 86_400_000;
 const TOKEN = "a-hook-token-of-length";
@@ -15,11 +15,7 @@ const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d",
 const LIMITS = { ms: 7 * DAY_MS, maxBytes: undefined };
 
 describe("retention of kept requests", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG });
 
   const retain = async (settings: Partial<RetentionSettings> = {}) => {
     const signal = new AbortController().signal;

@@ -7,18 +7,14 @@ import { mailRunId } from "../../../src/gmail/listener/acceptMail.ts";
 import { newRunDoc } from "../../../src/models/runs/acceptance.ts";
 import type { RunDoc } from "../../../src/models/runs/run.ts";
 import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
+import { useApp } from "../../support/useApp.ts";
 
 const DAY_MS = 86_400_000;
 
 describe("retention", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   const run = (settings: Partial<RetentionSettings>, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };

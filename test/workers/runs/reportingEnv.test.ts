@@ -1,18 +1,16 @@
 import { expect } from "chai";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { reportingEnv } from "../../../src/workers/runs/reportingEnv.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { agentRequest } from "../../support/factories.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 const API = "an-api-token-of-length";
 
 describe("reportingEnv", () => {
-  let app: TestApp;
+  const app = useSharedApp({ apiToken: API });
   before(async () => {
-    app = await startApp({ apiToken: API });
     await app.stores.jobs.put("run-1", {});
   });
-  after(() => app.close());
 
   const envOf = (_id: string, trackAsJob: boolean) =>
     reportingEnv(

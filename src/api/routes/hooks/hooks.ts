@@ -184,7 +184,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds, com
       );
       await checkRecipient(deps, body.channel, body.to);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
-      const claimSession = async () => {
+      const assignSession = async () => {
         if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK)))
           throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
         if (sessionKey === undefined || !hasAgents(agents)) return;
@@ -202,7 +202,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds, com
         depth: readDepth(headers[DEPTH_HEADER]),
         ...keptTraceparent(stores, headers),
       };
-      const run = await acceptAgentRun(stores, wanted, idempotency, claimSession);
+      const run = await acceptAgentRun(stores, wanted, idempotency, assignSession);
       await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
       metrics.hooks.inc({ hook: "agent" });
       const location = { Location: `/api/runs/${run.runId}` };

@@ -38,7 +38,7 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
       {!isDeleted && <CopyLink />}
       {canWrite && isRunning && <CancelJob job={job} />}
       <details class="more-actions" ref={menu}>
-        <summary aria-label="More actions" title="More actions">
+        <summary class="icon-button" aria-label="More actions" title="More actions">
           <Icon name="more" />
         </summary>
         <div>

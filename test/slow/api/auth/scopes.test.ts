@@ -4,7 +4,8 @@ import { allRoutes } from "../../../../src/api/routes/all.ts";
 import type { AnyRoute } from "../../../../src/api/routing/route.ts";
 import { parseConfig } from "../../../../src/config/load.ts";
 import { compileMappings } from "../../../../src/hooks/mappings/mapping.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
+import { bearer } from "../../../support/app.ts";
+import { useSharedApp } from "../../../support/useApp.ts";
 
 const tokenOf = (name: string) => `the-token-with-the-name-${name}`;
 const JOB_SCOPES = ["jobs:read", "jobs:report", "jobs:create", "jobs:write"] as const;
@@ -41,14 +42,9 @@ const CONFIG = JSON.stringify({
   server: { apiToken: API_TOKENS, readOnlyToken: [READ_ONLY], tokens: entries },
   hooks: { enabled: true, token: HOOK_TOKENS, mappings: [{ match: { path: "ci" } }] },
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("scopes of tokens", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG, countFailure: async () => {} });
 
   const { hooks } = parseConfig(CONFIG, {});
   const routes = allRoutes(hooks, compileMappings(hooks)).filter(({ path }) => path.startsWith("/api/"));

@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { CONFIG, hook } from "../../../api/routes/keptRequests.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { TIMES } from "../../../support/random.ts";
+import { useApp } from "../../../support/useApp.ts";
 
 /** Refused requests, many times as many as are kept; the nightly command sends more. */
 const REFUSED = TIMES > 1 ? 10_000 : 2_000;
 describe("kept requests", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ config: CONFIG, countFailure: async () => {} });
-  });
-  afterEach(() => app.close());
+  const app = useApp({ config: CONFIG, countFailure: async () => {} });
 
   const send = (name: string, body: unknown, headers: Record<string, string> = hook) =>
     app.call("POST", `/hooks/${name}`, body, headers);

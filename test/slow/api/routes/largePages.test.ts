@@ -1,17 +1,13 @@
 import { expect } from "chai";
 import { reportStep } from "../../../../src/models/jobs/reports/reportStep.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
 import { createJob, report } from "../../../support/factories.ts";
+import { useSharedApp } from "../../../support/useApp.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };
 
 describe("pages of large records", () => {
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` });
 
   it("of runs end early when their replies exceed the size of one response", async () => {
     for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);

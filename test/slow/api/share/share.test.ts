@@ -2,8 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { useDashboard } from "../../../dashboard/useDashboard.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
+import { startApp } from "../../../support/app.ts";
 import { expectAccessible } from "../../../support/axe.ts";
+import { enterToken } from "../../../support/browser.ts";
 import { untilPasses } from "../../../support/eventually.ts";
 
 const API = "an-api-token-of-length";
@@ -11,13 +12,7 @@ const ATTACK = `</title></pre><img src=x onerror="document.title='owned'"><scrip
 const headers = { Authorization: `Bearer ${API}` };
 
 describe("a share link in a browser", () => {
-  let app: TestApp;
-  const { contexts } = useDashboard(
-    (started) => {
-      app = started;
-    },
-    { apiToken: API },
-  );
+  const { app, contexts } = useDashboard({ apiToken: API });
   let link: string;
   beforeEach(async () => {
     await app.call("PUT", "/api/jobs/job", { name: `Job ${ATTACK}` }, headers);
@@ -99,8 +94,7 @@ describe("a share link in a browser", () => {
   it("is created, copied and ended on the page of the job, on a phone and without a mouse", async () => {
     const page = await contexts.open(`${app.url}/jobs/job`, { viewport: { width: 390, height: 800 } });
     const menu = page.locator("summary[aria-label='More actions']");
-    await page.getByLabel("Token", { exact: true }).fill(API);
-    await page.keyboard.press("Enter");
+    await enterToken(page, API);
     await page.getByRole("button", { name: "Copy link" }).press("Enter");
     await page.getByText("Link, which needs a log-in, copied").waitFor();
     await menu.press("Enter");

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { prepareDatabase } from "../../../../src/cli/commands/service/release.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { useApp } from "../../../support/useApp.ts";
 
 describe("signalbox release", () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(() => app.close());
+  const app = useApp();
 
   it("creates a missing index while a service accepts reports, of which none fails", async () => {
     const { jobs } = app.database.collections;

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "chai";
 import { deleteUnusedGates, repairGates } from "../../../../src/models/gates/repairGates.ts";
-import { startApp, type TestApp } from "../../../support/app.ts";
 import { createJob } from "../../../support/factories.ts";
 import { actOnGate } from "../../../support/gateActions.ts";
 import { toWebhook } from "../../../support/notifyFixture.ts";
+import { useSharedApp } from "../../../support/useApp.ts";
 
 const PROCESS = join(import.meta.dirname, "..", "..", "..", "support", "processes", "gates.ts");
 
@@ -19,11 +19,7 @@ const WRITES = 4;
 
 describe("gates after kill -9", function () {
   this.timeout(300_000); // It kills a process at each write.
-  let app: TestApp;
-  before(async () => {
-    app = await startApp({ config: CONFIG });
-  });
-  after(() => app.close());
+  const app = useSharedApp({ config: CONFIG });
 
   /** Acts in a process of its own. Returns the signal that ended it, or null if it carried out the action. */
   async function actInProcess(action: string, jobId: string, write: number): Promise<string | null> {

@@ -4,7 +4,6 @@ import { readJob } from "../../../../src/models/jobs/read/readJobs.ts";
 import { reportStep } from "../../../../src/models/jobs/reports/reportStep.ts";
 import type { Stores } from "../../../../src/models/stores.ts";
 import { useReports } from "../../../models/jobs/useReports.ts";
-import type { TestApp } from "../../../support/app.ts";
 import { mongoUri, useOwnMongod } from "../../../support/servers/servers.ts";
 
 async function stepDown(): Promise<void> {
@@ -15,10 +14,7 @@ async function stepDown(): Promise<void> {
 
 describe("writeReports: concurrent reports", () => {
   useOwnMongod();
-  let app: TestApp;
-  const { openProcess, codeOf, stored } = useReports((started) => {
-    app = started;
-  });
+  const { app, openProcess, codeOf, stored } = useReports();
 
   it("are applied however often other processes change their job meanwhile", async () => {
     const [stores, other] = [openProcess(), openProcess()];

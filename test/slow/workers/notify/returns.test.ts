@@ -59,6 +59,19 @@ describe("returns of jobs to a session", () => {
     expect(job.returns[0]).to.include({ event: "failed", runId: run?._id });
   });
 
+  it("are one run for an end and an answer, with a sentence that fits both", async () => {
+    const asking = await create({ sessionKey: SESSION, on: ["gate"] });
+    const ending = await create();
+    await fixture.app.call("PUT", `${asking.path}/gates/publish`, { title: "Publish?" });
+    await fixture.app.call("POST", `${asking.path}/gates/publish/answer`, { action: "accept", answeredBy: "ada" });
+    await report(fixture.app, ending.path, "a", completed);
+
+    const [run, ...others] = await returned(2);
+
+    expect(others).to.be.empty;
+    expect(run?.request?.instructions).to.match(/^2 jobs that this session started have news: /);
+  });
+
   it("are a run of its own for each end of a job that runs again", async () => {
     const { jobId, path } = await create();
     for (let end = 0; end < 2; end++) {
