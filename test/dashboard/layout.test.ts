@@ -18,4 +18,23 @@ describe("layout of the dashboard", () => {
     const heights = () => buttons.evaluateAll((all) => all.map((button) => button.getBoundingClientRect().height));
     await untilPasses(async () => expect(await heights()).to.deep.equal([32, 32]));
   });
+
+  it("lines up the checkboxes of the columns", async () => {
+    const page = await openLive();
+    await page.getByText("Columns", { exact: true }).click();
+    const boxes = page.locator(".columns input");
+    await boxes.first().waitFor();
+    const places = () =>
+      boxes.evaluateAll((all) =>
+        all.map((one) => {
+          const { left, width } = one.getBoundingClientRect();
+          return [left, width];
+        }),
+      );
+    await untilPasses(async () => {
+      const [first, ...others] = await places();
+      expect(first?.[1]).to.equal(20);
+      for (const place of others) expect(place).to.deep.equal(first);
+    });
+  });
 });

@@ -72,6 +72,7 @@ describe("dashboard pages of runs, sessions and deliveries", () => {
 
     const card = page.getByRole("listitem").filter({ hasText: /telegram/i });
     await card.getByText("Last sent").waitFor();
+    await card.getByText("Ready", { exact: true }).waitFor();
     await page.getByText("No mailbox is connected").waitFor();
   });
 });

@@ -50,7 +50,12 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
         />
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
-      {value?.names.length === 0 && <p class="muted section">No job with a name was created in this time.</p>}
+      {value?.names.length === 0 && (
+        <p class="muted section">
+          No job with a name was created in this time. Each name has a row here, with its last 20 jobs, their usual
+          duration and the last failure.
+        </p>
+      )}
       {value && name === null && <Names names={value.names} query={withoutPage} />}
       {one && <Runs {...one} />}
       {value && (cursor !== null || value.nextCursor !== null) && (

@@ -90,8 +90,8 @@ function NoJobs({ query }: { query: URLSearchParams }) {
       tutorials={firstJob(serviceUrl(), neededApiToken())}
       token={neededApiToken()}
       guide="tutorials/first-job"
+      end={<TestHook />}
     >
-      <TestHook />
       <p>This page shows each job as it progresses. Three steps lead to the first one:</p>
     </Checklist>
   );

@@ -169,7 +169,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
       token={HOOKS_TOKEN}
       guide="tutorials/first-agent-hook"
     >
-      <TestHook />
+      <TestHook isPrimary />
       <p>This page shows each run that a hook starts, with its reply. Three steps lead to the first one:</p>
     </Checklist>
   );

@@ -243,7 +243,8 @@ describe("the delivery of a webhook", () => {
     expect(receiver.requests).to.have.length(2);
     expect(delivery.reason).to.equal(`The receiver answered 500. It was tried ${length + 1} times.`);
     expect(delivery).to.deep.include({ lastStatus: 500, open: false });
-    expect(worker.log.find(({ msg }) => msg === "a delivery failed")).to.include({ rule: "sales", status: 500 });
+    const line = () => worker.log.find(({ msg }) => msg === "a delivery failed");
+    expect(await eventually(line, "the line of the log")).to.include({ rule: "sales", status: 500 });
   });
 
   it("is retried and cancelled by the API like a reply", async () => {

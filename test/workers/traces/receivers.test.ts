@@ -54,7 +54,8 @@ describe("receivers of traces", () => {
     await fixture.scanned();
 
     expect(receiver.requests).to.have.length(1);
-    expect(fixture.worker.log.find(({ msg }) => String(msg).includes("tried again"))).to.include({
+    const line = () => fixture.worker.log.find(({ msg }) => String(msg).includes("tried again"));
+    expect(await eventually(line, "the line of the log")).to.include({
       reason: "The receiver answered 503.",
       pauseMs: 60_000, // the time after which spans are given up in tests
     });

@@ -14,6 +14,11 @@ export function ChannelCard(props: ChannelProps) {
     <li class="card" aria-labelledby={`channel-${channel}`}>
       <h2 id={`channel-${channel}`}>{channel}</h2>
       {state === "stopped" && <Stop {...props} canAct={canAct} />}
+      {state === "ready" && failed === 0 && (
+        <p class="status status-sent">
+          <Icon name="completed" /> Ready
+        </p>
+      )}
       <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
       <p class="muted">
         {lastSentAt ? (

@@ -10,10 +10,12 @@ interface ChecklistProps {
   readonly tutorials: readonly Tutorial[];
   readonly token: NeededToken | null;
   readonly guide: GuidePage;
+  /** Another way to a first record. */
+  readonly end?: ComponentChildren;
 }
 
 /** Three steps to copy, in a choice of languages: the content of a list before its first record. */
-export function Checklist({ title, children, tutorials, token, guide }: ChecklistProps) {
+export function Checklist({ title, children, tutorials, token, guide, end }: ChecklistProps) {
   const [chosen, setChosen] = useState(0);
   const { steps, needs } = tutorials[chosen] as Tutorial;
   return (
@@ -51,6 +53,7 @@ export function Checklist({ title, children, tutorials, token, guide }: Checklis
       <p>
         <GuideLink page={guide} />
       </p>
+      {end}
     </div>
   );
 }

@@ -3,8 +3,11 @@ import { testHook } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { address, navigate } from "../../router.ts";
 
-/** A button that starts a run with a test message and opens it, if hooks are on and the login may call the agent hook. */
-export function TestHook() {
+/**
+ * A button that starts a run with a test message and opens it, if hooks are on and the login may call the agent hook.
+ * @param isPrimary whether it is what the page suggests first
+ */
+export function TestHook({ isPrimary = false }: { isPrimary?: boolean }) {
   const currentAccess = access.value;
   const { isPending, mutate } = useMutation("");
   const canRead = hasScope(currentAccess, "runs:read");
@@ -12,7 +15,12 @@ export function TestHook() {
   const send = async () => navigate(address("/runs/:runId", (await testHook()).runId));
   return (
     <p>
-      <button type="button" class="primary" disabled={isPending} onClick={() => mutate(send, "Test hook sent")}>
+      <button
+        type="button"
+        class={isPrimary ? "primary" : undefined}
+        disabled={isPending}
+        onClick={() => mutate(send, "Test hook sent")}
+      >
         Send a test hook
       </button>{" "}
       starts a run of the agent and opens it.
