@@ -15,6 +15,7 @@ describe("a request with forEach", () => {
         mappings: [
           { match: { path: "each" }, forEach: "items", messageTemplate: "{{items[0]}}", ${quiet} },
           { match: { path: "other" }, messageTemplate: "x", ${quiet} },
+          { match: { path: "burst" }, forEach: "items", messageTemplate: "x", ${quiet} },
         ],
       } }`,
   });
@@ -78,6 +79,19 @@ describe("a request with forEach", () => {
 
     expect(total).to.equal(1);
     expect(await app.stores.hookCalls.collection.native.countDocuments()).to.equal(2);
+  });
+
+  it("does not exceed the maximum together with others of the same moment", async () => {
+    const body = { items: items.slice(0, 400) };
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async () => (await app.call("POST", "/hooks/burst", body, HOOK)).status),
+    );
+
+    const accepted = statuses.filter((status) => status === 202).length;
+    expect(accepted).to.be.within(1, 3);
+    expect(statuses.filter((status) => status === 429)).to.have.length(10 - accepted);
+    const { collection } = app.stores.runs;
+    expect(await collection.native.countDocuments({ "mapped.mapping": "burst" })).to.equal(accepted * 400);
   });
 });
 

@@ -140,11 +140,31 @@ export async function acceptMappedRuns(
  * request comes first and counts only once one of its runs exists (`unconfirmed`): a crash between the writes leaves a request
  * that no reader sees and that retention removes, never a run whose request is missing.
  */
-async function insertMapped(
-  { runs, hookCalls, hookRequests }: Pick<IntakeStores, "runs" | "hookCalls" | "hookRequests">,
-  { runs: wanted, shared, maxWaiting, kept, replayOf, depth, traceparent }: NewMappedRequest,
+function insertMapped(
+  stores: MappedStores,
+  request: NewMappedRequest,
   runIds: readonly string[],
   fingerprint?: string,
+): Promise<{ isNew: boolean; waiting: number }> {
+  const mapping = request.runs[0]?.mapped?.mapping ?? "";
+  return stores.runs.whileArriving(mapping, request.runs.length, (arriving) =>
+    insertUpToLimit(stores, request, { runIds, fingerprint, arriving }),
+  );
+}
+
+type MappedStores = Pick<IntakeStores, "runs" | "hookCalls" | "hookRequests">;
+
+interface Insertion {
+  readonly runIds: readonly string[];
+  readonly fingerprint: string | undefined;
+  /** The runs of the mapping that other requests are about to insert. */
+  readonly arriving: number;
+}
+
+async function insertUpToLimit(
+  { runs, hookCalls, hookRequests }: MappedStores,
+  { runs: wanted, shared, maxWaiting, kept, replayOf, depth, traceparent }: NewMappedRequest,
+  { runIds, fingerprint, arriving }: Insertion,
 ): Promise<{ isNew: boolean; waiting: number }> {
   const [first] = runIds;
   const [{ mapped } = { mapped: null }] = wanted;
@@ -153,7 +173,7 @@ async function insertMapped(
     return { isNew: false, waiting: 0 };
   }
   const waiting = maxWaiting === undefined ? 0 : await countWaiting(runs.collection, mapped.mapping, maxWaiting);
-  const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
+  const isFull = maxWaiting !== undefined && waiting + arriving + wanted.length > maxWaiting;
   if (isFull || shared || kept) {
     const existing = await runs.findExisting(runIds);
     if (existing.size === runIds.length) {

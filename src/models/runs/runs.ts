@@ -30,6 +30,8 @@ export class Runs {
   readonly #changes: ChangeNotifier;
   readonly #notes: NoteNotifier;
   readonly #wanted: WantedNotifications;
+  /** The runs of each mapping that requests to this process are about to store. */
+  readonly #arriving = new Map<string, number>();
 
   constructor(collection: Documents<RunDoc>, clock: Clock, { changes, notes, wanted }: NoteOptions) {
     this.collection = collection;
@@ -66,6 +68,22 @@ export class Runs {
     const inserted = await this.#inserter.add(runs.map((run) => newRunDoc(run, now)));
     for (const { _id } of runs) this.#notifyIf(_id, inserted > 0);
     return inserted;
+  }
+
+  /**
+   * Calls `act`, which stores runs of a mapping, with the number of those that earlier requests to this process are about to store:
+   * no count of the waiting runs contains these.
+   */
+  async whileArriving<T>(mapping: string, count: number, act: (arriving: number) => Promise<T>): Promise<T> {
+    const arriving = this.#arriving.get(mapping) ?? 0;
+    this.#arriving.set(mapping, arriving + count);
+    try {
+      return await act(arriving);
+    } finally {
+      const left = (this.#arriving.get(mapping) ?? 0) - count;
+      if (left > 0) this.#arriving.set(mapping, left);
+      else this.#arriving.delete(mapping);
+    }
   }
 
   /** Reads a run. @throws AppError run_not_found, unavailable */
