@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { follow, runCli } from "./service.ts";
 
 describe("signalbox when jobs are cancelled", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   const jobs = (...args: string[]) => runInProcess(["jobs", ...args], env);
   const read = async (path: string) => (await app.call("GET", path)).body;
 

@@ -10,6 +10,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report } from "../support/factories.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
@@ -17,13 +18,11 @@ import { atTerminal } from "./terminal.ts";
 const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J\x9b31m\r\u202egnp";
 
 describe("signalbox jobs", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   const jobs = (...args: string[]) => runInProcess(["jobs", ...args], env);
   const rows = (stdout: string) =>
     stdout

@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob } from "../support/factories.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 
 describe("signalbox jobs put and report", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   const jobs = (...args: string[]) => runInProcess(["jobs", ...args], env);
   const read = async (path: string) => (await app.call("GET", path)).body;
   const QUIET = { code: 0, stdout: "", stderr: "" };

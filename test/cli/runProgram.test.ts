@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { runCli } from "./service.ts";
 
 describe("signalbox run", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
   let jobId: string;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   beforeEach(() => {
     jobId = `program-${randomUUID()}`;
   });

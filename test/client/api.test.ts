@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
 import { type Client, createClient, SignalboxError } from "../../src/client/client.ts";
-import { startApp, type TestApp } from "../support/app.ts";
 import { answers, startChannelServer } from "../support/servers/channelServer.ts";
 import { freePort } from "../support/servers/servers.ts";
+import { useSharedApp } from "../support/useApp.ts";
 import { recordingClient } from "./recording.ts";
 
 const API_TOKEN = "an-api-token-of-length";
@@ -18,13 +18,11 @@ const CONFIG = `{
 }`;
 
 describe("signalbox/client API calls", () => {
-  let app: TestApp;
+  const app = useSharedApp({ apiToken: API_TOKEN, config: CONFIG });
   let client: Client;
-  before(async () => {
-    app = await startApp({ apiToken: API_TOKEN, config: CONFIG });
+  before(() => {
     client = createClient({ url: `${app.url}/`, token: API_TOKEN, hookToken: HOOK_TOKEN });
   });
-  after(() => app.close());
 
   it("create, filter, page through, read and delete jobs", async () => {
     const team = randomUUID();

@@ -3,21 +3,8 @@ import type { Page } from "playwright-core";
 import { bearer } from "../support/app.ts";
 import { enterToken } from "../support/browser.ts";
 import { eventually, untilPasses } from "../support/eventually.ts";
+import { ADMIN, API, CI, config } from "./scopedTokens.ts";
 import { useDashboard } from "./useDashboard.ts";
-
-const API = "an-api-token-of-length";
-const CI = "the-token-of-the-ci-team";
-const ADMIN = "the-token-of-an-operator";
-
-const config = JSON.stringify({
-  server: {
-    apiToken: API,
-    tokens: [
-      { name: "ci-team", token: CI, scopes: ["jobs:read"], jobs: { idPrefix: "ci/" } },
-      { name: "operator", token: ADMIN, scopes: ["admin"] },
-    ],
-  },
-});
 
 const linksOf = (page: Page) => page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents();
 

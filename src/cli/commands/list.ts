@@ -17,29 +17,28 @@ export interface ListOptions {
   readonly wide?: boolean | undefined;
 }
 
-interface Page<Row> {
-  readonly rows: readonly Row[];
-  readonly nextCursor: string | null;
+interface List<Row, Page> {
+  readonly read: (page: { limit: number; cursor?: string }) => Promise<Page>;
+  readonly rowsOf: (page: Page) => readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  /** The note for an empty list. */
+  readonly nothing: string;
 }
 
-/**
- * Prints a list: as JSON page by page, or as one table.
- * @param nothing the note for an empty list
- */
-export async function printList<Row>(
+/** Prints a list: as JSON page by page, or as one table. */
+export async function printList<Row, Page extends { readonly nextCursor: string | null }>(
   { limit, all = false, json = false, wide }: ListOptions,
-  read: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,
-  columns: readonly Column<Row>[],
-  nothing: string,
+  { read, rowsOf, columns, nothing }: List<Row, Page>,
 ): Promise<void> {
   let left = all ? Number.POSITIVE_INFINITY : limit;
   let cursor: string | null = null;
   const rows: Row[] = [];
   do {
-    const page: Page<Row> = await read({ limit: Math.min(left, PAGE), ...(cursor !== null && { cursor }) });
-    if (json) print(page.rows.map((row) => cleanJson(row)));
-    else rows.push(...page.rows);
-    left -= page.rows.length; // a page may be shorter than its limit
+    const page: Page = await read({ limit: Math.min(left, PAGE), ...(cursor !== null && { cursor }) });
+    const added = rowsOf(page);
+    if (json) print(added.map((row) => cleanJson(row)));
+    else rows.push(...added);
+    left -= added.length; // a page may be shorter than its limit
     cursor = page.nextCursor;
   } while (cursor !== null && left > 0);
   if (json) return;

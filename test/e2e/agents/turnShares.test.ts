@@ -1,66 +1,13 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type Behaviour, type ModelServer, saysPlain, startModelServer } from "../../support/servers/modelServer.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
-
-const MALLORY = { Authorization: "Bearer a-hook-token-of-length" };
-const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };
+import { MALLORY, useTurnShares } from "./useTurnShares.ts";
 
 describe("the agent turns of a worker", () => {
-  let app: TestApp;
-  let workers: TestWorker[];
-  let model: ModelServer;
-  /** Lets the slow turns end. */
-  let go: () => void;
-
-  /** Workers whose model answers a prompt that contains "slow" only after `go`. */
-  async function start(concurrency: number, count = 1): Promise<void> {
-    const { promise: mayEnd, resolve } = Promise.withResolvers<void>();
-    go = resolve;
-    const answer: Behaviour = async (response, request) => {
-      if (request.text.includes("slow")) await mayEnd;
-      saysPlain("ok")(response, request);
-    };
-    model = await startModelServer();
-    model.script(...Array<Behaviour>(100).fill(answer));
-    app = await startApp({
-      config: `{
-        hooks: {
-          enabled: true, token: "a-hook-token-of-length",
-          mappings: [{
-            match: { path: "alice" }, messageTemplate: "{{text}}", deliver: false, wakeMode: "next-heartbeat",
-            auth: { type: "token", token: "the-token-of-alice-alone" },
-          }],
-        },
-        agents: {
-          defaults: { runner: "openai", model: "small" },
-          runners: { openai: { baseUrl: "${model.url}" } },
-        },
-        channels: { log: {} },
-        worker: { concurrency: ${concurrency} },
-      }`,
-    });
-    workers = await Promise.all(Array.from({ length: count }, () => startWorker(app)));
-  }
-  afterEach(async () => {
-    go();
-    await Promise.all(workers.map((worker) => worker.close()));
-    await app.close();
-    await model.close();
-  });
-
-  const send = async (name: string, who: Record<string, string>, body: object): Promise<string> => {
-    const { body: answer } = await app.call("POST", `/hooks/${name}`, body, who);
-    return answer.runId;
-  };
+  const { app, start, go, send, alice, find, ended } = useTurnShares();
   const mallory = (message: string) =>
     send("agent", MALLORY, { message, deliver: false, wakeMode: "next-heartbeat", timeoutSeconds: 3_600 });
-  const alice = (text: string) => send("alice", ALICE, { text });
-  const find = (id: string) => app.stores.runs.find(id);
   const count = (status: "running" | "completed") =>
     app.stores.runs.collection.native.countDocuments({ status, mapped: null });
-  const ended = (id: string) => eventually(async () => (await find(id)).status === "completed", "the run's end");
 
   for (const concurrency of [2, 10]) {
     it(`leave one of ${concurrency} to another sender, however many slow turns the first has requested`, async () => {

@@ -1,17 +1,15 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob, whole } from "../../support/factories.ts";
 import { startProcess } from "../../support/process.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("a web process that is killed", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, LOG_LEVEL: "warn" };
   });
-  after(() => app.close());
 
   it("under load has stored every report that it answered, and the others can be sent again", async () => {
     const service = startProcess("src/api/main.ts", env);

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { runCli } from "../../cli/service.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("signalbox when jobs are cancelled", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   const read = async (path: string) => (await app.call("GET", path)).body;
 
   it("run completes the job of a program that ends well in spite of SIGTERM", async () => {

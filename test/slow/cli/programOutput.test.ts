@@ -4,17 +4,15 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
 import { startShell } from "../../cli/service.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { useSharedApp } from "../../support/useApp.ts";
 
 describe("signalbox run, in a shell", () => {
-  let app: TestApp;
+  const app = useSharedApp();
   let env: Record<string, string>;
   let jobId: string;
-  before(async () => {
-    app = await startApp();
+  before(() => {
     env = { SIGNALBOX_URL: app.url };
   });
-  after(() => app.close());
   beforeEach(() => {
     jobId = `program-${randomUUID()}`;
   });

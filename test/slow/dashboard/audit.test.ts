@@ -1,21 +1,8 @@
+import { ADMIN, API, CI, config } from "../../dashboard/scopedTokens.ts";
 import { useDashboard } from "../../dashboard/useDashboard.ts";
 import { bearer } from "../../support/app.ts";
 import { enterToken } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-
-const API = "an-api-token-of-length";
-const CI = "the-token-of-the-ci-team";
-const ADMIN = "the-token-of-an-operator";
-
-const config = JSON.stringify({
-  server: {
-    apiToken: API,
-    tokens: [
-      { name: "ci-team", token: CI, scopes: ["jobs:read"], jobs: { idPrefix: "ci/" } },
-      { name: "operator", token: ADMIN, scopes: ["admin"] },
-    ],
-  },
-});
 
 describe("dashboard of a token with scopes", () => {
   const { app, contexts } = useDashboard({ config });

@@ -25,7 +25,7 @@ describe("dashboard pages of a mapping that reports a job", () => {
   it("show the job in place of a run, in the list, at the request and at the run", async () => {
     await send({ id: 7, app: "shop", stage: "build", state: "started", text: "Building" });
     const page = await openLive("/requests");
-    await page.getByText("Reported deploys/deploy/7").waitFor();
+    await page.getByRole("row").getByText("Reported deploys/deploy/7").waitFor();
     await page.getByRole("row").filter({ hasText: "1 job" }).waitFor();
     await page.getByRole("row").getByRole("link", { name: "deploys", exact: true }).click();
     await page.getByRole("link", { name: "deploys/deploy/7" }).click();

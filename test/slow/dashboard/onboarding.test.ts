@@ -5,25 +5,9 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { useDashboard } from "../../dashboard/useDashboard.ts";
+import { API_TOKEN, HOOKS_TOKEN, READ_ONLY, useOnboarding } from "../../dashboard/useOnboarding.ts";
 import { expectAccessible } from "../../support/axe.ts";
-import { enterToken } from "../../support/browser.ts";
 import { eventually, untilPasses } from "../../support/eventually.ts";
-import { startWorker, type TestWorker } from "../../support/worker.ts";
-
-const API_TOKEN = "an-api-token-of-length";
-const HOOKS_TOKEN = "a-hook-token-of-length";
-const HOOKS_ONLY = "a-token-for-hooks-and-runs";
-const READ_ONLY = "a-read-only-token-of-length";
-
-const config = JSON.stringify({
-  server: {
-    apiToken: API_TOKEN,
-    readOnlyToken: READ_ONLY,
-    tokens: [{ name: "hooks", token: HOOKS_ONLY, scopes: ["jobs:read", "runs:read", "hooks:agent"] }],
-  },
-  hooks: { enabled: true, token: HOOKS_TOKEN, path: "/in" },
-});
 
 /** The address of each page with a checklist, its title, and the languages with the file that a step asks to save. */
 const CHECKLISTS = [
@@ -37,18 +21,7 @@ const LANGUAGES = [
 ] as const;
 
 describe("dashboard onboarding", () => {
-  const { app, contexts } = useDashboard({ config });
-  let worker: TestWorker;
-  beforeEach(async () => {
-    worker = await startWorker(app);
-  });
-  afterEach(() => worker.close());
-  const logIn = async (token = API_TOKEN, options = {}): Promise<Page> => {
-    const page = await contexts.open(app.url, { permissions: ["clipboard-read", "clipboard-write"], ...options });
-    await enterToken(page, token);
-    await page.getByText("Live", { exact: true }).waitFor();
-    return page;
-  };
+  const { app, logIn } = useOnboarding();
 
   /** Copies the three steps of a language. */
   async function copySteps(page: Page): Promise<string[]> {

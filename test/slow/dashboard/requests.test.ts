@@ -17,7 +17,7 @@ describe("dashboard page of hooks", () => {
     await page.getByRole("button", { name: "Edit and try" }).click();
     await page.getByLabel("Body", { exact: true }).last().fill('{ "result": "passed" }');
     await page.getByRole("button", { name: "Try", exact: true }).click();
-    await page.getByText('ci: payload.result is "passed", not "failed"').waitFor();
+    await page.getByRole("list", { name: "Conditions of ci" }).getByText("passed").waitFor();
 
     await page.getByRole("link", { name: "Hooks" }).first().click();
     await page.getByRole("button", { name: "Try a mapping" }).click();

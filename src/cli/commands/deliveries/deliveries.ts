@@ -48,15 +48,12 @@ export const listDeliveries: Define = (command, environment) =>
     const given = Object.entries({ state, channel, kind, rule }).filter(([, value]) => value !== undefined);
     const filter: DeliveryFilter = Object.fromEntries(given);
     return withService(await environment(), options, ({ client }) =>
-      printList<Delivery>(
-        options,
-        async (page) => {
-          const { deliveries, nextCursor } = await client.deliveries.list({ ...filter, ...page });
-          return { rows: deliveries, nextCursor };
-        },
-        DELIVERY_COLUMNS,
-        "No deliveries match.",
-      ),
+      printList(options, {
+        read: (page) => client.deliveries.list({ ...filter, ...page }),
+        rowsOf: ({ deliveries }) => deliveries,
+        columns: DELIVERY_COLUMNS,
+        nothing: "No deliveries match.",
+      }),
     );
   });
 

@@ -53,15 +53,12 @@ export const listRequests: Define = (command, environment) =>
     const given = Object.entries({ mapping, outcome, status, from, before }).filter(([, value]) => value !== undefined);
     const filter = Object.fromEntries(given);
     return withService(await environment(), options, ({ client }) =>
-      printList<HookRequestRow>(
-        options,
-        async (page) => {
-          const { requests, nextCursor } = await hookRequestCalls(client.call).list({ ...filter, ...page });
-          return { rows: requests, nextCursor };
-        },
-        COLUMNS,
-        "No requests match. Requests are kept while hooks.keepRequests is set.",
-      ),
+      printList(options, {
+        read: (page) => hookRequestCalls(client.call).list({ ...filter, ...page }),
+        rowsOf: ({ requests }) => requests,
+        columns: COLUMNS,
+        nothing: "No requests match. Requests are kept while hooks.keepRequests is set.",
+      }),
     );
   });
 

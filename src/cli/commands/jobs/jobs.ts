@@ -42,15 +42,12 @@ export const listJobs: Define = (command, environment) =>
     const filter = { ...filterOf(options), search: options.search };
     const fields = options.json ? undefined : SHOWN;
     return withService(await environment(), options, ({ client }) =>
-      printList<JobSummary>(
-        options,
-        async (page) => {
-          const { jobs, nextCursor } = await client.jobs.list({ ...filter, ...page, ...(fields && { fields }) });
-          return { rows: jobs, nextCursor };
-        },
-        COLUMNS,
-        "No jobs match.",
-      ),
+      printList(options, {
+        read: (page) => client.jobs.list({ ...filter, ...page, ...(fields && { fields }) }),
+        rowsOf: ({ jobs }) => jobs,
+        columns: COLUMNS,
+        nothing: "No jobs match.",
+      }),
     );
   });
 

@@ -41,15 +41,12 @@ export const listGates: Define = (command, environment) =>
   ).action(async (options: ServiceOptions & ListOptions & { readonly status?: readonly GateStatus[] }) => {
     const { status = ["open"] } = options;
     return withService(await environment(), options, ({ client }) =>
-      printList<Gate>(
-        options,
-        async (page) => {
-          const { gates, nextCursor } = await client.gates.list({ status, ...page });
-          return { rows: gates, nextCursor };
-        },
-        COLUMNS,
-        options.status ? "No gates match." : "No gate waits for an answer.",
-      ),
+      printList(options, {
+        read: (page) => client.gates.list({ status, ...page }),
+        rowsOf: ({ gates }) => gates,
+        columns: COLUMNS,
+        nothing: options.status ? "No gates match." : "No gate waits for an answer.",
+      }),
     );
   });
 

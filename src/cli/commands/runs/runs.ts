@@ -65,15 +65,12 @@ export const listRuns: Define = (command, environment) =>
     const given = Object.entries({ status, sessionKey, mapping, search, createdFrom, createdBefore });
     const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     return withService(await environment(), options, ({ client }) =>
-      printList<Run>(
-        options,
-        async (page) => {
-          const { runs, nextCursor } = await client.runs.list({ ...filter, ...page });
-          return { rows: runs, nextCursor };
-        },
-        COLUMNS,
-        "No runs match.",
-      ),
+      printList(options, {
+        read: (page) => client.runs.list({ ...filter, ...page }),
+        rowsOf: ({ runs }) => runs,
+        columns: COLUMNS,
+        nothing: "No runs match.",
+      }),
     );
   });
 

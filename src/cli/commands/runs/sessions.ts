@@ -20,15 +20,12 @@ export const listSessions: Define = (command, environment) =>
   withExamples(listCommand(command), "signalbox sessions list --limit 20").action(
     async (options: ServiceOptions & ListOptions) =>
       withService(await environment(), options, ({ client }) =>
-        printList<Session>(
-          options,
-          async (page) => {
-            const { sessions, nextCursor } = await client.sessions.list(page);
-            return { rows: sessions, nextCursor };
-          },
-          COLUMNS,
-          "There are no sessions.",
-        ),
+        printList(options, {
+          read: (page) => client.sessions.list(page),
+          rowsOf: ({ sessions }) => sessions,
+          columns: COLUMNS,
+          nothing: "There are no sessions.",
+        }),
       ),
   );
 

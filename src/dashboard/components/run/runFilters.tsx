@@ -64,14 +64,16 @@ function TextFilter({ query, name, title, suggest }: TextFilterProps) {
         defaultValue={value}
         placeholder={title}
         aria-label={title}
-        list={`${name}-values`}
+        list={suggest && `${name}-values`}
         onFocus={load}
       />
-      <datalist id={`${name}-values`}>
-        {values?.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
+      {suggest && (
+        <datalist id={`${name}-values`}>
+          {values?.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
     </form>
   );
 }

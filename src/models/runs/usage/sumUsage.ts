@@ -8,7 +8,8 @@ import { USAGE_MEMBERS, viewUsage } from "./usage.ts";
  * @throws AppError unavailable
  */
 export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<Usage | null> {
-  const reported = (member: string) => ({ $max: `$usage.${member}` }); // null if no run has the member
+  // A sum is 0 both if all runs report 0 and if none reports the member, whose greatest value is null only then.
+  const reported = (member: string) => ({ $max: `$usage.${member}` });
   const sums = Object.fromEntries(USAGE_MEMBERS.map((member) => [member, { $sum: `$usage.${member}` }]));
   const seen = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Seen`, reported(member)]));
   const [total] = await runs.aggregate<Record<string, number | null>>([
