@@ -134,6 +134,12 @@ export const works = {
     goals: { single: [2.2, 4.1], set: [2.2, 4.1] },
     request: (jobs) => ({ method: "GET", path: pathOf(below(jobs)) }),
   },
+  logged: {
+    title: "reports beside a log",
+    goals: { single: [0.7, 1], set: [0.7, 1] },
+    request: (jobs) =>
+      below(2) === 0 ? logLines(below(jobs), below(STEPS)) : report(below(jobs), below(STEPS), 1 + below(99)),
+  },
 } satisfies Record<string, Work>;
 
 export type WorkName = keyof typeof works;

@@ -64,6 +64,20 @@ describe("signalbox start with embedded servers", () => {
     expect(service.printed()).to.match(/hooks\.token must have at least 16 characters/);
   });
 
+  it("reload waits for the outcome, and exits with 1 and the problem if the configuration is refused", async () => {
+    await instances.running();
+    const reload = () => runCli("reload", instances.env).ended;
+
+    const applied = await reload();
+    instances.writeToken("short");
+    const refused = await reload();
+    instances.writeToken("the-first-token-of-hooks");
+
+    expect([applied.code, refused.code], applied.stderr).to.deep.equal([0, 1]);
+    expect(applied.stdout).to.match(/^The changed configuration is in effect\./);
+    expect(refused.stderr).to.match(/hooks\.token must have at least 16 characters/);
+  });
+
   it("restarts a web process, a worker and servers that died", async () => {
     const { service, url } = await instances.running();
     const before = processesOf(dataDir);
