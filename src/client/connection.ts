@@ -55,7 +55,7 @@ export function connect(
     // https://fetch.spec.whatwg.org/#port-blocking: only this message says so. The status 400 is not retried.
     const [status, reason] =
       message === "bad port"
-        ? [400, ": fetch blocks its port, as browsers do. Let it listen at another one."]
+        ? [400, ": fetch blocks its port. Let it listen at another."]
         : [0, ` (${why}).`];
     throw new SignalboxError(status, "unreachable", `The service at ${base} cannot be reached${reason}`, { cause });
   };
