@@ -2,7 +2,7 @@ import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 
 /** The codes of BSONObjectTooLarge, and of updates whose result would be too large. */
-const TOO_LARGE = new Set([10334, 17280, 17419]);
+export const TOO_LARGE: ReadonlySet<unknown> = new Set([10334, 17280, 17419]);
 
 /**
  * The codes of a server that is stopping, stepping down, not yet primary, or short of members.
@@ -26,7 +26,7 @@ function mapError(thrown: unknown): unknown {
   const error = unwrap(thrown);
   const isTooLarge =
     error instanceof mongo.MongoServerError
-      ? TOO_LARGE.has(Number(error.code))
+      ? TOO_LARGE.has(error.code)
       : (error as NodeJS.ErrnoException)?.code === "ERR_OUT_OF_RANGE"; // The driver's buffer is too small for the document.
   if (isTooLarge) {
     const detail = "The document would exceed MongoDB's limit of 16 MiB. Send less input, metadata or output.";

@@ -66,7 +66,8 @@ export function lowerAsciiForms(text: string): string[][] {
   });
 }
 
-const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** Puts the letters of ASCII in lower case, as MongoDB does. */
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function inEachCase(letters: readonly string[]): string[] {
   const cases = letters.map((letter) =>

@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import { endedBy } from "./jobNotes.ts";
+import { changedAt } from "./jobTimes.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
 
 /** The fields of a job that a request for cancellation changes. */
@@ -24,9 +25,7 @@ export function cancelStages(
     {
       $set: {
         cancel: { $cond: [isFirst, request, "$cancel"] },
-        updatedAt: force
-          ? { $max: ["$updatedAt", now] }
-          : { $cond: [isFirst, { $max: ["$updatedAt", now] }, "$updatedAt"] },
+        ...changedAt(now, force ? undefined : isFirst),
       },
     },
     ...(force

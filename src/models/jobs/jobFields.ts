@@ -4,6 +4,7 @@ import { CLEAR_CANCEL_ON_RESTART } from "./cancelUpdate.ts";
 import { NO_COUNTS } from "./children.ts";
 import { packObject } from "./freeObject.ts";
 import type { ReceivedChange } from "./job.ts";
+import { changedAt } from "./jobTimes.ts";
 import { changesPayloads, type PayloadField, replacedBy } from "./payloads/payloadFields.ts";
 import type { PayloadWrites } from "./payloads/payloads.ts";
 import { jobStatus } from "./reports/reportUpdate.ts";
@@ -55,7 +56,7 @@ export function jobFields(jobId: string, change: ReceivedChange, writes: Payload
     message: given("message"),
     output: payload("output"),
     createdAt: or("$createdAt", now),
-    updatedAt: { $max: ["$updatedAt", now] },
+    ...changedAt(now),
     lastReportAt: isReport(change) ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
     current: or("$current", null),
     parentJobId: given("parentJobId"),

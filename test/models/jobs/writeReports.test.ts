@@ -326,7 +326,7 @@ describe("writeReports: concurrent reports", () => {
       }),
     );
 
-    expect(answers[1]).to.equal("too_many_steps");
+    expect(answers[1]).to.equal("body_too_large");
     for (const jobId of ["a", "c"]) expect(await stored(stores, jobId)).to.include({ progress: 50, message: "fine" });
     expect(await stored(stores, "b")).to.deep.include({ progress: 0, message: null, steps: [] });
   });

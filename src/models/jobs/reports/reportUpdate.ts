@@ -3,9 +3,10 @@ import type { Link } from "../../../wire/link.ts";
 import type { WantedNotifications } from "../../notes/wantedNotifications.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { endedBy, noteFields } from "../jobNotes.ts";
-import { timeStages } from "../jobTimes.ts";
+import { changedAt, timeStages } from "../jobTimes.ts";
 import { inOrder, isNewer, maySetMessage } from "../order.ts";
 import type { Payload, PayloadDoc, PayloadRef } from "../payloads/payloads.ts";
+import { FAILED_WORDS, failedWordsIn } from "../search/failedWords.ts";
 import { stepField } from "../step.ts";
 import { failedAttempts } from "./failedAttempts.ts";
 
@@ -44,26 +45,20 @@ export interface Report extends ReportChange {
 }
 
 /**
- * Maximum size of a job's document, without its notes, for which a report may create another step, in bytes. The steps of one
- * job may take 12 MB (contract); the rest of the document takes up to half a MiB, and the notes as much. MongoDB's limit is
- * 16 MiB.
+ * Maximum size of a job's document for which a report may create another step, in bytes. The steps of one job may take 12 MB
+ * (contract); the rest of the document takes up to half a MiB, and for moments its notes as much. MongoDB's limit is 16 MiB.
  */
 const MAX_JOB_BYTES = 12 * 1024 * 1024;
+
+/** The code with which MongoDB rejects an update by `ifRoom`: "$bsonSize requires a document input". */
+export const NO_ROOM = 31393;
 
 /** Returns the path of a step in its job's document. */
 export const stepPath = (stepKey: string): string => `steps.${stepField(stepKey)}`;
 
-/**
- * Returns a query that matches the job if the report can be applied. A report without a stepName needs an existing step, and a
- * new step needs room in the document.
- */
-export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> {
-  const exists = { [stepPath(stepKey)]: { $exists: true } };
-  if (stepName === undefined) return { jobId, ...exists };
-  const notes = { $cond: [{ $isArray: "$notes" }, { $bsonSize: { notes: "$notes" } }, 0] };
-  const size = { $subtract: [{ $bsonSize: "$$ROOT" }, notes] };
-  return { jobId, $or: [exists, { $expr: { $lt: [size, MAX_JOB_BYTES] } }] };
-}
+/** Returns a query that matches the job of a report. A report without a stepName also needs an existing step. */
+export const reportFilter = ({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> =>
+  stepName === undefined ? { jobId, [stepPath(stepKey)]: { $exists: true } } : { jobId };
 
 interface UpdateSettings {
   readonly staleAfterSeconds: number;
@@ -72,6 +67,9 @@ interface UpdateSettings {
   readonly addsReplaced: boolean;
 }
 
+/** The expression for the `seq` of a job and of the step after a report. */
+const NEXT_SEQ = { $add: ["$seq", 1] };
+
 /**
  * Returns the update of a job's document that applies a report to the step, the job, and the copy of the current step. The update
  * computes all values from the stored document, so that concurrent reports of any number of processes take effect one after the
@@ -79,13 +77,14 @@ interface UpdateSettings {
  *
  *     [
  *       { $set: { seq: { $add: ["$seq", 1] }, lastReportAt: now,
- *                 "steps.fetch": { $mergeObjects: [A_NEW_STEP, "$steps.fetch", { progress: 40, updatedAt: now }, { seq }] } } },
- *       { $set: { current: { $cond: [{ $eq: ["$steps.fetch.status", "running"] }, "$steps.fetch", LAST_REPORTED] },
+ *                 "steps.fetch": { $mergeObjects: [A_NEW_STEP, "$steps.fetch", { progress: 40, updatedAt: now, seq }] } } },
+ *       { $set: { current: { $cond: [{ $eq: ["$steps.fetch.status", "running"] }, "$steps.fetch", "$current"] },
  *                 staleAt: { $add: ["$lastReportAt", 900_000] } } },
  *       { $set: { staleMinute: truncated staleAt } },
  *     ]
  *
  * Each stage reads what the one before it has set: the copy of the current step needs the step, and the minute needs the time.
+ * MongoDB takes longer to parse an update than to apply it, so each expression that a report does not need is left out.
  */
 export function reportUpdate(
   report: ReportChange,
@@ -93,23 +92,40 @@ export function reportUpdate(
   { staleAfterSeconds, wanted, addsReplaced }: UpdateSettings,
 ): mongo.Document[] {
   const path = stepPath(report.stepKey);
-  const notes = noteFields({ id: report.reportId, ends: report.ends?.status, isReport: true }, wanted, now);
-  const seq = { $add: ["$seq", 1] };
+  const step = `$${path}`;
+  const { ends, order, message, reportId, stepName, countsSteps } = report;
+  const mayChangeStatus = ends !== undefined || order !== undefined;
+  const changed = { $mergeObjects: [newStep(report, now), step, ...changedStep(report, step, now)] };
   return [
     {
       $set: {
-        seq,
-        updatedAt: { $max: ["$updatedAt", now] },
+        seq: NEXT_SEQ,
+        ...changedAt(now),
         lastReportAt: { $max: ["$lastReportAt", now] },
         ...changedJob(report, now, addsReplaced),
-        stepCounts: changedCounts(report, `$${path}`),
-        [path]: { $mergeObjects: [newStep(report, now), `$${path}`, ...changedStep(report, `$${path}`, now), { seq }] },
+        ...(!mayChangeStatus && message !== undefined && { failedWords: failedWordsIn(message) }),
+        stepCounts: changedCounts(report, step),
+        [path]: stepName === undefined ? changed : ifRoom(step, changed),
       },
     },
-    ...(report.countsSteps ? [{ $set: { progress: { $max: ["$progress", STEPS_ENDED] } } }] : []),
-    ...timeStages(staleAfterSeconds, { first: changedCurrent(report, `$${path}`), last: notes }),
+    ...(countsSteps ? [{ $set: { progress: { $max: ["$progress", STEPS_ENDED] } } }] : []),
+    ...timeStages(staleAfterSeconds, {
+      first: { current: newCurrent(report, step), ...failedMessage(report, step) },
+      last: {
+        ...(mayChangeStatus && { failedWords: FAILED_WORDS }),
+        ...noteFields({ id: reportId, ends: ends?.status, isReport: true }, wanted, now),
+      },
+    }),
   ];
 }
+
+/**
+ * Returns an expression for a changed step that makes the whole update fail with NO_ROOM if the step is new and the document has
+ * no room for it. As a condition of the filter it would cost MongoDB a fifth of the update.
+ */
+const ifRoom = (step: string, changed: mongo.Document): mongo.Document => ({
+  $cond: [{ $or: [step, { $lt: [{ $bsonSize: "$$ROOT" }, MAX_JOB_BYTES] }] }, changed, { $bsonSize: "$jobId" }],
+});
 
 /** Returns a step before its first report. */
 function newStep({ stepId, stepKey, at }: ReportChange, now: Date): mongo.Document {
@@ -140,6 +156,7 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
   const restart = { attempts: { $add: [`${step}.attempts`, 1] }, startedAt: now };
   const changed = {
     reportId,
+    seq: NEXT_SEQ,
     updatedAt: { $max: [`${step}.updatedAt`, now] },
     ...(stepName !== undefined && { stepName: { $literal: stepName } }),
     ...(progress !== undefined && { progress: { $literal: progress } }),
@@ -177,6 +194,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
     $mergeObjects: [
       {
         reportId: { $ifNull: [`${step}.reportId`, reportId] },
+        seq: NEXT_SEQ,
         updatedAt: { $max: [`${step}.updatedAt`, now] },
         startedAt: { $min: [`${step}.startedAt`, at] },
         ...(stepName !== undefined && { stepName: { $literal: stepName } }),
@@ -217,24 +235,21 @@ function changedJob(
   };
 }
 
-/** Returns the fields of the second stage, which depend on the step as the first stage leaves it. */
-function changedCurrent(report: ReportChange, step: string): mongo.Document {
-  const { status, stepKey, message, ends, order, reportId } = report;
+/** Returns the expression for the copy of the current step, from the step as the first stage leaves it. */
+function newCurrent({ status, stepKey, order }: ReportChange, step: string): string | mongo.Document {
   const isCurrent = { $eq: ["$current.stepKey", { $literal: stepKey }] };
-  const ifNotRunning = { $cond: [isCurrent, LAST_REPORTED, { $ifNull: ["$current", null] }] };
+  const ifNotRunning = { $cond: [isCurrent, LAST_REPORTED, "$current"] };
+  if (order === undefined && status !== undefined) return status === "running" ? step : ifNotRunning;
+  // A step that has ended is not the current one, and a report without a status does not change that.
+  return { $cond: [{ $eq: [`${step}.status`, "running"] }, step, order === undefined ? "$current" : ifNotRunning] };
+}
+
+/** Returns the field with the message of a failed job, which takes over that of its step, also of an earlier report. */
+function failedMessage({ message, ends, order, reportId }: ReportChange, step: string): mongo.Document {
+  if (ends?.status !== "failed" || message !== undefined) return {};
   const stepMessage = { $ifNull: [`${step}.message`, "$message"] };
-  return {
-    current:
-      status === "running" && order === undefined
-        ? step
-        : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
-    // A failed job takes over the message of its step, also that of an earlier report.
-    ...(ends?.status === "failed" &&
-      message === undefined && {
-        message:
-          order === undefined ? stepMessage : { $cond: [{ $eq: ["$endedBy", reportId] }, stepMessage, "$message"] },
-      }),
-  };
+  if (order === undefined) return { message: stepMessage };
+  return { message: { $cond: [{ $eq: ["$endedBy", reportId] }, stepMessage, "$message"] } };
 }
 
 /**
@@ -244,13 +259,14 @@ function changedCurrent(report: ReportChange, step: string): mongo.Document {
 function changedCounts({ status, order }: ReportChange, step: string): mongo.Document {
   const before = `${step}.status`;
   const counted = (change: 1 | -1, one: Status) => ({ [one]: { $add: [`$stepCounts.${one}`, change] } });
-  const movedTo = (after: Status): mongo.Document => {
-    const left = (one: Status) => ({ $cond: [{ $eq: [before, one] }, counted(-1, one), {}] });
-    const others = STATUSES.filter((one) => one !== after).map(left);
-    return { $mergeObjects: ["$stepCounts", counted(1, after), ...others] };
-  };
-  if (status === undefined) return { $cond: [before, "$stepCounts", movedTo("running")] };
-  const moved = { $cond: [{ $eq: [before, status] }, "$stepCounts", movedTo(status)] };
+  // A report without a status changes the counts only if it creates the step, and a new step is running.
+  if (status === undefined) {
+    return { $cond: [before, "$stepCounts", { $mergeObjects: ["$stepCounts", counted(1, "running")] }] };
+  }
+  const left = (one: Status) => ({ $cond: [{ $eq: [before, one] }, counted(-1, one), {}] });
+  const others = STATUSES.filter((one) => one !== status).map(left);
+  const movedTo = { $mergeObjects: ["$stepCounts", counted(1, status), ...others] };
+  const moved = { $cond: [{ $eq: [before, status] }, "$stepCounts", movedTo] };
   if (order === undefined) return moved;
   // An event that comes late leaves a step as it is, and creates one.
   return { $cond: [isNewer(step, order), moved, "$stepCounts"] };

@@ -1,5 +1,6 @@
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
 import { AppError, invalidField } from "../../../shared/errors.ts";
+import { TOO_LARGE } from "../../db/mongoErrors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
@@ -7,7 +8,7 @@ import type { Payloads } from "../payloads/payloads.ts";
 import { RUN_TIMES } from "../runTime.ts";
 import { type StepDoc, stepField } from "../step.ts";
 import { foldReports } from "./foldReports.ts";
-import { type Report, reportFilter, stepPath } from "./reportUpdate.ts";
+import { NO_ROOM, type Report, reportFilter, stepPath } from "./reportUpdate.ts";
 
 /** The step after a report, whether the report created it, and the job's final status if the report ended the job. */
 export interface ReportOutcome {
@@ -79,12 +80,14 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
 /**
  * Applies reports in one batch.
  * @returns null for each report that must be applied again, alone: MongoDB does not return which updates of a batch matched
- *   nothing, and stops at an update that makes a document too large
+ *   nothing
  */
 async function applyBatch(jobs: Jobs, reports: readonly Report[]): Promise<(Applied | null)[]> {
-  const { matchedCount, found } = await write(jobs, reports);
-  const fates = matchedCount === reports.length ? undefined : fatesOf(reports, found, matchedCount);
+  const { matchedCount, withoutRoom, found } = await write(jobs, reports);
+  const others = reports.filter((report) => !withoutRoom.has(report));
+  const fates = matchedCount === others.length ? undefined : fatesOf(others, found, matchedCount);
   return reports.map((report) => {
+    if (withoutRoom.has(report)) return tooManySteps();
     const fate = fates?.get(report) ?? "applied";
     if (fate === "rejected") return withoutStepName();
     const job = found.get(report.jobId);
@@ -99,7 +102,7 @@ type Fate = "applied" | "rejected" | "unknown";
 function fatesOf(
   reports: readonly Report[],
   found: ReadonlyMap<string, JobDoc>,
-  matchedCount: number | undefined,
+  matchedCount: number,
 ): ReadonlyMap<Report, Fate> {
   const fates = new Map<Report, Fate>();
   const presumed = new Set<Report>();
@@ -127,40 +130,47 @@ const MAX_ATTEMPTS = 3;
 
 async function applyAlone(jobs: Jobs, report: Report): Promise<Applied> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const { matchedCount, found } = await write(jobs, [report]);
+    const { matchedCount, withoutRoom, found } = await write(jobs, [report]);
     const job = found.get(report.jobId);
     const step = job && stepOf(job, report);
     if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return announce(jobs, report, job);
-    if (matchedCount === undefined) return tooManySteps();
+    if (withoutRoom.has(report)) return tooManySteps();
     if (!job) return jobNotFound(report.jobId);
     if (!step && report.stepName === undefined) return withoutStepName();
-    // The job has no room for the step, unless the job was created between the update and the read.
-    if (!step && attempt === MAX_ATTEMPTS) return tooManySteps();
   }
   throw new Error("the report was not applied although its step exists");
+}
+
+interface Written {
+  /** The number of updates that matched. */
+  readonly matchedCount: number;
+  /** The reports whose job has no room for them. */
+  readonly withoutRoom: ReadonlySet<Report>;
+  /** The jobs with the steps of the reports. */
+  readonly found: ReadonlyMap<string, JobDoc>;
 }
 
 /**
  * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as
  * long for jobs of thousands of steps.
- * @returns the number of updates that matched, undefined if one would have made a document too large; and the jobs with the steps of
- *   the reports
  */
-async function write(
-  jobs: Jobs,
-  reports: readonly Report[],
-): Promise<{ matchedCount: number | undefined; found: ReadonlyMap<string, JobDoc> }> {
+async function write(jobs: Jobs, reports: readonly Report[]): Promise<Written> {
   const withOutput = new Set<string>();
   const updates = reports.map((report) => {
     const addsReplaced = withOutput.has(report.jobId);
     if (report.output) withOutput.add(report.jobId);
     return { updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report, { addsReplaced }) } };
   });
-  const written = await jobs.collection.bulkWrite(updates).catch(ifTooLarge);
+  // A command without `ordered` goes on after an update that fails. It keeps the order of updates of one document.
+  const written = await jobs.collection.bulkWrite(updates, { ordered: false }).then(allApplied, ifNoRoom);
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
   const found = await jobs.collection.find<JobDoc>(query, { projection: { ...OUTCOME, ...steps } });
-  return { matchedCount: written?.matchedCount, found: new Map(found.map((job) => [job.jobId, job])) };
+  return {
+    matchedCount: written.matchedCount,
+    withoutRoom: new Set(written.failed.map((i) => reports[i]!)),
+    found: new Map(found.map((job) => [job.jobId, job])),
+  };
 }
 
 /** Returns the step of a report. A key such as `constructor` also names an inherited property, which is not a step. */
@@ -200,9 +210,15 @@ async function deleteUnused({ payloads }: ReportStores, applied: ReadonlyMap<Rep
     .catch(() => {});
 }
 
-function ifTooLarge(error: unknown): undefined {
-  if (error instanceof AppError && error.code === "body_too_large") return undefined;
-  throw error;
+const allApplied = ({ matchedCount }: mongo.BulkWriteResult) => ({ matchedCount, failed: [] as number[] });
+
+/** Returns the result of a bulk write of which updates failed for want of room in their documents. @throws other errors */
+function ifNoRoom(thrown: unknown): ReturnType<typeof allApplied> {
+  const error = thrown instanceof AppError ? thrown.cause : thrown;
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw thrown;
+  const errors = [error.writeErrors].flat();
+  if (errors.length === 0 || errors.some(({ code }) => code !== NO_ROOM && !TOO_LARGE.has(code))) throw thrown;
+  return { matchedCount: error.matchedCount, failed: errors.map(({ index }) => index) };
 }
 
 const withoutStepName = (): AppError => invalidField("stepName", "is required when a report creates a step");
