@@ -16,7 +16,7 @@ export function failWrites(
   times: number,
   how: object = CLOSED_CONNECTION,
   failCommands = ["update", "insert"],
-): Promise<void> {
+): Promise<unknown> {
   return setFailPoint({ mode: { times }, data: { failCommands, ...how } });
 }
 
@@ -25,22 +25,34 @@ export function failFinds(
   { namespace }: Pick<mongo.Collection, "namespace">,
   times: number,
   how: object,
-): Promise<void> {
+): Promise<unknown> {
   return setFailPoint({ mode: { times }, data: { failCommands: ["find"], namespace, ...how } });
 }
 
-/** Makes the next insert into a collection wait for longer than any test, and `clearFailPoint` with it. */
-export function holdInsert({ namespace }: Pick<mongo.Collection, "namespace">): Promise<void> {
+/**
+ * Makes the next insert into a collection wait for longer than any test, and `clearFailPoint` with it.
+ * @returns a function that waits until the insert has arrived
+ */
+export async function holdInsert({ namespace }: Pick<mongo.Collection, "namespace">): Promise<() => Promise<void>> {
   const held = { blockConnection: true, blockTimeMS: 600_000 };
-  return setFailPoint({ mode: { times: 1 }, data: { failCommands: ["insert"], namespace, ...held } });
+  const { count } = await setFailPoint({ mode: { times: 1 }, data: { failCommands: ["insert"], namespace, ...held } });
+  return async () => {
+    await onFailPoint({ waitForFailPoint: "failCommand", timesEntered: count + 1, maxTimeMS: 60_000 });
+  };
 }
 
-export function clearFailPoint(): Promise<void> {
+export function clearFailPoint(): Promise<unknown> {
   return setFailPoint({ mode: "off" });
 }
 
-async function setFailPoint(settings: object): Promise<void> {
+/** @returns how many commands it has failed so far */
+function setFailPoint(settings: object): Promise<{ count: number }> {
+  return onFailPoint({ configureFailPoint: "failCommand", ...settings });
+}
+
+async function onFailPoint(command: mongo.Document): Promise<{ count: number }> {
   const client = await mongo.MongoClient.connect(await mongoUri("admin"));
-  await client.db("admin").command({ configureFailPoint: "failCommand", ...settings });
+  const { count } = await client.db("admin").command(command);
   await client.close();
+  return { count };
 }

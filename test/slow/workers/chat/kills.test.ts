@@ -71,11 +71,9 @@ describe("a press of a button, whose worker is killed", () => {
     const first = await startWorker();
     const asked = await ask();
     const { chatUpdates } = app.database.collections;
-    await holdInsert(chatUpdates);
+    const isHeld = await holdInsert(chatUpdates);
     const press = telegram.press(asked.message, "Accept");
-    const isHeld = () =>
-      app.database.collections.chatUpdates.db.admin().command({ currentOp: 1, ns: chatUpdates.namespace });
-    await eventually(async () => (await isHeld()).inprog.length > 0, "the insert to wait");
+    await isHeld();
     await first.stop("SIGKILL");
     const stored = await chatUpdates.countDocuments();
 
