@@ -8,6 +8,8 @@ import { startMongod, startRedis } from "../../../support/servers/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;
+/** The longest pause between looks at the watch. */
+const WATCH_LOOK_MS = 600_000;
 /** The delays after ten consecutive failures; later ones equal the last. */
 const GROWING = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => 1_000 * seconds);
 const away = googleError(503, "UNAVAILABLE", "backendError");
@@ -134,6 +136,7 @@ describe("Gmail listener with faults", () => {
 
   it("continues while the watch cannot be renewed for an hour, and renews it afterwards", async () => {
     const { google, timers } = await start();
+    await timers.pausing(WATCH_LOOK_MS, 1);
     const { watch } = await fixture.mailbox();
     const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, ...Array(11).fill(300)].map((seconds) => 1_000 * seconds);
     google.fail(/watch/, ...pauses.map(() => away));
