@@ -127,12 +127,12 @@ describe("the first content of the dashboard", () => {
     await page.route(/\.js$/, (route) => route.abort());
 
     await page.goto(app.url);
-    const jobs = await page.locator(".row").filter({ hasText: "Export <b>" }).innerText();
+    const jobs = await page.locator(".row").filter({ hasText: "Export <b>" }).textContent();
     await page.getByRole("link", { name: "Export <b>" }).click();
     await page.getByRole("heading", { level: 1, name: "Export <b>" }).waitFor();
-    const headline = await page.locator(".headline").innerText();
+    const headline = await page.locator(".headline").textContent();
     const step = page.locator(".row").filter({ hasText: "Load & sort" });
-    const [text, before] = [await step.innerText(), await step.boundingBox()];
+    const [text, before] = [await step.textContent(), await step.boundingBox()];
     await page.unrouteAll();
     await step.getByRole("link").click();
     await page.getByRole("heading", { level: 2, name: "Load & sort" }).waitFor();
