@@ -5,8 +5,8 @@ import { isStale, shownStatus, stepsText, titleOf } from "../../data/job/jobRows
 import { endOf } from "../../data/job/timeline.ts";
 import { shownText } from "../../text.ts";
 import { clockTime, duration } from "../../time.ts";
+import { RecordHead } from "../frame/pageHead.tsx";
 import { Icon } from "../icon.tsx";
-import { Clamp } from "../values/clamp.tsx";
 import { ProgressBar } from "../values/progress.tsx";
 import { RichText } from "../values/richText.tsx";
 import { StatusMark } from "../values/status.tsx";
@@ -34,15 +34,9 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
   const took = duration(endOf(job, now.value) - Date.parse(job.createdAt));
   return (
     <>
-      <div class="page-head">
-        <div>
-          <Clamp as="h1" lines={3} title={title}>
-            <bdi>{shownText(title)}</bdi>
-          </Clamp>
-          {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
-        </div>
+      <RecordHead title={title} id={title === jobId ? null : jobId}>
         <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
-      </div>
+      </RecordHead>
       <section class="card job-head" aria-label="Progress">
         <div class="headline">
           <StatusMark status={status} stale={stale} />
