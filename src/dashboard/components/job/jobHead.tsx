@@ -1,7 +1,7 @@
 import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import type { JobSnapshot } from "../../data/job/jobRecord.ts";
-import { isStale, shownStatus, stepsText, titleOf } from "../../data/job/jobRows.ts";
+import { isStale, shownStatus, stepsText, titleOf } from "../../data/job/jobText.ts";
 import { endOf } from "../../data/job/timeline.ts";
 import { shownText } from "../../text.ts";
 import { clockTime, duration } from "../../time.ts";

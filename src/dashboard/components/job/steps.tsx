@@ -3,7 +3,7 @@ import type { Gate, Job, StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { reportStepCommand } from "../../data/commands.ts";
-import { countOf } from "../../data/job/jobRows.ts";
+import { countOf } from "../../data/job/jobText.ts";
 import { type Fold, foldOf, type OrderedSteps } from "../../data/job/stepOrder.ts";
 import { endOf } from "../../data/job/timeline.ts";
 import { visible } from "../../text.ts";
