@@ -158,7 +158,7 @@ async function sendWebhook(
   const { webhook } = rule.to;
   if (!webhook) return;
   const included = await withIncluded(deps.stores, record, notification.data, webhook.include);
-  const data = held > 0 ? { ...included, heldBack: held } : included;
+  const data = { ...included, url: pageOf(deps, notification), ...(held > 0 && { heldBack: held }) };
   const hasIncluded = webhook.include.length > 0;
   const body = webhookBody(notification, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
   await addWebhook(deps, notification, rule.id, { ...body, url: null });
@@ -166,7 +166,8 @@ async function sendWebhook(
 
 /** Sends a notification to the `callbackUrl` of its job or run. */
 export async function sendCallback(deps: SendDeps, notification: Notification, url: string): Promise<void> {
-  const body = webhookBody(notification, notification.data, {
+  const data = { ...notification.data, url: pageOf(deps, notification) };
+  const body = webhookBody(notification, data, {
     format: "standard",
     source: sourceOf(deps),
     hasIncluded: false,
@@ -221,10 +222,14 @@ const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.not
 async function linkOf(deps: SendDeps, { to }: Rule, notification: Notification): Promise<string | undefined> {
   const { publicUrl, stores } = deps;
   if (notification.asks === undefined || publicUrl === undefined || to.wake !== undefined) {
-    return urlOf(deps, subjectPath(notification.type, notification.data));
+    return pageOf(deps, notification);
   }
   return answerUrl(stores.answerLinks, publicUrl, notification.asks);
 }
+
+/** Returns the address of the page of the record that a notification is about. */
+const pageOf = (deps: SendDeps, { type, data }: Notification): string | undefined =>
+  urlOf(deps, subjectPath(type, data));
 
 const urlOf = ({ publicUrl }: SendDeps, path: string): string | undefined =>
   publicUrl === undefined ? undefined : publicUrl + path;

@@ -138,6 +138,7 @@ describe("notify: conditions and contents of rules", () => {
       subject: "c/1",
       datacontenttype: "application/json",
     });
+    expect(body.data.url).to.equal(`${publicUrl}/jobs/c%2F1`);
   });
 
   it("includes the parts of the job that the rule names", async () => {
