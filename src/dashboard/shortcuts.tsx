@@ -71,7 +71,7 @@ export function Shortcuts() {
           </div>
         ))}
       </dl>
-      <form method="dialog">
+      <form method="dialog" class="line">
         <button type="submit">Close</button>
       </form>
     </dialog>

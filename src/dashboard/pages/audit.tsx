@@ -67,7 +67,7 @@ function AuditLog({ query }: { query: URLSearchParams }) {
   const list = useAuditLog(action, actor);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Audit log</h1>
       </div>
       <Filters query={query} action={action} actor={actor} />
@@ -93,7 +93,7 @@ interface FiltersProps {
 function Filters({ query, action, actor }: FiltersProps) {
   const show = (name: string, value: string) => navigate(withQuery(query, { [name]: value || null }));
   return (
-    <search class="filters">
+    <search class="filters line">
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -20,7 +20,7 @@ export function BudgetsPage() {
   useReloadEvery(reload, RELOAD_EVERY_MS);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Budgets</h1>
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
@@ -49,9 +49,7 @@ function BudgetCard({ budget }: { budget: Budget }) {
   const { id, per, period, mapping, agentId, then, state, raises, limits, spent, byMapping } = budget;
   return (
     <section class="card section" aria-labelledby={`budget-${id}`}>
-      <h2 id={`budget-${id}`} class="section-title">
-        {id}
-      </h2>
+      <h2 id={`budget-${id}`}>{id}</h2>
       <Facts
         facts={[
           [PERIODS[per], period],

@@ -36,7 +36,7 @@ export function ChannelsPage() {
   const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Channels</h1>
       </div>
       {channels.error !== null && <Failure error={channels.error} retry={channels.reload} />}
@@ -50,13 +50,13 @@ export function ChannelsPage() {
               them:
             </EmptyState>
           )}
-          <ul class="cards grid">
+          <ul class="stack cards grid">
             {configured.map((one) => (
               <ChannelCard key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}
           </ul>
           {others.length > 0 && (
-            <p class="muted section-note">
+            <p class="muted">
               Not configured: {others.map((one) => one.channel).join(", ")}. Deliveries to a channel fail until its
               credentials are under <code>channels</code> in the configuration file.{" "}
               <GuideLink page="how-to/set-up-a-channel" />
@@ -65,9 +65,7 @@ export function ChannelsPage() {
         </>
       )}
       <section aria-labelledby="gmail-title" class="section">
-        <h2 id="gmail-title" class="section-title">
-          Gmail
-        </h2>
+        <h2 id="gmail-title">Gmail</h2>
         {gmail.error !== null && <Failure error={gmail.error} retry={gmail.reload} />}
         {gmail.value && !gmail.value.gmail && (
           <p class="muted">

@@ -49,7 +49,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
   const chips = CHIPS.filter((name) => filter[name] !== null);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Deliveries</h1>
         <Pills
           label="Deliveries by state"
@@ -61,7 +61,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         />
       </div>
       {chips.length > 0 && (
-        <p class="filters">
+        <p class="filters line">
           {chips.map((name) => (
             <FilterChip key={name} query={query} name={name} title={name} />
           ))}

@@ -28,7 +28,7 @@ export function GatesPage({ place: { query } }: { place: Place }) {
   const list = useGates(status);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Questions</h1>
         <Pills
           label="Questions by status"

@@ -36,7 +36,7 @@ export function JobsPage({ place: { query } }: { place: Place }) {
   const { list, stats } = useLiveJobs(query);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Jobs</h1>
         <JobCounts stats={stats} query={query} />
       </div>

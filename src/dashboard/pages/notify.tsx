@@ -36,7 +36,7 @@ export function NotifyPage() {
   useReloadEvery(reload, POLL_EVERY_MS);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Notifications</h1>
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
@@ -47,7 +47,7 @@ export function NotifyPage() {
         </EmptyState>
       )}
       {value && (
-        <ul class="cards">
+        <ul class="stack cards">
           {value.rules.map((rule) => (
             <RuleCard key={rule.ruleId} rule={rule} />
           ))}
@@ -55,10 +55,8 @@ export function NotifyPage() {
       )}
       {value && value.expectations.length > 0 && (
         <section aria-labelledby="expected-title" class="section">
-          <h2 id="expected-title" class="section-title">
-            Expected jobs
-          </h2>
-          <ul class="cards grid">
+          <h2 id="expected-title">Expected jobs</h2>
+          <ul class="stack cards grid">
             {value.expectations.map((expectation) => (
               <ExpectationCard key={expectation.expectationId} expectation={expectation} />
             ))}

@@ -31,7 +31,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
   const [isTrying, setTrying] = useState(false);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Hooks</h1>
         <Pills
           label="Requests by outcome"
@@ -49,7 +49,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       <HookList current={hook} />
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
       {(mapping !== null || hook !== null) && (
-        <p class="filters">
+        <p class="filters line">
           <FilterChip query={query} name="hook" title="hook" />
           <FilterChip query={query} name="mapping" title="mapping" />
         </p>

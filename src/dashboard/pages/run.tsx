@@ -116,7 +116,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
   const title = name || (kind === "wake" ? "Wake" : kind === "return" ? "Return" : "Hook");
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <div>
           <Clamp as="h1" lines={3} title={title}>
             <bdi>{shownText(title)}</bdi>
@@ -126,7 +126,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         <Actions run={run} onChange={onChange} />
       </div>
       <section class="card" aria-label="Result">
-        <div class="headline" aria-live="polite">
+        <div class="headline line" aria-live="polite">
           <StatusMark status={status} />
         </div>
         {error && <FailurePanel {...error} />}
@@ -178,9 +178,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       <Deliveries run={run} />
       {request && <RequestView run={run} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
-        <p class="muted section-note">
-          The reply was not delivered: the hook did not request a delivery, or the reply was empty.
-        </p>
+        <p class="muted">The reply was not delivered: the hook did not request a delivery, or the reply was empty.</p>
       )}
     </>
   );
@@ -205,9 +203,7 @@ function Deliveries({ run: { deliveries } }: { run: Run }) {
   if (deliveries.length === 0) return null;
   return (
     <section aria-labelledby="deliveries-title" class="section">
-      <h2 id="deliveries-title" class="section-title">
-        Deliveries
-      </h2>
+      <h2 id="deliveries-title">Deliveries</h2>
       <DeliveryList deliveries={deliveries} />
     </section>
   );
@@ -222,9 +218,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
       {request && <JsonBlock title="Options" value={options} file={`${runId}-options`} />}
       {call && (
         <section aria-labelledby="call-title" class="section">
-          <h2 id="call-title" class="section-title">
-            Request
-          </h2>
+          <h2 id="call-title">Request</h2>
           <Facts
             facts={[
               ["Path", call.path && <code>{call.path}</code>],
@@ -232,7 +226,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
             ]}
           />
           {call.payload === null || call.payload === undefined ? (
-            <p class="muted section-note">
+            <p class="muted">
               {requestId === null ? (
                 "The body is not stored after the mapping was applied."
               ) : (
@@ -244,7 +238,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
           )}
         </section>
       )}
-      {!request && !call && <p class="muted section-note">The request of this run is no longer stored.</p>}
+      {!request && !call && <p class="muted">The request of this run is no longer stored.</p>}
     </>
   );
 }
@@ -257,7 +251,7 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
     navigate(address("/runs/:runId", newId));
   };
   return (
-    <div class="acts">
+    <div class="acts line">
       {kind !== "wake" && (status === "completed" || status === "failed") && (
         <button type="button" disabled={isPending} onClick={() => mutate(again, "Run started")}>
           <Icon name="again" /> Run again

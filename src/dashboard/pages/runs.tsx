@@ -38,7 +38,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   const countOf = (value: RunStatus | null) => count(stats?.runs[value ?? "total"] ?? 0) + (stats?.capped ? "+" : "");
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Runs</h1>
         <Pills
           label="Runs by state"

@@ -39,7 +39,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
         </a>
       </p>
       {!isMissing(error) && (
-        <div class="page-head">
+        <div class="page-head line">
           <h1>
             <bdi>{sessionKey === MAIN ? "Main session" : visible(sessionKey)}</bdi>
           </h1>

@@ -32,7 +32,7 @@ export function SessionsPage() {
   useLiveList(list, { topics: ["runs"] }, { run: reloadSoon });
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Sessions</h1>
         <a class="button" href={address("/sessions/:sessionKey", "main")}>
           Main session

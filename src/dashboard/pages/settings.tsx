@@ -24,7 +24,7 @@ export function SettingsPage() {
   const isAdmin = hasScope(access.value, "admin");
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <h1>Settings</h1>
       </div>
       {isAdmin ? (
@@ -67,9 +67,7 @@ const NAMES: Readonly<Record<string, string>> = { mongodb: "MongoDB", redis: "Re
 function Health({ health: { checks, workers } }: { health: Settings["health"] }) {
   return (
     <section aria-labelledby="health-title" class="section">
-      <h2 id="health-title" class="section-title">
-        Health
-      </h2>
+      <h2 id="health-title">Health</h2>
       <ul class="card checks">
         {checks.map(({ name, ok }) => (
           <Check key={name} isOk={ok}>
@@ -99,9 +97,7 @@ function Check({ isOk, children }: { isOk: boolean; children: ComponentChildren 
 function Versions({ versions: { signalbox, node, mongodb, redis, warning } }: { versions: Settings["versions"] }) {
   return (
     <section aria-labelledby="versions-title" class="section">
-      <h2 id="versions-title" class="section-title">
-        Versions
-      </h2>
+      <h2 id="versions-title">Versions</h2>
       <div class="card">
         {warning && <p class="fault">{warning}.</p>}
         <Facts
@@ -120,15 +116,13 @@ function Versions({ versions: { signalbox, node, mongodb, redis, warning } }: { 
 function Mappings({ mappings }: { mappings: readonly ConfiguredMapping[] }) {
   return (
     <section aria-labelledby="mappings-title" class="section">
-      <h2 id="mappings-title" class="section-title">
-        Mappings
-      </h2>
+      <h2 id="mappings-title">Mappings</h2>
       {mappings.length === 0 && (
         <p class="muted">
           No mapping is configured. <GuideLink page="how-to/map-a-sender" />
         </p>
       )}
-      <ul class="cards grid">
+      <ul class="stack cards grid">
         {mappings.map((mapping) => (
           <MappingCard key={mapping.mapping} mapping={mapping} />
         ))}
@@ -144,7 +138,7 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
     <li class="card" aria-label={mapping}>
       <h3 dir="auto">{mapping}</h3>
       {url ? (
-        <p class="copied-text">
+        <p class="line">
           <code>{url}</code>
           <IconButton
             label={`Copy the address of ${mapping}`}
@@ -175,9 +169,7 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
 function Rules({ rules }: { rules: readonly string[] }) {
   return (
     <section aria-labelledby="rules-title" class="section">
-      <h2 id="rules-title" class="section-title">
-        Notification rules
-      </h2>
+      <h2 id="rules-title">Notification rules</h2>
       <p>
         {rules.length === 0 ? "No rule is configured. " : `${rules.join(", ")}. `}
         <a href={address("/notify")}>See notifications</a>

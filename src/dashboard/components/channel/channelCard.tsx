@@ -60,7 +60,7 @@ function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps &
         )}
       </p>
       {canAct && (
-        <p class="acts">
+        <p class="acts line">
           <button
             type="button"
             aria-label={`Resume ${channel}`}

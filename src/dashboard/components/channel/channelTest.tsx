@@ -28,7 +28,7 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
   const formId = useId();
   return (
     <>
-      <p class="acts">
+      <p class="acts line">
         <button
           type="button"
           aria-expanded={isOpen}
@@ -76,7 +76,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
     mutate((name) => channels.setReplyTarget({ channel: name, to }), `Replies go to ${to.trim()} from now on`);
   return (
     <form
-      class="channel-test"
+      class="channel-test stack"
       aria-label={`Test message to ${channel}`}
       onSubmit={(event) => {
         event.preventDefault();
@@ -84,7 +84,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
         void (pressed?.value === "replies" ? useForReplies() : send());
       }}
     >
-      <label>
+      <label class="field">
         Recipient
         <input
           ref={first}
@@ -96,7 +96,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
           onInput={({ currentTarget }) => setTo(currentTarget.value)}
         />
       </label>
-      <label>
+      <label class="field">
         <span>
           Text <span class="muted">(optional)</span>
         </span>
@@ -107,7 +107,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
-      <p class="acts">
+      <p class="acts line">
         <button type="submit" value="send" class="primary" disabled={isPending}>
           Send
         </button>

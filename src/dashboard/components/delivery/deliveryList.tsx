@@ -12,10 +12,10 @@ import { When } from "../values/when.tsx";
 /** The deliveries of a run with their state. */
 export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
-    <ul class="cards">
+    <ul class="stack cards">
       {deliveries.map((delivery) => (
         <li key={delivery.deliveryId} class="card">
-          <div class="headline">
+          <div class="headline line">
             <StatusMark status={delivery.state} />
             <span class="grow">
               <b>{delivery.channel}</b> {delivery.to && <bdi class="id">{delivery.to}</bdi>}
@@ -78,7 +78,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
   const { isPending, mutate } = useMutation(deliveryId);
   if (!hasScope(access.value, "runs:write") || state === "sent") return null;
   return (
-    <span class="acts">
+    <span class="acts line">
       <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "Retrying now")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>

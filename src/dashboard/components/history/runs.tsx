@@ -33,7 +33,7 @@ export function Ticks({ runs }: { readonly runs: readonly Run[] }) {
         const [x, height] = [(TICKS - 1 - i) * TICK_WIDTH + 1, Math.max(3, (run.durationMs / longest) * TICK_HEIGHT)];
         const top = TICK_HEIGHT + CROSS - height;
         return (
-          <g key={run.jobId} class={`tick tick-${run.status}`}>
+          <g key={run.jobId} class={`tick status-${run.status}`}>
             <title>{titleOf(run)}</title>
             <rect x={x} y={top} width={TICK_WIDTH - 2} height={height} rx={1} />
             {run.status === "failed" && <path d={cross(x + 3.5, top - CROSS / 2, 2.5)} />}
@@ -62,7 +62,7 @@ export function Dots({ runs, usual, now }: DotsProps) {
   const y = (ms: number) => HEIGHT - MARGIN - (ms / longest) * (HEIGHT - 2 * MARGIN);
   return (
     <figure class="dots">
-      <figcaption>
+      <figcaption class="line small">
         <span>{duration(longest)}</span>
         {usual && <span class="muted">The line is at the usual {duration(usual.p50Ms)}</span>}
       </figcaption>
@@ -73,7 +73,7 @@ export function Dots({ runs, usual, now }: DotsProps) {
           return (
             <svg
               key={run.jobId}
-              class={`tick tick-${run.status}`}
+              class={`tick status-${run.status}`}
               x={`${x.toFixed(2)}%`}
               y={y(run.durationMs)}
               overflow="visible"
@@ -84,7 +84,7 @@ export function Dots({ runs, usual, now }: DotsProps) {
           );
         })}
       </svg>
-      <p class="dots-axis muted" aria-hidden="true">
+      <p class="line small muted" aria-hidden="true">
         <span>{clockTime(new Date(from).toISOString(), now)}</span>
         <span>now</span>
       </p>

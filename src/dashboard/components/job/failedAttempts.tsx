@@ -15,12 +15,10 @@ export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
   if (attempts.length === 0) return null;
   return (
     <section aria-labelledby="attempts-title" class="section">
-      <h2 id="attempts-title" class="section-title">
-        Failed attempts
-      </h2>
-      <ol class="tries">
+      <h2 id="attempts-title">Failed attempts</h2>
+      <ol class="tries stack">
         {attempts.toReversed().map(({ attempt, error, stderr, startedAt, endedAt }) => (
-          <li key={endedAt}>
+          <li class="well" key={endedAt}>
             <p class="muted">
               Attempt {attempt}, failed <When time={endedAt} /> after{" "}
               {duration(Date.parse(endedAt) - Date.parse(startedAt))}

@@ -19,7 +19,7 @@ export function JobErrors({ query }: { query: URLSearchParams }) {
   const most = errors.toSorted((a, b) => b.count - a.count).slice(0, MAX_SHOWN);
   return (
     <section class="card errors" aria-label="Errors of the last day">
-      <h2 class="section-title">
+      <h2>
         {errors.length} errors in the last day{errors.length > MAX_SHOWN && `, the ${MAX_SHOWN} most frequent:`}
       </h2>
       <ul>

@@ -34,7 +34,7 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
   const took = duration(endOf(job, now.value) - Date.parse(job.createdAt));
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <div>
           <Clamp as="h1" lines={3} title={title}>
             <bdi>{shownText(title)}</bdi>
@@ -43,8 +43,8 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
         </div>
         <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
       </div>
-      <section class="card job-head" aria-label="Progress">
-        <div class="headline">
+      <section class="card" aria-label="Progress">
+        <div class="headline line">
           <StatusMark status={status} stale={stale} />
           {done && (
             <span>
@@ -98,7 +98,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
 function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
-    <p class="silent">
+    <p class="note">
       <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
       running.
     </p>

@@ -155,7 +155,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
       </Clamp>
       {step && (
         <>
-          <p class="headline">
+          <p class="headline line">
             <StatusMark status={shownStepStatus(step, job)} stale={stale} />
             <ProgressBar
               value={step.progress}

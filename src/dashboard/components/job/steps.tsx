@@ -81,7 +81,7 @@ export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }:
         />
       )}
       {isWhole && all > steps.length && (
-        <p class="muted section-note">
+        <p class="muted">
           This page shows {count(steps.length)} steps. The API returns all of them:{" "}
           <code>GET /api/jobs/JOB_ID/steps</code>
         </p>

@@ -36,7 +36,7 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
         ))}
       </div>
       {needs && <p class="muted">{needs}</p>}
-      <ol>
+      <ol class="stack">
         {steps.map((step) => (
           <li key={step.title}>
             <h3>{step.title}</h3>

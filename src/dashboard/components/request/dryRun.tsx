@@ -8,7 +8,7 @@ import { JsonBlock, TextBlock } from "../values/json.tsx";
 export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
   return (
     <section class="card section" aria-label="Mapping" aria-live="polite">
-      <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
+      <h2>{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
       {considered.map((one) => (
         <Compared key={one.mapping} {...one} />
       ))}

@@ -17,7 +17,7 @@ export function HookList({ current }: { current: string | null }) {
   useReloadEvery(reload, RELOAD_EVERY_MS);
   if (!value || value.hooks.length === 0) return null;
   return (
-    <ul class="hooks" aria-label="Hooks">
+    <ul class="box" aria-label="Hooks">
       {value.hooks.map((hook) => (
         <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
       ))}
@@ -36,10 +36,10 @@ function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, 
         <bdi>{visible(hook)}</bdi>
       </a>
       <span class="muted">{mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}</span>
-      <span class="hook-address">
+      <span>
         {full && (
           <>
-            <code>{full}</code>
+            <code class="cut">{full}</code>
             <IconButton
               label={`Copy the address of ${hook}`}
               title="Copy the address"
@@ -49,10 +49,10 @@ function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, 
           </>
         )}
       </span>
-      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault hook-last" : "hook-last"}>
+      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault" : undefined}>
         {last ? (
           <>
-            <bdi>{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
+            <bdi class="cut">{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
           </>
         ) : (
           <span class="muted">Nothing in the last 24 hours</span>

@@ -27,14 +27,12 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
   const tool = parts.findLast((part) => part.kind === "tool");
   return (
     <section class="section" aria-labelledby="live-turn-title">
-      <h2 id="live-turn-title" class="section-title">
-        At work
-      </h2>
+      <h2 id="live-turn-title">At work</h2>
       <p class="live-turn-newest muted" role="status">
         {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
       </p>
       <div
-        class="live-turn"
+        class="live-turn well"
         ref={box}
         tabIndex={0}
         role="log"

@@ -25,9 +25,9 @@ export function TranscriptList({ transcript: { messages, nextCursor }, loadOlder
   return (
     <>
       {nextCursor !== null && <OlderButton key={nextCursor} onClick={() => loadOlder().catch(showError)} />}
-      <ol class="transcript" aria-label="Transcript, oldest first" {...list}>
+      <ol class="transcript stack" aria-label="Transcript, oldest first" {...list}>
         {messages.map((message) => (
-          <li key={message.messageId} class={`turn turn-${message.role}`}>
+          <li key={message.messageId} class={`turn box turn-${message.role}`}>
             <Turn message={message} />
           </li>
         ))}
@@ -93,9 +93,9 @@ function Prompt({ text: prompt }: { text: string }) {
         </details>
       )}
       {events.length > 0 && (
-        <ul class="turn-events" aria-label="Events">
+        <ul class="stack" aria-label="Events">
           {events.map((event) => (
-            <li key={`${event.at} ${event.source}`}>
+            <li class="well" key={`${event.at} ${event.source}`}>
               <Event event={event} />
             </li>
           ))}

@@ -31,7 +31,7 @@ export function WaitingEvents() {
           {events.map(({ eventId, text, source, createdAt }) => (
             <li key={eventId}>
               <bdi>{text}</bdi>
-              <span class="muted">
+              <span class="small muted">
                 {source}, <When time={createdAt} />
               </span>
               <RemoveButton eventId={eventId} onEnd={reload} />

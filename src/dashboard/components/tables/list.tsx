@@ -71,7 +71,7 @@ function useTruncation<Row>(list: LiveList<Row>, isTooLong: boolean): void {
 
 function Skeleton() {
   return (
-    <div class="skeleton" role="status">
+    <div class="box" role="status">
       <span class="unseen">Loading…</span>
       {[0, 1, 2, 3, 4].map((at) => (
         <span key={at} class="skeleton-row" />

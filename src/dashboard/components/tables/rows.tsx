@@ -61,7 +61,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
   const shown = span.height > 0 ? rows.slice(span.from, span.to) : rows.slice(0, 1);
   return (
     <div
-      class={`table table-${kind}`}
+      class={`table box table-${kind}`}
       role="table"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : rows.length + 1}

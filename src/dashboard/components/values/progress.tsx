@@ -9,7 +9,7 @@ interface ProgressBarProps {
 export function ProgressBar({ value, label, status, stale = false }: ProgressBarProps) {
   const text = percent(value);
   return (
-    <span class={`progress progress-${stale ? "stale" : status}`}>
+    <span class={`progress status-${stale ? "stale" : status}`}>
       <span
         class="progress-track"
         role="progressbar"
